@@ -1,0 +1,61 @@
+"""Generative classifiers on sufficient statistics: everything learned is a sum.
+
+>>> from suffice import GaussianNB
+>>> monday = GaussianNB().fit([[1.0], [5.0]], ["low", "high"])
+>>> tuesday = GaussianNB().fit([[2.0], [6.0]], ["low", "high"])
+>>> (monday + tuesday).theta_.tolist()
+[[5.5], [1.5]]
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from suffice.classifiers.bernoulli import BernoulliNB
+    from suffice.classifiers.categorical import CategoricalNB
+    from suffice.classifiers.gaussian import GaussianNB
+    from suffice.classifiers.multinomial import ComplementNB, MultinomialNB
+    from suffice.parallel import get_threads, set_threads, threads
+    from suffice.tallies import Counts, Moments, Tally
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BernoulliNB",
+    "CategoricalNB",
+    "ComplementNB",
+    "Counts",
+    "GaussianNB",
+    "Moments",
+    "MultinomialNB",
+    "Tally",
+    "get_threads",
+    "set_threads",
+    "threads",
+]
+
+# A name is imported when it is first asked for: scikit-learn, and pandas which it imports wherever
+# it finds it, are not loaded by `import suffice` alone.
+_HOMES = {
+    "suffice.classifiers.bernoulli": ("BernoulliNB",),
+    "suffice.classifiers.categorical": ("CategoricalNB",),
+    "suffice.classifiers.gaussian": ("GaussianNB",),
+    "suffice.classifiers.multinomial": ("ComplementNB", "MultinomialNB"),
+    "suffice.parallel": ("get_threads", "set_threads", "threads"),
+    "suffice.tallies": ("Counts", "Moments", "Tally"),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'suffice' has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -1,0 +1,1 @@
+"""The scikit-learn facades: thin, their only learned state a tally."""

@@ -1,0 +1,278 @@
+"""What all classifiers have in common: learning, forgetting, merging, predicting."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar, Self
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import validate_data
+
+from suffice.engines import memory
+from suffice.model import Model
+from suffice.schema import Array, Columns, Schema, merged_classes
+from suffice.tables import Block, Table, as_block, as_labels
+from suffice.tallies import Statistic, Tally
+
+# The model of each classifier, with the tally and the settings it was estimated from. Kept beside
+# the classifiers, not in them: it is no state of theirs, only work not to be done twice.
+_models: WeakKeyDictionary[TallyClassifier, tuple[Tally, tuple[Any, ...], Model]] = WeakKeyDictionary()
+_valid_settings: WeakKeyDictionary[TallyClassifier, tuple[Any, ...]] = WeakKeyDictionary()
+
+
+class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier whose only learned state is ``tally_``; all else is read off it when asked for."""
+
+    _family: ClassVar[str]
+    _sparse: ClassVar[bool] = True
+    _setting_names: ClassVar[tuple[str, ...]] = ()
+
+    tally_: Tally
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._setting_names = tuple(cls._get_param_names())
+
+    @abstractmethod
+    def _estimated(self, tally: Tally) -> Model:
+        """Return the model that the settings make of a tally."""
+
+    @abstractmethod
+    def _check_settings(self, schema: Schema) -> None:
+        """Raise what is wrong with the settings for this schema; called before anything is learned."""
+
+    def _columns(self, block: Block) -> Columns:
+        """Return how the columns of a block are to be counted."""
+        return Columns(self._family, block.shape[1], block.names)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows X with labels y, and from nothing else: what was known is forgotten.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The label of each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weight of each row; a row of weight 2 counts as two rows.
+
+        Returns
+        -------
+        self : object
+        """
+        return self._learn(None, X, y, None, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows: any batches, in any order, give what ``fit`` gives on all of them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The label of each row. A label met for the first time is a new class.
+        classes : array-like, default=None
+            Labels to know from the start. Where given, y may hold no others.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weight of each row.
+
+        Returns
+        -------
+        self : object
+        """
+        return self._learn(getattr(self, "tally_", None), X, y, classes, sample_weight)
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Unlearn rows: the model is as if it had never met them.
+
+        A class whose last row goes is no longer a class. Rows that were never learned are an error,
+        where the sums can tell, and leave the model as it was.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The label of each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weight of each row, as it was learned.
+
+        Returns
+        -------
+        self : object
+        """
+        known = self._learned()
+        block = self._block(X, known)
+        table = Table.of(block, y, sample_weight, known.schema.classes)
+        left = known - memory.tally(table, self._columns(block))
+        if len(left.class_count):
+            self._check_settings(left.schema)
+        self.tally_ = left
+        return self
+
+    def __add__(self, other: Self) -> Self:
+        """Return a classifier with this one's settings that has learned what both have."""
+        if type(other) is not type(self):
+            return NotImplemented
+        both: Self = clone(self)
+        tally = self._learned() + other._learned()
+        both._check_settings(tally.schema)
+        both.tally_ = tally
+        return both
+
+    def __radd__(self, other: object) -> Self:
+        # lets sum(models) start from its 0
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def predict(self, X: Any) -> Array:
+        """Return the most probable label of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        tally = self._learned()
+        return tally.schema.classes[self._model().most_probable(self._block(X, tally))]
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """Return log p(x, class) = log P(class) + log p(x given class).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        log_joint : ndarray of shape (n_samples, n_classes)
+        """
+        return self._model().log_joint(self._block(X, self._learned()))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return log P(class given x).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        return self._model().log_posterior(self._block(X, self._learned()))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return P(class given x).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        log_posterior = self.predict_log_proba(X)
+        return np.exp(log_posterior, out=log_posterior)
+
+    @property
+    def classes_(self) -> Array:
+        """The labels, sorted."""
+        return self._learned().schema.classes
+
+    @property
+    def class_count_(self) -> Array:
+        """The number of rows of each class, by weight."""
+        return self._learned().class_count
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns."""
+        return self._learned().schema.blocks[0].count
+
+    @property
+    def feature_names_in_(self) -> Array:
+        """The names of the columns; there only if they were learned from a frame with string names."""
+        names = self._learned().schema.blocks[0].names
+        if names is None:
+            raise AttributeError(f"this {type(self).__name__} was fitted on columns without names")
+        return np.array(names, dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "tally_") and len(self.tally_.class_count) > 0
+
+    def _learn(self, known: Tally | None, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
+        """Learn on top of what is known; nothing is changed before all of it has gone well."""
+        if _valid_settings.get(self) != (settings := self._settings()):
+            self._validate_params()
+            _valid_settings[self] = settings
+        block = self._block(X, known)
+        labels = None if known is None else known.schema.classes
+        if classes is not None:
+            labels = self._declared(classes, labels)
+        table = Table.of(block, y, sample_weight, labels)
+        if classes is not None and labels is not None and len(table.classes) > len(labels):
+            strange = np.setdiff1d(table.classes, labels)
+            raise ValueError(f"The target label(s) {strange} in y do not exist in the initial classes {labels}")
+        tally = memory.tally(table, self._columns(block))
+        tally = tally if known is None else known + tally
+        self._check_settings(tally.schema)
+        self.tally_ = tally
+        return self
+
+    def _declared(self, classes: Any, known: Array | None) -> Array:
+        """Return the labels that ``classes=`` allows."""
+        declared = as_labels(classes, type(self).__name__)
+        labels = np.unique(declared)
+        if known is not None and (len(labels) < len(declared) or len(merged_classes(known, labels)) > len(labels)):
+            raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}")
+        return labels
+
+    def _block(self, X: Any, known: Tally | None) -> Block:
+        """Return X as a block whose columns are those already known, if any are."""
+        block = as_block(X, owner=type(self).__name__, sparse=self._sparse)
+        if known is not None and len(known.class_count):
+            columns = known.schema.blocks[0]
+            if not (type(X) is np.ndarray and block.shape[1] == columns.count and columns.names is None):
+                validate_data(self, X, reset=False, skip_check_array=True)
+        return block
+
+    def _learned(self) -> Tally:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. "
+                "Call 'fit' with appropriate arguments before using this estimator."
+            )
+        return self.tally_
+
+    def _model(self) -> Model:
+        """Return the model of the tally under the settings as they are now."""
+        tally, settings = self._learned(), self._settings()
+        remembered = _models.get(self)
+        if remembered is not None and remembered[0] is tally and remembered[1] == settings:
+            return remembered[2]
+        model = self._estimated(tally)
+        _models[self] = (tally, settings, model)
+        return model
+
+    def _settings(self) -> tuple[Any, ...]:
+        """Return the settings in a form that can be compared, arrays by their contents."""
+        values = [getattr(self, name) for name in self._setting_names]
+        return tuple(
+            [v if v is None or isinstance(v, (bool, int, float, str)) else np.asarray(v).tobytes() for v in values]
+        )
+
+    @property
+    def _statistic(self) -> Statistic:
+        return self._learned().statistics[0]

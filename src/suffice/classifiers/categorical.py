@@ -1,0 +1,124 @@
+"""CategoricalNB: naive Bayes for levels coded by whole numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from suffice.classifiers.discrete import DiscreteNB
+from suffice.families.categorical import Categorical, CategoricalParameters
+from suffice.model import Model
+from suffice.schema import Array, Schema
+from suffice.tallies import Counts, Tally
+
+
+class CategoricalNB(DiscreteNB):
+    """Naive Bayes for categories coded 0, 1, …: the probability of each level of each column.
+
+    p(x given class) = Πⱼ p[j, xⱼ], with p[j, level] = (count + α) / (rows + α·levels). A level never
+    met has α / (rows + α·(levels + 1)).
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        The pseudo-count added to each level.
+    force_alpha : bool, default=True
+        Take alpha as it is, even below 1e-10.
+    fit_prior : bool, default=True
+        Take the classes' shares of the rows as their probabilities; else they are equal.
+    class_prior : array-like of shape (n_classes,), default=None
+        The probabilities of the classes.
+    min_categories : int or array-like of shape (n_features,), default=None
+        The least number of levels of each column.
+
+    Examples
+    --------
+    >>> from suffice import CategoricalNB
+    >>> model = CategoricalNB().fit([[0, 2], [1, 0], [1, 1]], ["a", "b", "b"])
+    >>> model.n_categories_.tolist(), model.predict([[0, 7]]).tolist()
+    ([2, 3], ['b'])
+    """
+
+    _family = "categorical"
+    _sparse = False
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **DiscreteNB._parameter_constraints,
+        "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        min_categories: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+
+    def _check_settings(self, schema: Schema) -> None:
+        super()._check_settings(schema)
+        if self.min_categories is None:
+            return
+        least, columns = np.asarray(self.min_categories), schema.blocks[0].count
+        if least.dtype.kind != "i":
+            raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
+        if least.ndim and least.shape != (columns,):
+            raise ValueError(
+                f"'min_categories' should have shape ({columns},) when an array-like is provided. "
+                f"Got {least.shape} instead."
+            )
+
+    def _widened(self, tally: Tally) -> Tally:
+        """Return the tally with room for all levels there may be."""
+        columns = tally.schema.blocks[0]
+        assert columns.sizes is not None
+        if self.min_categories is None:
+            return tally
+        sizes = np.maximum(columns.sizes, np.asarray(self.min_categories)).astype(np.intp)
+        return tally.on(Schema(tally.schema.classes, (replace(columns, sizes=sizes),)))
+
+    def _estimated(self, tally: Tally) -> Model:
+        tally = self._widened(tally)
+        counts, columns = tally.statistics[0], tally.schema.blocks[0]
+        assert isinstance(counts, Counts)
+        parameters = Categorical().estimate(columns, counts, self._pseudo_count())
+        return Model(columns, self._class_log_prior(tally.class_count), parameters)
+
+    @property
+    def _parameters(self) -> CategoricalParameters:
+        parameters: CategoricalParameters = self._model().parameters
+        return parameters
+
+    @property
+    def n_categories_(self) -> Array:
+        """The number of levels of each column."""
+        return self._parameters.sizes
+
+    @property
+    def category_count_(self) -> list[Array]:
+        """How often each level was seen in each class: an array [class, level] a column."""
+        counts = self._widened(self._learned()).statistics[0]
+        assert isinstance(counts, Counts)
+        return np.split(counts.total, np.cumsum(self.n_categories_)[:-1], axis=1)
+
+    @property
+    def feature_log_prob_(self) -> list[Array]:
+        """The log probability of each level in each class: an array [class, level] a column."""
+        return self._parameters.by_column
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.positive_only = True
+        return tags

@@ -1,0 +1,88 @@
+"""What the four classifiers of counts have in common: pseudo-counts and class priors."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from suffice import decision
+from suffice.classifiers.base import TallyClassifier
+from suffice.schema import Array, Schema
+from suffice.tallies import Counts
+
+LEAST_ALPHA = 1e-10
+
+
+class DiscreteNB(TallyClassifier):
+    """A classifier of counts, smoothed by the pseudo-count ``alpha``."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
+        "fit_prior": ["boolean"],
+        "class_prior": ["array-like", None],
+        "force_alpha": ["boolean"],
+    }
+
+    alpha: Any
+    force_alpha: bool
+    fit_prior: bool
+    class_prior: Any
+
+    def _check_settings(self, schema: Schema) -> None:
+        if self.class_prior is not None and len(self.class_prior) != len(schema.classes):
+            raise ValueError("Number of priors must match number of classes.")
+        if isinstance(self.alpha, Real):
+            least: Any = self.alpha
+        else:
+            alpha, columns = np.asarray(self.alpha), schema.blocks[0].count
+            if alpha.shape[0] != columns:
+                raise ValueError(
+                    "When alpha is an array, it should contains `n_features`. "
+                    f"Got {alpha.shape[0]} elements instead of {columns}."
+                )
+            least = alpha.min()
+            if least < 0:
+                raise ValueError("All values in alpha must be greater than 0.")
+        if least < LEAST_ALPHA and not self.force_alpha:
+            warnings.warn(
+                f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. "
+                "Use `force_alpha=True` to keep alpha unchanged.",
+                stacklevel=4,
+            )
+
+    def _pseudo_count(self) -> Any:
+        alpha = np.asarray(self.alpha, np.float64)
+        return alpha if self.force_alpha else np.maximum(alpha, LEAST_ALPHA)
+
+    def _class_log_prior(self, class_count: Array) -> Array:
+        if self.class_prior is not None:
+            return decision.log(np.asarray(self.class_prior, np.float64))
+        if self.fit_prior:
+            return decision.log(decision.empirical_prior(class_count))
+        return np.full(len(class_count), -np.log(len(class_count)))
+
+    @property
+    def class_log_prior_(self) -> Array:
+        """The log probability of each class."""
+        return self._class_log_prior(self.class_count_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._sparse
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+class FeatureCounts:
+    """The attributes of a classifier that counts one thing a column."""
+
+    _statistic: Counts
+
+    @property
+    def feature_count_(self) -> Array:
+        """How much of each column there was in each class, by weight."""
+        return self._statistic.total

@@ -1,0 +1,121 @@
+"""MultinomialNB and ComplementNB: naive Bayes for counts, such as words."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from suffice.classifiers.discrete import DiscreteNB, FeatureCounts
+from suffice.families.complement import Complement
+from suffice.families.multinomial import Multinomial, MultinomialParameters
+from suffice.model import Model
+from suffice.schema import Array
+from suffice.tallies import Counts, Tally
+
+
+class MultinomialNB(FeatureCounts, DiscreteNB):
+    """Naive Bayes for counts, such as words: the share of each column in all that a class counts.
+
+    p(x given class) ∝ Πⱼ pⱼ^xⱼ, with pⱼ = (countⱼ + α) / Σᵢ (countᵢ + α).
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (n_features,), default=1.0
+        The pseudo-count added to each column.
+    force_alpha : bool, default=True
+        Take alpha as it is, even below 1e-10.
+    fit_prior : bool, default=True
+        Take the classes' shares of the rows as their probabilities; else they are equal.
+    class_prior : array-like of shape (n_classes,), default=None
+        The probabilities of the classes.
+
+    Examples
+    --------
+    >>> from suffice import MultinomialNB
+    >>> model = MultinomialNB().fit([[2, 1], [0, 3]], ["a", "b"])
+    >>> import numpy as np
+    >>> np.exp(model.feature_log_prob_).tolist()
+    [[0.6, 0.4], [0.2, 0.8]]
+    """
+
+    _family = "multinomial"
+
+    def __init__(
+        self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _estimated(self, tally: Tally) -> Model:
+        counts = tally.statistics[0]
+        assert isinstance(counts, Counts)
+        parameters = Multinomial().estimate(counts, self._pseudo_count())
+        return Model(tally.schema.blocks[0], self._class_log_prior(tally.class_count), parameters)
+
+    @property
+    def feature_log_prob_(self) -> Array:
+        """The log of each column's share in each class; of complements, the weights."""
+        parameters: MultinomialParameters = self._model().parameters
+        return parameters.log_p
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class ComplementNB(MultinomialNB):
+    """Naive Bayes for counts in classes of unequal size: a row goes where its complement fits least.
+
+    score(class) = −Σⱼ xⱼ·log p̃ⱼ, with p̃ⱼ the share of column j in all other classes (Rennie et al.
+    2003). A score, not a probability.
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (n_features,), default=1.0
+        The pseudo-count added to each column.
+    force_alpha : bool, default=True
+        Take alpha as it is, even below 1e-10.
+    fit_prior : bool, default=True
+        Used only where there is a single class.
+    class_prior : array-like of shape (n_classes,), default=None
+        Used only where there is a single class.
+    norm : bool, default=False
+        Divide the weights of each class by their sum.
+
+    Examples
+    --------
+    >>> from suffice import ComplementNB
+    >>> ComplementNB().fit([[2, 1], [0, 3]], ["a", "b"]).predict([[1, 0]]).tolist()
+    ['a']
+    """
+
+    _family = "complement"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**DiscreteNB._parameter_constraints, "norm": ["boolean"]}
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        norm: bool = False,
+    ) -> None:
+        super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
+        self.norm = norm
+
+    def _estimated(self, tally: Tally) -> Model:
+        counts = tally.statistics[0]
+        assert isinstance(counts, Counts)
+        classes = len(tally.class_count)
+        prior = self._class_log_prior(tally.class_count) if classes == 1 else np.zeros(classes)
+        return Model(tally.schema.blocks[0], prior, Complement().estimate(counts, self._pseudo_count(), self.norm))
+
+    @property
+    def feature_all_(self) -> Array:
+        """How much of each column there was in all classes."""
+        return np.asarray(self.feature_count_.sum(axis=0))

@@ -1,0 +1,61 @@
+"""The engine for data in memory: row ranges in threads, and the merge of their tallies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from operator import add
+from typing import TypeVar
+
+import numpy as np
+
+from suffice.families import FAMILIES
+from suffice.parallel import spread
+from suffice.schema import Columns, Schema
+from suffice.tables import Block, Table
+from suffice.tallies import Tally
+
+Result = TypeVar("Result")
+
+# A part has at least LEAST_WORK cells, or its thread and its merge cost more than they save. Up to
+# FEW_PARTS of them is what a small machine can use; a large one gets more where the data are large.
+LEAST_WORK = 1 << 20
+FEW_PARTS, MANY_PARTS, MUCH_WORK = 4, 16, 1 << 27
+MOST_ROWS = 1 << 22  # in a part: keeps sums of squares of bytes within 64 bits
+SCORED_CELLS = 1 << 21  # in a part that is scored: its scores are gone before the next one's come
+
+
+def tally(table: Table, columns: Columns) -> Tally:
+    """Return the tally of a table's rows, in one scan."""
+    family = FAMILIES[columns.family]
+    classes = len(table.classes)
+
+    def part(rows: slice) -> Tally:
+        codes = table.codes[rows]
+        weights = None if table.weights is None else table.weights[rows]
+        class_count = np.bincount(codes, weights, minlength=classes).astype(np.float64)
+        met, statistic = family.tally(columns, table.block, rows, codes, weights, class_count)
+        return Tally(Schema(table.classes, (met,)), class_count, (statistic,))
+
+    return reduce(add, spread(part, _parts(table.block, classes))).trimmed()
+
+
+def over_rows(block: Block, classes: int, function: Callable[[slice], Result]) -> list[Result]:
+    """Return the function's result for ranges of rows, in order, worked out by several threads."""
+    rows = block.shape[0]
+    step = max(min(SCORED_CELLS * rows // max(block.cells, 1), (1 << 17) // classes), 64)
+    return spread(function, [slice(first, min(first + step, rows)) for first in range(0, rows, step)])
+
+
+def _parts(block: Block, classes: int) -> list[slice]:
+    """Cut the rows into ranges by the size of the data alone.
+
+    The number of threads has no say in it, so it has none in the result either. Each range costs
+    accumulators of its own, so there are few where these are large (a vocabulary times classes).
+    """
+    rows, columns = block.shape
+    affordable = block.cells // max(LEAST_WORK, 2 * classes * columns)
+    most = FEW_PARTS if block.cells < MUCH_WORK else MANY_PARTS
+    count = 1 << max(min(affordable, most, rows), 1).bit_length() - 1
+    step = min(-(-rows // count), MOST_ROWS)
+    return [slice(first, min(first + step, rows)) for first in range(0, rows, step)]

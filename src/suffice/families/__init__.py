@@ -1,0 +1,14 @@
+"""The families: p(x given class) of one kind of column each. To add one: a file, and a line here."""
+
+from suffice.families.bernoulli import Bernoulli
+from suffice.families.categorical import Categorical
+from suffice.families.complement import Complement
+from suffice.families.family import Family
+from suffice.families.gaussian import Gaussian
+from suffice.families.multinomial import Multinomial
+
+FAMILIES: dict[str, Family] = {
+    family.name: family for family in (Bernoulli(), Categorical(), Complement(), Gaussian(), Multinomial())
+}
+
+__all__ = ["FAMILIES", "Family"]

@@ -1,0 +1,50 @@
+"""The estimated joint p(x, class): arrays only, no data and no validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice import decision
+from suffice.engines import memory
+from suffice.families import FAMILIES
+from suffice.schema import Array, Columns
+from suffice.tables import Block
+
+
+@dataclass(frozen=True)
+class Model:
+    """The log prior of the classes and the parameters of p(x given class) in one family."""
+
+    columns: Columns
+    class_log_prior: Array
+    parameters: Any
+
+    def log_joint(self, block: Block) -> Array:
+        """Return log p(x, class) for each row and class."""
+        return self._by_row(block, lambda log_joint: log_joint)
+
+    def log_posterior(self, block: Block) -> Array:
+        """Return log P(class given x) for each row and class."""
+        return self._by_row(block, lambda log_joint: decision.log_posterior(log_joint, self.class_log_prior))
+
+    def most_probable(self, block: Block) -> Array:
+        """Return the code of the most probable class of each row."""
+        return self._by_row(block, lambda log_joint: decision.most_probable(log_joint, self.class_log_prior))
+
+    def _by_row(self, block: Block, view: Callable[[Array], Array]) -> Array:
+        """Return a view of the log joint of all rows; the log joint itself exists for a few at a time."""
+        family = FAMILIES[self.columns.family]
+        classes = len(self.class_log_prior)
+
+        def part(rows: slice) -> Array:
+            scores = np.empty((rows.stop - rows.start, classes))
+            scores[:] = self.class_log_prior
+            family.add_log_likelihood(self.parameters, self.columns, block, rows, scores)
+            return view(scores)
+
+        parts = memory.over_rows(block, classes, part)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)

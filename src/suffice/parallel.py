@@ -1,0 +1,81 @@
+"""How many threads work at once, and the one way work is spread over them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+
+_threads: int | None = None
+
+
+def get_threads() -> int:
+    """Return how many threads suffice uses: as set, as in SUFFICE_THREADS, or one per core.
+
+    >>> get_threads() >= 1
+    True
+    """
+    if _threads is not None:
+        return _threads
+    asked = os.environ.get("SUFFICE_THREADS", "").strip()
+    if asked:
+        return _checked(asked, "the environment variable SUFFICE_THREADS")
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def set_threads(count: int | None) -> None:
+    """Use this many threads from now on; None means one per core. Results do not depend on it.
+
+    >>> set_threads(1)
+    >>> get_threads()
+    1
+    >>> set_threads(None)
+    """
+    global _threads
+    _threads = None if count is None else _checked(count, "count")
+
+
+@contextmanager
+def threads(count: int | None) -> Iterator[None]:
+    """Use this many threads within a ``with`` block.
+
+    >>> with threads(2):
+    ...     get_threads()
+    2
+    """
+    before = _threads
+    set_threads(count)
+    try:
+        yield
+    finally:
+        set_threads(before)
+
+
+def spread(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+    """Return the function's result for each part, in order, worked out by several threads.
+
+    >>> spread(abs, [-1, -2])
+    [1, 2]
+    """
+    workers = min(get_threads(), len(parts))
+    if workers <= 1:
+        return [function(part) for part in parts]
+    # A pool for each call costs a tenth of a millisecond and leaves nothing behind: no idle
+    # threads, and nothing to break in a process that forks.
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(function, parts))
+
+
+def _checked(count: int | str, source: str) -> int:
+    try:
+        number = int(count)
+    except (TypeError, ValueError):
+        number = 0
+    if number < 1:
+        raise ValueError(f"{source} must be a whole number of threads, 1 or more, not {count!r}")
+    return number

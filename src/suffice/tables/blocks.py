@@ -1,0 +1,179 @@
+"""Blocks: columns of numbers that hand out their rows piece by piece.
+
+Nothing here copies or converts a whole array: a block hands out its rows as they are where they lie
+well in memory, else through a small buffer. Checks that need the values are made by the counting
+pass itself, which calls back here only to word the complaint.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from suffice.schema import Array
+
+# Rows that must be copied are copied this many cells at a time: they stay in the cache until used.
+PIECE = 1 << 16
+
+NATIVE = {np.dtype(kind) for kind in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")}
+
+
+@dataclass(frozen=True)
+class Block(ABC):
+    """Columns of numbers, read by ranges of rows; ``owner`` is who asks, for error messages."""
+
+    owner: str
+    names: tuple[str, ...] | None
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]: ...
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the numbers as they are handed out."""
+
+    @property
+    @abstractmethod
+    def cells(self) -> int:
+        """How many numbers are stored."""
+
+    @abstractmethod
+    def find(self, rows: slice, wrong: Callable[[Array], Array]) -> tuple[int, int, Any] | None:
+        """Return row, column and value of the first cell among these rows that is wrong."""
+
+    def name(self, column: int) -> str:
+        """Name a column as an error message should."""
+        return f"column {column}" if self.names is None else f"column {self.names[column]!r}"
+
+    def reject_if_not_finite(self, rows: slice) -> None:
+        """Raise scikit-learn's error for NaN or infinity, naming the cell, if these rows have one."""
+        if self.dtype.kind != "f":
+            return
+        found = self.find(rows, lambda values: ~np.isfinite(values))
+        if found is None:
+            return
+        row, column, value = found
+        where = f"{self.name(column)} is {value} in row {row}"
+        if np.isnan(value):
+            raise ValueError(
+                f"Input X contains NaN: {where}.\n{self.owner} does not accept missing values encoded as NaN natively. "
+                "Drop those rows or fill them in (sklearn.impute.SimpleImputer)."
+            )
+        raise ValueError(
+            f"Input X contains infinity or a value too large for {self.dtype!r}: {where}. Drop those rows or clip them."
+        )
+
+    def reject_negative(self, rows: slice) -> NoReturn:
+        """Raise scikit-learn's error for the negative value that these rows have, naming the cell."""
+        found = self.find(rows, lambda values: values < 0)
+        assert found is not None
+        row, column, value = found
+        raise ValueError(
+            f"Negative values in data passed to {self.owner} (input X): {self.name(column)} is {value} in row {row}, "
+            f"and {self.owner} counts from 0 up."
+        )
+
+
+@dataclass(frozen=True)
+class Dense(Block):
+    """A two-dimensional array of any number type, in any memory layout."""
+
+    array: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.array.shape[0], self.array.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return handed_out(self.array.dtype)
+
+    @property
+    def cells(self) -> int:
+        return self.array.size
+
+    @property
+    def in_place(self) -> bool:
+        return (
+            self.array.flags.c_contiguous
+            and self.array.flags.aligned
+            and (self.array.dtype in NATIVE or self.array.dtype == bool)
+        )
+
+    def pieces(self, start: int, stop: int) -> Iterator[tuple[slice, Array]]:
+        """Yield the rows from start to stop in C order, read-only, with where they stand."""
+        step = stop - start if self.in_place else max(PIECE // self.shape[1], 1)
+        for first in range(start, stop, step):
+            rows = slice(first, min(first + step, stop))
+            piece = self.array[rows]
+            piece = piece.view(self.dtype) if self.in_place else np.ascontiguousarray(piece, self.dtype)
+            piece.flags.writeable = False  # one signature for the compiler, not two
+            yield rows, piece
+
+    def find(self, rows: slice, wrong: Callable[[Array], Array]) -> tuple[int, int, Any] | None:
+        step = max(PIECE // self.shape[1], 1)
+        for first in range(rows.start, rows.stop, step):
+            for here, piece in self.pieces(first, min(first + step, rows.stop)):
+                places = np.argwhere(wrong(piece))
+                if len(places):
+                    row, column = places[0]
+                    return here.start + int(row), int(column), piece[row, column].item()
+        return None
+
+
+@dataclass(frozen=True)
+class Sparse(Block):
+    """A sparse matrix in compressed rows; what is not stored is zero."""
+
+    matrix: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.matrix.shape[0], self.matrix.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.matrix.data.dtype  # type: ignore[no-any-return]
+
+    @property
+    def cells(self) -> int:
+        return int(self.matrix.nnz)
+
+    def stored(self, start: int, stop: int) -> tuple[Array, Array, Array]:
+        """Return row starts, columns and values of a range of rows, as they lie in memory."""
+        return _locked(self.matrix.indptr[start : stop + 1]), _locked(self.matrix.indices), _locked(self.matrix.data)
+
+    def find(self, rows: slice, wrong: Callable[[Array], Array]) -> tuple[int, int, Any] | None:
+        first, last = self.matrix.indptr[rows.start], self.matrix.indptr[rows.stop]
+        places = np.flatnonzero(wrong(self.matrix.data[first:last]))
+        if not len(places):
+            return None
+        place = first + places[0]
+        row = int(np.searchsorted(self.matrix.indptr, place, side="right")) - 1
+        return row, int(self.matrix.indices[place]), self.matrix.data[place].item()
+
+
+def handed_out(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the type in which numbers of this type reach the kernels.
+
+    >>> handed_out(np.dtype(bool)), handed_out(np.dtype(">i4")), handed_out(np.dtype("f2"))
+    (dtype('uint8'), dtype('int32'), dtype('float32'))
+    """
+    if dtype.kind == "b":
+        return np.dtype(np.uint8)
+    native = dtype.newbyteorder("=")
+    if native in NATIVE:
+        return native
+    return np.dtype(np.float32 if native.itemsize < 4 else np.float64)
+
+
+def _locked(array: Array) -> Array:
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,100 @@
+"""Data frames of any make, through narwhals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice.schema import Array
+from suffice.tables.blocks import PIECE, Block, Dense, handed_out
+
+
+@dataclass(frozen=True)
+class Frame(Dense):
+    """A data frame of number columns, turned into arrays a piece at a time (``array`` is narwhals')."""
+
+    array: Any
+    common: np.dtype[Any]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return handed_out(self.common)
+
+    @property
+    def cells(self) -> int:
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def in_place(self) -> bool:
+        return False
+
+    def pieces(self, start: int, stop: int) -> Iterator[tuple[slice, Array]]:
+        step = max(4 * PIECE // self.shape[1], 1)
+        for first in range(start, stop, step):
+            rows = slice(first, min(first + step, stop))
+            piece = np.array(self.array[rows].to_numpy(), self.dtype, order="C")
+            piece.flags.writeable = False
+            yield rows, piece
+
+
+def frame_block(X: Any, owner: str) -> Block | None:
+    """Return a pandas, polars or pyarrow frame as a block; None if X is no frame."""
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    if 0 in frame.shape:
+        return None  # the general door words the complaint about an empty table
+    names = frame_names(X)
+    dtypes = list(frame.schema.values())
+    if all((dtype.is_numeric() and not dtype.is_decimal()) or dtype == nw.Boolean for dtype in dtypes):
+        kinds = {_numpy_dtype(dtype, nw) for dtype in dtypes}
+        return Frame(owner, names, frame, np.result_type(*kinds))
+    columns = [_as_numbers(frame[:, place], name, owner) for place, name in enumerate(frame.columns)]
+    return Dense(owner, names, np.column_stack(columns))
+
+
+def frame_names(X: Any) -> tuple[str, ...] | None:
+    """Return the column names if all are strings; None if none is; mixed names are an error."""
+    columns = getattr(X, "column_names", None) or list(getattr(X, "columns", ()))
+    strings = [isinstance(name, str) for name in columns]
+    if columns and all(strings):
+        return tuple(str(name) for name in columns)
+    if any(strings):
+        kinds = sorted({type(name).__qualname__ for name in columns})
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, "
+            f"but your input has {kinds} as feature name / column name types. "
+            "If you want feature names to be stored and validated, you must convert them all to strings, "
+            "by using X.columns = X.columns.astype(str) for example."
+        )
+    return None
+
+
+def _numpy_dtype(dtype: Any, nw: Any) -> np.dtype[Any]:
+    if dtype == nw.Boolean:
+        return np.dtype(bool)
+    return np.dtype(str(dtype).lower())
+
+
+def _as_numbers(series: Any, name: str, owner: str) -> Array:
+    """Return a column of objects or strings as numbers, as NumPy reads them."""
+    values = series.to_numpy()
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        pass
+    for row, value in enumerate(values.tolist()):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"could not convert string to float: column {name!r} holds {value!r} in row {row}, "
+                f"and {owner} needs numbers; encode the column (sklearn.preprocessing.OrdinalEncoder or "
+                "OneHotEncoder) or leave it out"
+            ) from None
+    raise ValueError(f"column {name!r} cannot be read as numbers, and {owner} needs numbers")

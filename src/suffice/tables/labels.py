@@ -1,0 +1,87 @@
+"""Labels: what a user calls the classes, and the codes 0, 1, … that arrays are laid out by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, column_or_1d
+
+from suffice.schema import Array
+
+# Whole-number labels within this range of each other are coded by a table instead of a sort.
+RANGE = 1 << 16
+
+
+def encode(y: Any, owner: str) -> tuple[Array, Array]:
+    """Return the labels met, sorted, and the code of each row: y = labels[codes].
+
+    >>> labels, codes = encode(["spam", "ham", "spam"], "a test")
+    >>> labels.tolist(), codes.tolist()
+    (['ham', 'spam'], [1, 0, 1])
+    """
+    labels = as_labels(y, owner)
+    if labels.dtype.kind in "biu" and len(labels):
+        return _coded_by_table(labels)
+    known, codes = np.unique(labels, return_inverse=True)
+    return known, codes.astype(np.intp, copy=False)
+
+
+def as_labels(y: Any, owner: str) -> Array:
+    """Return y as an array of labels, or say why it is none."""
+    if y is None:
+        raise ValueError(f"This {owner} estimator requires y to be passed, but the target y is None.")
+    labels: Array = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
+    if labels.dtype.kind == "O":
+        _reject_missing(labels)
+        labels = _plain(labels)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+        if bool(np.any(labels != np.floor(labels))):
+            check_classification_targets(labels)
+    elif labels.dtype.kind not in "biuOUST":
+        raise ValueError(f"Unknown label type: y holds {labels.dtype}; labels are numbers, strings or booleans.")
+    return labels
+
+
+def _coded_by_table(labels: Array) -> tuple[Array, Array]:
+    if labels.dtype.kind == "b":
+        labels = labels.view(np.uint8)
+        known, codes = _coded_by_table(labels)
+        return known.astype(bool), codes
+    least, most = int(labels.min()), int(labels.max())
+    if most - least >= RANGE:
+        known, codes = np.unique(labels, return_inverse=True)
+        return known, codes.astype(np.intp, copy=False)
+    codes = labels.astype(np.intp, copy=False)
+    if least:
+        codes = codes - least
+    met = np.bincount(codes, minlength=most - least + 1) > 0
+    known = (np.flatnonzero(met) + least).astype(labels.dtype)
+    return known, codes if met.all() else (np.cumsum(met) - 1)[codes]
+
+
+def _reject_missing(labels: Array) -> None:
+    missing = np.array([label is None or label != label for label in labels.tolist()], bool)
+    if missing.any():
+        raise ValueError(
+            f"Input y contains NaN or None: {int(missing.sum())} missing labels, the first in row "
+            f"{int(np.argmax(missing))}; drop those rows."
+        )
+
+
+def _plain(labels: Array) -> Array:
+    """Return objects as an array of their own type where they have one type that sorts."""
+    kinds = {type(label) for label in labels.tolist()}
+    if kinds <= {int, float, bool} or kinds <= {np.int64, np.float64}:
+        return np.array(labels.tolist())
+    if len(kinds) > 1 and not all(issubclass(kind, str) for kind in kinds):
+        two = [
+            next(label for label in labels.tolist() if type(label) is kind)
+            for kind in sorted(kinds, key=lambda k: k.__name__)[:2]
+        ]
+        raise ValueError(
+            f"Unknown label type: y mixes {two[0]!r} and {two[1]!r}; make all labels strings or all numbers."
+        )
+    return labels

@@ -1,0 +1,8 @@
+"""What the data say: sums by class that can be added, subtracted and weighed."""
+
+from suffice.tallies.counts import Counts
+from suffice.tallies.moments import Moments
+from suffice.tallies.statistic import OverdrawnError, Statistic
+from suffice.tallies.tally import Tally
+
+__all__ = ["Counts", "Moments", "OverdrawnError", "Statistic", "Tally"]

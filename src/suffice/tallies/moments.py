@@ -1,0 +1,118 @@
+"""Moments: the mean of each column in each class, and the spread about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from suffice.schema import Array
+from suffice.tallies.statistic import ROUNDING, OverdrawnError, Statistic, difference, weight_of
+
+
+@dataclass(frozen=True, eq=False)
+class Moments(Statistic):
+    """Weight, mean and spread by class: n = Σw, mean = Σw·x / n, m2 = Σw·(x − mean)².
+
+    Two of them merge by Chan's formula, with δ the difference of their means:
+    mean = mean₁ + δ·n₂/n and m2 = m2₁ + m2₂ + δ²·n₁·n₂/n. Near 1e9 a double keeps seven digits
+    behind the point, and δ needs more, so ``tail`` carries what rounding cut off the mean.
+
+    >>> left, right = Moments.of([[1.0], [2.0]]), Moments.of([[6.0]])
+    >>> both = left + right
+    >>> both.mean, both.m2
+    (array([[3.]]), array([[14.]]))
+    >>> (both - right).isclose(left)
+    True
+    """
+
+    mean: Array
+    tail: Array
+    m2: Array
+
+    @classmethod
+    def zero(cls, classes: int, width: int) -> Self:
+        nothing = np.zeros((classes, width))
+        return cls(np.zeros((classes, 1)), nothing, nothing, nothing)
+
+    @classmethod
+    def of(cls, rows: Array | list[list[float]]) -> Self:
+        """Return the moments of the columns of one class's rows."""
+        rows = np.asarray(rows, np.float64)
+        return cls.about(
+            np.array([[len(rows)]]), rows[:1], (rows - rows[0]).sum(0)[None], ((rows - rows[0]) ** 2).sum(0)[None]
+        )
+
+    @classmethod
+    def about(cls, n: Array, shift: Array, sums: Array, squares: Array) -> Self:
+        """Return the moments from Σw(x − shift) and Σw(x − shift)²."""
+        held = np.where(n > 0, n, 1.0)
+        drift = sums / held
+        mean, tail = _rounded(shift, drift)
+        return cls(n, mean, tail, np.maximum(squares - sums * drift, 0.0))
+
+    def __add__(self, other: Self) -> Self:
+        n = self.n + other.n
+        share = other.n / np.where(n > 0, n, 1.0)
+        delta = self._distance(other)
+        mean, tail = _rounded(self.mean, self.tail + delta * share)
+        if not self.n.all():  # where one side is empty its mean is a placeholder: the other's stands
+            mean, tail = _choose(self.n == 0, (other.mean, other.tail), (mean, tail))
+        return type(self)(n, mean, tail, self.m2 + other.m2 + delta * delta * (self.n * share))
+
+    def __sub__(self, other: Self) -> Self:
+        n = difference(self.n, other.n)
+        left = np.where(n > 0, n, 1.0)
+        delta = self._distance(other)
+        mean, tail = _rounded(self.mean, self.tail - delta * (other.n / left))
+        mean, tail = _choose(other.n == 0, (self.mean, self.tail), (mean, tail))
+        given = other.m2 + delta * delta * (self.n / left) * other.n
+        m2 = self.m2 - given
+        # of a class that is gone nothing is left; of the rest, no spread may be left in the red
+        rounding = 1e6 * ROUNDING * (self.m2 + given) + (1e4 * ROUNDING * np.abs(self.mean)) ** 2 * self.n
+        if bool(np.any((m2 < -rounding) & (n > 0))):
+            place = np.unravel_index(int(np.argmin(np.where(n > 0, m2 + rounding, 0.0))), m2.shape)
+            raise OverdrawnError((int(place[0]), int(place[1])), float(self.m2[place]), float(given[place]))
+        gone = np.broadcast_to(n == 0, m2.shape)
+        return type(self)(
+            n, np.where(gone, 0.0, mean), np.where(gone, 0.0, tail), np.where(gone, 0.0, np.maximum(m2, 0.0))
+        )
+
+    def __mul__(self, weight: float) -> Self:
+        weight = weight_of(weight)
+        if weight == 0:
+            return type(self).zero(*self.m2.shape)
+        return type(self)(self.n * weight, self.mean, self.tail, self.m2 * weight)
+
+    def pooled(self) -> Self:
+        """Return the moments of all classes together."""
+        held = np.flatnonzero(self.n.any(axis=1))
+        if len(held) == 0:
+            return type(self).zero(1, self.m2.shape[1])
+        shift = self.mean[held[:1]]
+        drift = (self.mean[held] - shift) + self.tail[held]
+        n, m2 = self.n[held], self.m2[held]
+        return type(self).about(
+            n.sum(0, keepdims=True),
+            shift,
+            (n * drift).sum(0, keepdims=True),
+            (m2 + n * drift * drift).sum(0, keepdims=True),
+        )
+
+    def _distance(self, other: Self) -> Array:
+        # the means are close beside their size, so their difference is exact and the tails count
+        delta = (other.mean - self.mean) + (other.tail - self.tail)
+        met = (self.n > 0) & (other.n > 0)
+        return delta if met.all() else np.where(met, delta, 0.0)
+
+
+def _rounded(large: Array, small: Array) -> tuple[Array, Array]:
+    """Return large + small as a double and what rounding cut off it (Knuth's exact sum)."""
+    total = large + small
+    part = total - large
+    return total, (large - (total - part)) + (small - part)
+
+
+def _choose(where: Array, first: tuple[Array, Array], second: tuple[Array, Array]) -> tuple[Array, Array]:
+    return np.where(where, first[0], second[0]), np.where(where, first[1], second[1])

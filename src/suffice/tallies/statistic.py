@@ -1,0 +1,128 @@
+"""What all statistics have in common: named arrays by class, and their algebra."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Self
+
+import numpy as np
+
+from suffice.schema import Array
+
+# Sums of fractional weights come back with rounding: what is left of a sum after all of it was
+# taken away is this small beside what it was.
+ROUNDING = 1e-12
+
+
+class OverdrawnError(ValueError):
+    """More was to be taken away than was ever there; ``place`` is (class, cell)."""
+
+    def __init__(self, place: tuple[int, int], held: float, asked: float) -> None:
+        self.place, self.held, self.asked = place, held, asked
+        super().__init__(
+            f"cannot take away more than is there: class {place[0]}, cell {place[1]} holds {held:g}, "
+            f"and {asked:g} was asked for"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Statistic(ABC):
+    """Sums over rows, one line of arrays a class. Frozen: every operation makes a new one.
+
+    ``n`` is the weight of the rows that were counted, [class, 1] where every row counts in every
+    column, [class, column] where cells are missing. The other arrays are [class, cell].
+    """
+
+    n: Array
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            array = np.ascontiguousarray(getattr(self, field.name), dtype=np.float64)
+            array.flags.writeable = False
+            object.__setattr__(self, field.name, array)
+
+    @classmethod
+    @abstractmethod
+    def zero(cls, classes: int, width: int) -> Self:
+        """Return the statistic of no rows: what leaves any other as it is when added."""
+
+    @abstractmethod
+    def __add__(self, other: Self) -> Self:
+        """Return the statistic of both sets of rows."""
+
+    @abstractmethod
+    def __sub__(self, other: Self) -> Self:
+        """Return the statistic without the other's rows; raise `OverdrawnError` if it never held them."""
+
+    @abstractmethod
+    def __mul__(self, weight: float) -> Self:
+        """Return the statistic of the same rows, each of ``weight`` times its weight."""
+
+    def __rmul__(self, weight: float) -> Self:
+        return self * weight
+
+    def laid_out(self, classes: int, class_places: Array, width: int, cell_places: Array | None) -> Self:
+        """Return the same sums in a wider layout, with nothing counted in the new places."""
+        wider = {}
+        for name, array in self.arrays().items():
+            # n is by column, and a level more is not a column more
+            if name == "n" or cell_places is None:
+                wider[name] = np.zeros((classes, array.shape[1]))
+                wider[name][class_places] = array
+            else:
+                wider[name] = np.zeros((classes, width))
+                wider[name][np.ix_(class_places, cell_places)] = array
+        return type(self)(**wider)
+
+    def kept(self, classes: Array, cells: Array | None) -> Self:
+        """Return only these classes and cells."""
+        kept = {}
+        for name, array in self.arrays().items():
+            kept[name] = array[classes] if name == "n" or cells is None else array[np.ix_(classes, cells)]
+        return type(self)(**kept)
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the arrays by name, as `from_arrays` takes them."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:
+        """Return the statistic that `arrays` came from."""
+        return cls(**{name: np.array(array) for name, array in arrays.items()})
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        mine, theirs = self.arrays(), other.arrays()
+        return all(_same(mine[name], theirs[name]) for name in mine)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def isclose(self, other: Self, rtol: float = 1e-9) -> bool:
+        """Say whether both hold the same sums but for rounding."""
+        mine, theirs = self.arrays(), other.arrays()
+        return all(bool(np.allclose(mine[name], theirs[name], rtol=rtol, atol=rtol)) for name in mine)
+
+
+def difference(held: Array, asked: Array) -> Array:
+    """Return what is left when ``asked`` is taken from ``held``; raise `OverdrawnError` if it is not there."""
+    left = held - asked
+    rounding = ROUNDING * held
+    if bool(np.any(left < -rounding)):
+        place = np.unravel_index(int(np.argmin(left + rounding)), left.shape)
+        held, asked = np.broadcast_to(held, left.shape), np.broadcast_to(asked, left.shape)
+        raise OverdrawnError((int(place[0]), int(place[1])), float(held[place]), float(asked[place]))
+    return np.where(left <= rounding, 0.0, left)
+
+
+def weight_of(weight: float) -> float:
+    """Return the factor of a ``*``, which is finite and not negative."""
+    if not (np.isfinite(weight) and weight >= 0):
+        raise ValueError(f"a tally can be weighed by a finite number from 0 up, not by {weight!r}")
+    return float(weight)
+
+
+def _same(mine: Array, theirs: Array) -> bool:
+    return len(mine) == len(theirs) and bool(np.all(mine == theirs))

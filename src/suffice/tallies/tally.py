@@ -1,0 +1,176 @@
+"""Tally: all that was learned from some rows, and what it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from suffice.schema import Array, Columns, Schema
+from suffice.tallies.counts import Counts
+from suffice.tallies.moments import Moments
+from suffice.tallies.statistic import OverdrawnError, Statistic, difference, weight_of
+
+STATISTICS: dict[str, type[Statistic]] = {"counts": Counts, "moments": Moments}
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """The sums a model is read off: rows by class, and a statistic for each block of columns.
+
+    ``+`` merges, ``-`` forgets, ``*`` weighs; classes and levels are matched by label, so it does
+    not matter where or in which order they were met. No estimate and no smoothing is ever in it.
+
+    >>> from suffice import GaussianNB
+    >>> monday = GaussianNB().fit([[1.0], [2.0]], ["a", "b"]).tally_
+    >>> tuesday = GaussianNB().fit([[3.0], [4.0]], ["b", "c"]).tally_
+    >>> week = monday + tuesday
+    >>> week.schema.classes.tolist(), week.class_count.tolist()
+    (['a', 'b', 'c'], [1.0, 2.0, 1.0])
+    >>> week - tuesday == monday
+    True
+    """
+
+    schema: Schema
+    class_count: Array
+    statistics: tuple[Statistic, ...]
+
+    def __post_init__(self) -> None:
+        count = np.array(self.class_count, dtype=np.float64)
+        count.flags.writeable = False
+        object.__setattr__(self, "class_count", count)
+
+    @classmethod
+    def zero(cls, schema: Schema, statistics: Sequence[type[Statistic]]) -> Tally:
+        """Return the tally of no rows."""
+        classes = len(schema.classes)
+        empty = tuple(kind.zero(classes, block.width) for kind, block in zip(statistics, schema.blocks, strict=True))
+        return cls(schema, np.zeros(classes), empty)
+
+    def on(self, schema: Schema) -> Tally:
+        """Return the same sums laid out for a schema that has all of this one's classes and levels."""
+        if schema == self.schema:
+            return self if schema is self.schema else replace(self, schema=schema)
+        places = np.searchsorted(schema.classes, self.schema.classes)
+        classes = len(schema.classes)
+        count = np.zeros(classes)
+        count[places] = self.class_count
+        statistics = tuple(
+            statistic.laid_out(classes, places, wider.width, mine.places_in(wider))
+            for statistic, mine, wider in zip(self.statistics, self.schema.blocks, schema.blocks, strict=True)
+        )
+        return Tally(schema, count, statistics)
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        schema = self.schema.merge(other.schema)
+        mine, theirs = self.on(schema), other.on(schema)
+        statistics = tuple(a + b for a, b in zip(mine.statistics, theirs.statistics, strict=True))
+        return Tally(schema, mine.class_count + theirs.class_count, statistics)
+
+    def __sub__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        schema = self.schema.merge(other.schema)
+        mine, theirs = self.on(schema), other.on(schema)
+        try:
+            count = difference(mine.class_count[:, None], theirs.class_count[:, None])[:, 0]
+        except OverdrawnError as short:
+            label = schema.classes.tolist()[short.place[0]]
+            raise ValueError(
+                f"cannot forget {short.asked:g} rows of class {label!r}: only {short.held:g} were learned"
+            ) from None
+        left = []
+        for a, b, block in zip(mine.statistics, theirs.statistics, schema.blocks, strict=True):
+            try:
+                left.append(a - b)
+            except OverdrawnError as short:
+                label = schema.classes.tolist()[short.place[0]]
+                raise ValueError(
+                    f"cannot forget what was never learned: in class {label!r}, {block.name_of_cell(short.place[1])}, "
+                    f"the rows hold {short.asked:g} and the model {short.held:g}"
+                ) from None
+        # a class or a level whose last row went is as if it had never been met
+        emptied = (count == 0) & (theirs.class_count > 0)
+        return Tally(schema, count, tuple(left)).trimmed(~emptied)
+
+    def __mul__(self, weight: float) -> Tally:
+        if not np.isscalar(weight):
+            return NotImplemented
+        weight = weight_of(float(weight))  # type: ignore[arg-type]
+        return Tally(self.schema, self.class_count * weight, tuple(s * weight for s in self.statistics))
+
+    __rmul__ = __mul__
+
+    def trimmed(self, classes: Array | None = None) -> Tally:
+        """Return only the classes asked for (all, if None), and no level beyond the last one met."""
+        keep = np.arange(len(self.schema.classes)) if classes is None else np.flatnonzero(classes)
+        blocks, statistics = [], []
+        for block, statistic in zip(self.schema.blocks, self.statistics, strict=True):
+            cells = None
+            if block.sizes is not None and isinstance(statistic, Counts):
+                block, cells = _met_levels(block, statistic)
+            blocks.append(block)
+            statistics.append(
+                statistic if cells is None and len(keep) == len(self.class_count) else statistic.kept(keep, cells)
+            )
+        return Tally(Schema(self.schema.classes[keep], tuple(blocks)), self.class_count[keep], tuple(statistics))
+
+    def __eq__(self, other: object) -> bool:
+        """Say whether both hold the same sums; a class or level of no rows counts as none."""
+        if not isinstance(other, Tally):
+            return NotImplemented
+        try:
+            schema = self.schema.merge(other.schema)
+        except ValueError:
+            return False
+        mine, theirs = self.on(schema), other.on(schema)
+        return bool(np.array_equal(mine.class_count, theirs.class_count)) and mine.statistics == theirs.statistics
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def isclose(self, other: Tally, rtol: float = 1e-9) -> bool:
+        """Say whether both hold the same sums but for rounding."""
+        schema = self.schema.merge(other.schema)
+        mine, theirs = self.on(schema), other.on(schema)
+        return bool(np.allclose(mine.class_count, theirs.class_count, rtol=rtol)) and all(
+            a.isclose(b, rtol) for a, b in zip(mine.statistics, theirs.statistics, strict=True)
+        )
+
+    def arrays(self) -> dict[str, Array]:
+        """Return every array by name; with the schema, all that there is to store."""
+        named = {"class_count": self.class_count}
+        for place, statistic in enumerate(self.statistics):
+            named |= {f"{place}.{_kind(statistic)}.{name}": array for name, array in statistic.arrays().items()}
+        return named
+
+    @classmethod
+    def from_arrays(cls, schema: Schema, arrays: Mapping[str, Array]) -> Tally:
+        """Return the tally that `arrays` came from."""
+        found: list[dict[str, Any]] = [{} for _ in schema.blocks]
+        kinds: list[type[Statistic]] = [Counts] * len(schema.blocks)
+        for key, array in arrays.items():
+            if key != "class_count":
+                place, kind, name = key.split(".")
+                found[int(place)][name] = array
+                kinds[int(place)] = STATISTICS[kind]
+        statistics = tuple(kind.from_arrays(named) for kind, named in zip(kinds, found, strict=True))
+        return cls(schema, arrays["class_count"], statistics)
+
+
+def _kind(statistic: Statistic) -> str:
+    return next(name for name, kind in STATISTICS.items() if type(statistic) is kind)
+
+
+def _met_levels(block: Columns, counts: Counts) -> tuple[Columns, Array | None]:
+    """Return the block without the levels after the last one met, and the cells that remain."""
+    assert block.sizes is not None
+    met = counts.total.any(axis=0)
+    level = np.arange(block.width) - np.repeat(block.starts, block.sizes)
+    sizes = np.maximum(np.maximum.reduceat(np.where(met, level + 1, 0), block.starts), 1).astype(np.intp)
+    if np.array_equal(sizes, block.sizes):
+        return block, None
+    return replace(block, sizes=sizes), np.flatnonzero(level < np.repeat(sizes, block.sizes))
