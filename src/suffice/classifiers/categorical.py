@@ -40,7 +40,7 @@ class CategoricalNB(DiscreteNB):
     >>> from suffice import CategoricalNB
     >>> model = CategoricalNB().fit([[0, 2], [1, 0], [1, 1]], ["a", "b", "b"])
     >>> model.n_categories_.tolist(), model.predict([[0, 7]]).tolist()
-    ([2, 3], ['b'])
+    ([2, 3], ['a'])
     """
 
     _family = "categorical"

@@ -1,0 +1,110 @@
+"""What the tests share: the five classifiers with data that suit them, and the two ways a kernel runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn.naive_bayes as theirs
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import suffice
+from suffice.kernels import compiling
+
+settings.register_profile(
+    "suffice", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+settings.load_profile("suffice")
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A classifier, scikit-learn's of the same name, settings for both, and numbers that suit them."""
+
+    name: str
+    cells: Any
+    parameters: dict[str, Any] = field(default_factory=dict)
+    sparse: bool = True
+    exact: bool = True  # its sums are counts, which are right to the bit
+
+    def ours(self, **parameters: Any) -> Any:
+        return getattr(suffice, self.name)(**{**self.parameters, **parameters})
+
+    def theirs(self, **parameters: Any) -> Any:
+        return getattr(theirs, self.name)(**{**self.parameters, **parameters})
+
+    def __str__(self) -> str:
+        return self.name + "".join(f"-{name}={value}" for name, value in self.parameters.items())
+
+
+REALS = st.floats(-1e3, 1e3, width=32)
+COUNTS = st.integers(0, 9)
+CASES = [
+    Case("GaussianNB", REALS, sparse=False, exact=False),
+    Case("BernoulliNB", COUNTS, {"binarize": 4.0}),
+    Case("BernoulliNB", st.integers(0, 1), {"binarize": None}),
+    Case("MultinomialNB", COUNTS),
+    Case("ComplementNB", COUNTS),
+    Case("ComplementNB", COUNTS, {"norm": True}),
+    Case("CategoricalNB", COUNTS, sparse=False),
+]
+FIVE = [case for case in CASES if case.parameters in ({}, {"binarize": 4.0})]
+every_case = pytest.mark.parametrize("case", CASES, ids=str)
+each_of_five = pytest.mark.parametrize("case", FIVE, ids=lambda case: case.name)
+
+
+@st.composite
+def tables(draw: st.DrawFn, case: Case, min_rows: int = 2, max_rows: int = 24) -> tuple[Any, Any, Any]:
+    """Rows, labels and whole-number weights for a case."""
+    rows, columns = draw(st.integers(min_rows, max_rows)), draw(st.integers(1, 5))
+    kind = np.float64 if case.cells is REALS else np.int64
+    X = draw(hnp.arrays(kind, (rows, columns), elements=case.cells))
+    y = draw(hnp.arrays(np.int64, rows, elements=st.integers(0, 3)))
+    weights = draw(hnp.arrays(np.int64, rows, elements=st.integers(1, 3)))
+    return X, y, weights
+
+
+def example(case: Case, rows: int = 300, columns: int = 7, classes: int = 3, seed: int = 0) -> tuple[Any, Any]:
+    """Rows and labels for a case, in which the classes differ."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, classes, rows)
+    if case.cells is REALS:
+        return rng.normal(size=(rows, columns)) * rng.uniform(0.5, 2, columns) + y[:, None], y
+    if case.parameters.get("binarize", 0) is None:
+        return (rng.random((rows, columns)) < 0.2 + 0.2 * y[:, None]).astype(np.int64), y
+    return rng.poisson(2 + y[:, None] * rng.random(columns)).clip(0, 9), y
+
+
+@pytest.fixture(params=["compiled", "uncompiled"])
+def kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Run the test once with every kernel compiled and once with none."""
+    monkeypatch.setattr(compiling, "PATIENCE", 0 if request.param == "compiled" else 10**18)
+    return request.param
+
+
+def data(name: str) -> Path:
+    """Return a file of real data, or skip the test where the folder is not there."""
+    path = DATA / name
+    if not path.exists():
+        pytest.skip(f"needs the real data of {name}, which are not in the repository")
+    return path
+
+
+def in_ci() -> bool:
+    return bool(os.environ.get("CI"))
+
+
+def assert_same_model(first: Any, second: Any, X: Any, rtol: float = 1e-9) -> None:
+    """Both know the same classes, hold the same sums, and say the same of rows X."""
+    assert first.classes_.tolist() == second.classes_.tolist()
+    assert first.tally_.isclose(second.tally_, rtol)
+    np.testing.assert_allclose(first.predict_joint_log_proba(X), second.predict_joint_log_proba(X), rtol=rtol, atol=1e-8)
