@@ -107,4 +107,6 @@ def assert_same_model(first: Any, second: Any, X: Any, rtol: float = 1e-9) -> No
     """Both know the same classes, hold the same sums, and say the same of rows X."""
     assert first.classes_.tolist() == second.classes_.tolist()
     assert first.tally_.isclose(second.tally_, rtol)
-    np.testing.assert_allclose(first.predict_joint_log_proba(X), second.predict_joint_log_proba(X), rtol=rtol, atol=1e-8)
+    np.testing.assert_allclose(
+        first.predict_joint_log_proba(X), second.predict_joint_log_proba(X), rtol=rtol, atol=1e-8
+    )

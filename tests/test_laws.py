@@ -127,7 +127,20 @@ KINDS = {
     "polars": lambda X: pl.DataFrame({f"c{j}": X[:, j] for j in range(X.shape[1])}),
     "pyarrow": lambda X: pa.table({f"c{j}": X[:, j] for j in range(X.shape[1])}),
 }
-WHOLE = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64", "longdouble"]
+WHOLE = [
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+    "longdouble",
+]
 
 
 def _locked(X: np.ndarray) -> np.ndarray:
@@ -144,7 +157,9 @@ def test_the_form_of_the_data_does_not_matter(case: Case, kind: str, kernels: st
     plain, other = case.ours().fit(X, y), case.ours().fit(KINDS[kind](X), y)
     assert plain.tally_.isclose(other.tally_, 1e-12)
     assert plain.tally_ == other.tally_ or not case.exact
-    np.testing.assert_allclose(plain.predict_joint_log_proba(X), other.predict_joint_log_proba(KINDS[kind](X)), rtol=1e-12)
+    np.testing.assert_allclose(
+        plain.predict_joint_log_proba(X), other.predict_joint_log_proba(KINDS[kind](X)), rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("dtype", WHOLE)

@@ -13,6 +13,11 @@ from suffice.schema import Array
 from suffice.tables import Block, Dense, Sparse
 from suffice.tallies import Moments
 
+# The first rows of a range, this many a class, give the means that the others are measured from.
+# Measured from its first row alone, a column that starts with an outlier would lose a digit for each
+# tenfold of rows.
+HEAD = 32
+
 # Levels are codes 0, 1, …: a code beyond this is an identifier or a mistake, not a level.
 MOST_LEVELS = 1 << 24
 
@@ -76,17 +81,32 @@ def spreads(block: Block, rows: slice, codes: Array, weights: Array | None, clas
         spread = (n.astype(np.int64) * squares - total * total) / np.where(n > 0, n, 1.0)
         mean = total / np.where(n > 0, n, 1.0)
         return Moments(n, mean, np.zeros(shape), spread)
-    shift, sums, squared = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    met = np.zeros(len(n), np.uint8)
+    head = HEAD * len(n)
+    weight, later = (None, None) if weights is None else (weights[:head], weights[head:])
+    first = _deviations(block, slice(rows.start, min(rows.start + head, rows.stop)), codes[:head], weight, len(n), None)
+    if len(codes) <= head:
+        return first
+    return first + _deviations(block, slice(rows.start + head, rows.stop), codes[head:], later, len(n), first)
+
+
+def _deviations(
+    block: Block, rows: slice, codes: Array, weights: Array | None, classes: int, first: Moments | None
+) -> Moments:
+    """Return the moments of a range of rows, about the means of the rows before it if there are any."""
+    shape = (classes, block.shape[1])
+    shift = np.zeros(shape) if first is None else first.mean.copy()
+    met = np.zeros(classes, np.uint8) if first is None else (first.n[:, 0] > 0).astype(np.uint8)
+    sums, squares = np.zeros(shape), np.zeros(shape)
     for here, x in _pieces(block, rows):
         weight = None if weights is None else weights[here]
-        moments.add_deviations(x, codes[here], weight, shift, met, sums, squared, work=2 * x.size)
-    finite = np.isfinite(sums) & np.isfinite(squared)
+        moments.add_deviations(x, codes[here], weight, shift, met, sums, squares, work=2 * x.size)
+    finite = np.isfinite(sums) & np.isfinite(squares)
     if not finite.all():
         block.reject_if_not_finite(rows)
         column = int(np.argmin(finite.all(axis=0)))
         raise ValueError(f"the numbers of {block.name(column)} are so large that their squares overflow; rescale it")
-    return Moments.about(n, shift, sums, squared)
+    n = np.bincount(codes, weights, minlength=classes).astype(np.float64)[:, None]
+    return Moments.about(n, shift, sums, squares)
 
 
 def levels(block: Block, rows: slice, codes: Array, weights: Array | None, classes: int) -> tuple[Array, Array]:

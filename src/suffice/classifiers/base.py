@@ -84,7 +84,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self : object
         """
-        return self._learn(getattr(self, "tally_", None), X, y, classes, sample_weight)
+        return self._learn(self.tally_ if self.__sklearn_is_fitted__() else None, X, y, classes, sample_weight)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Unlearn rows: the model is as if it had never met them.
@@ -242,7 +242,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _block(self, X: Any, known: Tally | None) -> Block:
         """Return X as a block whose columns are those already known, if any are."""
         block = as_block(X, owner=type(self).__name__, sparse=self._sparse)
-        if known is not None and len(known.class_count):
+        if known is not None:
             columns = known.schema.blocks[0]
             if not (type(X) is np.ndarray and block.shape[1] == columns.count and columns.names is None):
                 validate_data(self, X, reset=False, skip_check_array=True)

@@ -37,10 +37,10 @@ class BernoulliParameters:
         count, lanes = -(-columns // 8), -(-classes // LANES) * LANES
         if self.linear.veto is not None or count * 256 * lanes > LARGEST_TABLE:
             return None
-        weights = np.zeros((lanes, 8 * count))
-        weights[:classes, :columns] = self.linear.weights
-        patterns = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(np.float64)
-        return np.ascontiguousarray(np.moveaxis(weights.reshape(lanes, count, 8) @ patterns.T, 0, 2))
+        weights = np.zeros((8 * count, lanes))
+        weights[:columns, :classes] = self.linear.weights.T
+        patterns = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+        return np.asarray(patterns.astype(np.float64) @ weights.reshape(count, 8, lanes))
 
 
 class Bernoulli(Family):

@@ -46,6 +46,6 @@ def normalise(scores: Any, class_log_prior: Any) -> None:
         total = 0.0
         for k in range(classes):
             total += math.exp(scores[row, k] - highest)
-        shift = highest + math.log(total)
+        # the highest first: beside a score of −1e300 the logarithm would vanish in the rounding
         for k in range(classes):
-            scores[row, k] -= shift
+            scores[row, k] = (scores[row, k] - highest) - math.log(total)

@@ -56,13 +56,16 @@ class Block(ABC):
         if self.dtype.kind != "f":
             return
         found = self.find(rows, lambda values: ~np.isfinite(values))
-        if found is None:
-            return
-        row, column, value = found
+        if found is not None:
+            self.reject_not_finite(*found)
+
+    def reject_not_finite(self, row: int, column: int, value: float) -> NoReturn:
+        """Raise scikit-learn's error for NaN or infinity, naming the cell."""
         where = f"{self.name(column)} is {value} in row {row}"
         if np.isnan(value):
             raise ValueError(
-                f"Input X contains NaN: {where}.\n{self.owner} does not accept missing values encoded as NaN natively. "
+                f"Input X contains NaN: {where}.\n"
+                f"{self.owner} does not accept missing values encoded as NaN natively. "
                 "Drop those rows or fill them in (sklearn.impute.SimpleImputer)."
             )
         raise ValueError(

@@ -35,7 +35,12 @@ class Frame(Dense):
         step = max(4 * PIECE // self.shape[1], 1)
         for first in range(start, stop, step):
             rows = slice(first, min(first + step, stop))
-            piece = np.array(self.array[rows].to_numpy(), self.dtype, order="C")
+            numbers = self.array[rows].to_numpy()
+            if numbers.dtype.kind == "f" and self.dtype.kind != "f":
+                # whole numbers come out as floats where cells are empty
+                row, column = np.argwhere(np.isnan(numbers))[0]
+                self.reject_not_finite(first + int(row), int(column), np.nan)
+            piece = np.array(numbers, self.dtype, order="C")
             piece.flags.writeable = False
             yield rows, piece
 

@@ -1,0 +1,150 @@
+"""Numbers that stay right where naive formulas lose them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+import suffice
+
+
+def exact_variance(column: Any, weights: Any = None) -> float:
+    """Return the variance by exact fractions."""
+    values = [Fraction(float(value)) for value in column]
+    shares = [Fraction(float(w)) for w in (weights if weights is not None else np.ones(len(values)))]
+    mean = sum(w * v for w, v in zip(shares, values, strict=True)) / sum(shares)
+    return float(sum(w * (v - mean) ** 2 for w, v in zip(shares, values, strict=True)) / sum(shares))
+
+
+@pytest.fixture
+def far_away() -> tuple[Any, Any]:
+    rng = np.random.default_rng(3)
+    return rng.normal(1e9, 1, (600, 2)), rng.integers(0, 2, 600)
+
+
+def variances(model: Any) -> Any:
+    moments = model.tally_.statistics[0]
+    return moments.m2 / moments.n
+
+
+def expected(X: Any, y: Any, weights: Any = None) -> Any:
+    return np.array(
+        [[exact_variance(X[y == k, j], None if weights is None else weights[y == k]) for j in range(2)] for k in (0, 1)]
+    )
+
+
+def test_a_mean_of_a_billion(far_away: Any, kernels: str) -> None:
+    X, y = far_away
+    np.testing.assert_allclose(variances(suffice.GaussianNB().fit(X, y)), expected(X, y), rtol=1e-12)
+    weights = np.random.default_rng(0).uniform(0.1, 3, len(X))
+    np.testing.assert_allclose(variances(suffice.GaussianNB().fit(X, y, weights)), expected(X, y, weights), rtol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1, 7, 100])
+def test_a_mean_of_a_billion_in_batches(far_away: Any, size: int) -> None:
+    X, y = far_away
+    model = suffice.GaussianNB()
+    for first in range(0, len(X), size):
+        model.partial_fit(X[first : first + size], y[first : first + size])
+    np.testing.assert_allclose(variances(model), expected(X, y), rtol=1e-11)
+
+
+def test_a_mean_of_a_billion_after_forgetting(far_away: Any) -> None:
+    X, y = far_away
+    model = suffice.GaussianNB().fit(X, y)
+    for first in range(300, 600, 50):
+        model.forget(X[first : first + 50], y[first : first + 50])
+    np.testing.assert_allclose(variances(model), expected(X[:300], y[:300]), rtol=1e-9)
+
+
+def test_an_outlier_first(kernels: str) -> None:
+    """The shift is the first row, and the first row may be far from all others."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([[[1e6, -1e6]], rng.normal(0, 1, (5000, 2))])
+    model = suffice.GaussianNB().fit(X, np.zeros(len(X), int))
+    np.testing.assert_allclose(variances(model)[0], [exact_variance(X[:, 0]), exact_variance(X[:, 1])], rtol=1e-12)
+
+
+def test_single_precision_is_added_up_in_double() -> None:
+    X = np.full((200_000, 1), 0.1, np.float32)
+    model = suffice.MultinomialNB().fit(X, np.zeros(len(X), int))
+    np.testing.assert_allclose(model.feature_count_, 200_000 * float(np.float32(0.1)), rtol=1e-12)
+
+
+def test_logarithms_do_not_underflow() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (200, 5000))
+    y = rng.integers(0, 2, 200)
+    model = suffice.BernoulliNB().fit(X, y)
+    joint = model.predict_joint_log_proba(X)
+    assert np.isfinite(joint).all()
+    assert (joint < -1000).all()  # far below what a probability can hold
+    np.testing.assert_allclose(logsumexp(model.predict_log_proba(X), axis=1), 0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_zero_counts_without_smoothing(name: str, sparse: bool, kernels: str) -> None:
+    """What never occurred has probability 0, and 0 times −∞ is still 0; nothing is ever NaN."""
+    import scipy.sparse as sp
+
+    if sparse and name == "CategoricalNB":
+        return
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (30, 6)) * np.array([1, 1, 1, 1, 0, 1])
+    y = np.arange(30) % 3
+    X[y == 0, 0] = 0
+    X[y == 1, 1] = 1
+    model = getattr(suffice, name)(alpha=0.0).fit(sp.csr_array(X) if sparse else X, y)
+    every = np.array(np.meshgrid(*[[0, 1]] * 6)).reshape(6, -1).T
+    rows = sp.csr_array(every) if sparse else every
+    joint, proba = model.predict_joint_log_proba(rows), model.predict_proba(rows)
+    assert not np.isnan(joint).any()
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    np.testing.assert_array_equal(model.classes_[proba.argmax(axis=1)], model.predict(rows))
+    if name == "BernoulliNB":  # a brute product of probabilities
+        p = model.feature_count_ / model.class_count_[:, None]
+        product = np.where(every[:, None, :] == 1, p, 1 - p).prod(axis=2) / 3
+        np.testing.assert_allclose(np.exp(joint), product, atol=1e-15)
+
+
+def test_a_row_impossible_everywhere_leaves_the_prior() -> None:
+    model = suffice.CategoricalNB(alpha=0.0).fit([[0], [0], [1]], ["a", "a", "b"])
+    np.testing.assert_allclose(model.predict_proba([[5]]), [[2 / 3, 1 / 3]])
+    assert model.predict([[5]]).tolist() == ["a"]
+    assert (model.predict_joint_log_proba([[5]]) == -np.inf).all()
+
+
+@pytest.mark.parametrize("var_smoothing", [1e-9, 0.0])
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        ([[1.0, 5.0]], [0]),
+        ([[1.0, 5.0], [2.0, 5.0]], [0, 1]),
+        ([[3.0, 3.0]] * 4, [0, 0, 1, 1]),
+        ([[1.0, 2.0], [3.0, 4.0]], [7, 7]),
+        ([[0.0, 1e200], [0.0, -1e-200]], [0, 1]),
+    ],
+    ids=["one row", "one row a class", "all constant", "one class", "enormous"],
+)
+def test_degenerate_tables_give_numbers(X: Any, y: Any, var_smoothing: float) -> None:
+    if np.abs(X).max() > 1e150:
+        X = np.array(X) / 1e60
+    model = suffice.GaussianNB(var_smoothing=var_smoothing).fit(X, y)
+    for rows in (X, np.array(X) + 1.0, np.array(X) * 1e3):
+        assert not np.isnan(model.predict_joint_log_proba(rows)).any()
+        np.testing.assert_allclose(model.predict_proba(rows).sum(axis=1), 1)
+    assert (model.var_ > 0).all()
+    for name in ("BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB"):
+        counts = np.minimum(np.abs(np.array(X)), 9).round()
+        other = getattr(suffice, name)().fit(counts, y)
+        np.testing.assert_allclose(other.predict_proba(counts).sum(axis=1), 1)
+
+
+def test_numbers_too_large_to_square_are_named() -> None:
+    with pytest.raises(ValueError, match="column 1 are so large that their squares overflow"):
+        suffice.GaussianNB().fit([[0.0, 1e200], [0.0, -1e200]], [0, 0])

@@ -1,0 +1,156 @@
+"""What only a fresh process shows: what is imported, what is compiled, how much memory is used."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Case, each_of_five, example
+
+import suffice
+
+
+def run(script: str, cwd: Path | None = None) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=False, cwd=cwd
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_importing_loads_nothing_heavy() -> None:
+    assert run("""
+        import sys, suffice
+        print([name for name in ("numba", "pandas", "matplotlib", "sklearn", "polars") if name in sys.modules])
+        suffice.GaussianNB
+        print([name for name in ("numba", "matplotlib", "polars") if name in sys.modules])
+        print(set(suffice.__all__) <= set(dir(suffice)))
+    """).split() == ["[]", "[]", "True"]
+
+
+def test_small_tables_do_not_wait_for_the_compiler() -> None:
+    assert (
+        run("""
+        import sys
+        from sklearn.datasets import load_iris
+        from suffice import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+        X, y = load_iris(return_X_y=True)
+        for kind in (BernoulliNB, ComplementNB, GaussianNB, MultinomialNB):
+            kind().fit(X, y).predict(X)
+        CategoricalNB().fit(X.round(), y).predict(X.round())
+        print("numba" in sys.modules)
+    """).strip()
+        == "False"
+    )
+
+
+def test_many_small_calls_earn_the_compiler() -> None:
+    assert (
+        run("""
+        import sys
+        import numpy as np
+        from suffice import GaussianNB
+        X, y = np.random.default_rng(0).normal(size=(100, 20)), np.arange(100) % 3
+        model = GaussianNB().fit(X, y)
+        for _ in range(60):
+            model.partial_fit(X, y)
+        print("numba" in sys.modules)
+    """).strip()
+        == "True"
+    )
+
+
+def test_learning_while_a_module_is_imported(tmp_path: Path) -> None:
+    """Threads that wait for the import lock of the module that waits for them would never end."""
+    (tmp_path / "user.py").write_text(
+        "import numpy as np\nimport suffice\n"
+        "X, y = np.random.default_rng(0).normal(size=(50_000, 100)), np.arange(50_000) % 3\n"
+        "with suffice.threads(4):\n    model = suffice.GaussianNB().fit(X, y)\n    guesses = model.predict(X)\n"
+    )
+    assert run("import user; print(len(user.guesses))", tmp_path).strip() == "50000"
+
+
+def test_a_forked_process_learns_too() -> None:
+    assert (
+        run("""
+        import multiprocessing
+        import numpy as np
+        from suffice import GaussianNB, threads
+        X, y = np.random.default_rng(0).normal(size=(60_000, 100)), np.arange(60_000) % 3
+        def learn(_):
+            with threads(2):
+                return GaussianNB().fit(X, y).theta_.sum()
+        with threads(2):
+            here = learn(0)
+        with multiprocessing.get_context("fork").Pool(1) as pool:
+            print(pool.map(learn, [0])[0] == here)
+    """).strip()
+        == "True"
+    )
+
+
+# X is 60,000 × 784 of each type, in each order; extra memory is what NumPy allocates beyond it
+MEMORY = """
+    import sys, tracemalloc
+    import numpy as np
+    import suffice
+    name, dtype, order = {name!r}, np.dtype({dtype!r}), {order!r}
+    X = np.random.default_rng(0).integers(0, 5, (60_000, 784), dtype=np.uint8).astype(dtype, order=order)
+    y = np.arange(60_000) % 10
+    model = getattr(suffice, name)()
+    model.fit(X, y).predict(X)  # compiled
+    for step in (model.fit, lambda X, y: model.predict(X)):
+        tracemalloc.start()
+        step(X, y)
+        print(tracemalloc.get_traced_memory()[1] / X.nbytes)
+        tracemalloc.stop()
+"""
+
+
+@pytest.mark.parametrize(("dtype", "order"), [("u1", "C"), ("u1", "F"), ("f4", "C"), ("f8", "F")])
+@pytest.mark.parametrize("name", ["GaussianNB", "BernoulliNB", "MultinomialNB", "CategoricalNB"])
+def test_little_memory_beside_the_data(name: str, dtype: str, order: str) -> None:
+    fit, predict = map(float, run(MEMORY.format(name=name, dtype=dtype, order=order)).split())
+    assert fit <= 0.10
+    assert predict <= 0.10
+
+
+@each_of_five
+def test_a_model_travels(case: Case) -> None:
+    X, y = example(case)
+    model = case.ours().fit(X, y)
+    travelled = pickle.loads(pickle.dumps(model))
+    assert travelled.tally_ == model.tally_
+    np.testing.assert_array_equal(travelled.predict_proba(X), model.predict_proba(X))
+    assert list(vars(model)) == [*model.get_params(), "tally_"] or set(vars(model)) == {*model.get_params(), "tally_"}
+
+
+def test_where_nothing_can_be_cached(tmp_path: Path) -> None:
+    """A read-only installation still compiles."""
+    from suffice.kernels import compiling
+
+    def source(x: np.ndarray) -> float:
+        return x[0]
+
+    locals_only = eval("lambda x: x[0] + 1.0")  # a source that is in no file
+    assert compiling.compiled(locals_only)(np.ones(1)) == 2.0
+    assert compiling.compiled(source)(np.ones(1)) == 1.0
+
+
+def test_the_demo_shows_the_digits() -> None:
+    out = run("from suffice.demo import main; main()")
+    assert "BernoulliNB" in out
+    assert out.count("True") == 2
+
+
+def test_threads_by_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUFFICE_THREADS", "3")
+    assert suffice.get_threads() == 3
+    with suffice.threads(5):
+        assert suffice.get_threads() == 5
+    assert suffice.get_threads() == 3
