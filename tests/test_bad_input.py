@@ -10,10 +10,10 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from conftest import Case, each_of_five, example
 from sklearn.exceptions import NotFittedError
 
 import suffice
+from conftest import Case, each_of_five, example
 
 
 def spoiled(X: Any, value: Any, row: int = 5, column: int = 2) -> Any:

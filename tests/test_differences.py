@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sklearn.naive_bayes as theirs
-from conftest import Case, each_of_five, example
 
 import suffice
+from conftest import Case, each_of_five, example
 
 
 def test_batches_do_not_drift() -> None:

@@ -8,11 +8,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from conftest import CASES, Case, assert_same_model, every_case, example, tables
 from hypothesis import given
 from hypothesis import strategies as st
 
 import suffice
+from conftest import CASES, Case, assert_same_model, every_case, example, tables
 
 
 @every_case

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Case, each_of_five, example
 
 import suffice
+from conftest import Case, each_of_five, example
 
 
 def run(script: str, cwd: Path | None = None) -> str:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Case, every_case, example, tables
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import suffice
+from conftest import Case, every_case, example, tables
 from suffice import Counts, Moments, Tally
 from suffice.schema import Columns, Schema
 from suffice.tallies import OverdrawnError

@@ -1,0 +1,103 @@
+"""The table of speeds: suffice beside scikit-learn on the same data in one run, as ratios.
+
+    make bench            or            python benchmarks/speed.py [--only WORD]
+
+Each figure is the best of several runs. "fit" and "predict" say how many times faster than
+scikit-learn; "reads" how many bare reads of the data (numpy's max) a fit takes: one is the floor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import sklearn
+import sklearn.naive_bayes as theirs
+
+import suffice
+
+MNIST = Path(__file__).resolve().parents[2] / "shared" / "data" / "mnist"
+
+
+def images() -> tuple[str, Any, Any]:
+    """MNIST if its files are there, else random images as empty as its own."""
+    if MNIST.exists():
+        raw = gzip.decompress((MNIST / "train-images-idx3-ubyte.gz").read_bytes())
+        labels = gzip.decompress((MNIST / "train-labels-idx1-ubyte.gz").read_bytes())
+        pixels = np.frombuffer(raw, np.uint8, offset=16).reshape(60_000, 784).copy()
+        return "MNIST", pixels, np.frombuffer(labels, np.uint8, offset=8).astype(np.int64)
+    rng = np.random.default_rng(0)
+    pixels = rng.integers(0, 256, (60_000, 784), dtype=np.uint8) * (rng.random((60_000, 784)) < 0.2)
+    return "images", pixels.astype(np.uint8), rng.integers(0, 10, 60_000)
+
+
+def levels(rng: np.random.Generator) -> tuple[Any, Any]:
+    return rng.integers(0, 8, (200_000, 50)), rng.integers(0, 5, 200_000)
+
+
+def words(rng: np.random.Generator) -> tuple[Any, Any]:
+    rows, vocabulary, tokens = 200_000, 50_000, 10_000_000
+    columns = (rng.zipf(1.3, size=tokens) % vocabulary).astype(np.int32)
+    starts = np.arange(0, tokens + 1, tokens // rows).astype(np.int32)
+    X = sp.csr_matrix((np.ones(tokens), columns, starts), shape=(rows, vocabulary))
+    X.sum_duplicates()
+    return X, rng.integers(0, 20, rows)
+
+
+def best(run: Callable[[], Any], times: int) -> float:
+    taken = []
+    for _ in range(times):
+        start = time.perf_counter()
+        run()
+        taken.append(time.perf_counter() - start)
+    return min(taken)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="only rows whose name holds this word")
+    only = parser.parse_args().only.lower()
+    rng = np.random.default_rng(0)
+    source, pixels, digits = images()
+    text, codes = words(rng), levels(rng)
+    floats = pixels.astype(np.float64)
+    cases = [
+        (f"Bernoulli, {source} uint8", "BernoulliNB", {"binarize": 127}, (pixels, digits)),
+        (f"Bernoulli, {source} float64", "BernoulliNB", {"binarize": 127}, (floats, digits)),
+        (f"Gaussian, {source} uint8", "GaussianNB", {}, (pixels, digits)),
+        (f"Gaussian, {source} float32", "GaussianNB", {}, (pixels.astype(np.float32), digits)),
+        (f"Gaussian, {source} float64", "GaussianNB", {}, (floats, digits)),
+        (f"Gaussian, {source} float64, Fortran", "GaussianNB", {}, (np.asfortranarray(floats), digits)),
+        (f"Multinomial, {source} uint8", "MultinomialNB", {}, (pixels, digits)),
+        ("Multinomial, text CSR", "MultinomialNB", {}, text),
+        ("Complement, text CSR", "ComplementNB", {}, text),
+        ("Bernoulli, text CSR", "BernoulliNB", {}, text),
+        ("Categorical, 200k x 50", "CategoricalNB", {}, codes),
+    ]
+    print(f"scikit-learn {sklearn.__version__}, suffice {suffice.__version__}, {suffice.get_threads()} threads")
+    print(f"{'':34}{'fit':>9}{'predict':>9}{'reads':>7}{'fit ms':>9}{'predict ms':>12}")
+    for name, kind, settings, (X, y) in cases:
+        if only not in name.lower():
+            continue
+        ours, peer = getattr(suffice, kind)(**settings), getattr(theirs, kind)(**settings)
+        ours.fit(X, y).predict(X)
+        values = X.data if sp.issparse(X) else X
+        read = best(values.max, 7)
+        peer_fit, peer_predict = best(partial(peer.fit, X, y), 2), best(partial(peer.predict, X), 2)
+        fit, predict = best(partial(ours.fit, X, y), 7), best(partial(ours.predict, X), 5)
+        print(
+            f"{name:34}{peer_fit / fit:8.1f}x{peer_predict / predict:8.1f}x{fit / read:7.1f}"
+            f"{fit * 1e3:9.1f}{predict * 1e3:12.1f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

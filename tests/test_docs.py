@@ -1,0 +1,37 @@
+"""What the documents show is what happens."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import suffice
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_the_readme_runs() -> None:
+    failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    assert tried > 10
+    assert failed == 0
+
+
+def test_every_file_of_the_house_is_on_the_page() -> None:
+    page = (ROOT / "docs" / "how_it_works.md").read_text()
+    for path in (ROOT / "src" / "suffice").iterdir():
+        if path.name.startswith("_") or path.name in ("demo.py", "py.typed"):
+            continue
+        assert f"`{path.name}{'/' if path.is_dir() else ''}`" in page, path.name
+
+
+def test_every_target_of_the_makefile_explains_itself() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    phony = re.search(r"^\.PHONY: (.*)$", makefile, re.M)
+    assert phony is not None
+    for target in phony.group(1).split():
+        assert re.search(rf"^{target}:.*## \w", makefile, re.M), target
+
+
+def test_the_changelog_knows_this_version() -> None:
+    assert f"## {suffice.__version__}" in (ROOT / "CHANGELOG.md").read_text()
