@@ -33,10 +33,15 @@ class Report:
             self.passed.append(name)
 
 
-for name in ("GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB"):
-    setattr(theirs, name, getattr(ours, name))
-report = Report()
-pytest.main(["-q", "-p", "no:cacheprovider", "--pyargs", "sklearn.tests.test_naive_bayes"], plugins=[report])
-differs = set(report.failed) - EXPECTED
-print(f"{len(report.passed)} pass; these differ and should not: {sorted(differs)}")
-sys.exit(bool(differs) or len(report.passed) < 70)
+def main() -> int:
+    for name in ("GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB"):
+        setattr(theirs, name, getattr(ours, name))
+    report = Report()
+    pytest.main(["-q", "-p", "no:cacheprovider", "--pyargs", "sklearn.tests.test_naive_bayes"], plugins=[report])
+    differs = set(report.failed) - EXPECTED
+    print(f"{len(report.passed)} pass; these differ and should not: {sorted(differs)}")
+    return int(bool(differs) or len(report.passed) < 70)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
