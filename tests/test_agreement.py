@@ -150,18 +150,7 @@ def test_in_scikit_learns_company(case: Case) -> None:
     assert make_pipeline(MinMaxScaler((0, 9)), case.ours()).fit(X, y).score(X, y) > 0.4 or case.name == "CategoricalNB"
 
 
-@parametrize_with_checks(
-    [
-        case()
-        for case in (
-            lambda: suffice.GaussianNB(),
-            suffice.BernoulliNB,
-            suffice.MultinomialNB,
-            suffice.ComplementNB,
-            suffice.CategoricalNB,
-        )
-    ]
-)
+@parametrize_with_checks([getattr(suffice, name)() for name in ATTRIBUTES])
 def test_scikit_learns_checks_of_an_estimator(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -127,7 +127,7 @@ def test_a_model_travels(case: Case) -> None:
     travelled = pickle.loads(pickle.dumps(model))
     assert travelled.tally_ == model.tally_
     np.testing.assert_array_equal(travelled.predict_proba(X), model.predict_proba(X))
-    assert list(vars(model)) == [*model.get_params(), "tally_"] or set(vars(model)) == {*model.get_params(), "tally_"}
+    assert set(vars(model)) == {*model.get_params(), "tally_"}  # nothing else is learned
 
 
 def test_where_nothing_can_be_cached(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ class MultinomialNB(FeatureCounts, DiscreteNB):
     >>> from suffice import MultinomialNB
     >>> model = MultinomialNB().fit([[2, 1], [0, 3]], ["a", "b"])
     >>> import numpy as np
-    >>> np.exp(model.feature_log_prob_).tolist()
+    >>> np.exp(model.feature_log_prob_).round(3).tolist()
     [[0.6, 0.4], [0.2, 0.8]]
     """
 
