@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from suffice.kernels import counting, moments
 from suffice.schema import Array
-from suffice.tables import Block, Dense, Sparse
+from suffice.tables import Block, Part, Sparse
 from suffice.tallies import Moments
 
 # The first rows of a range, this many a class, give the means that the others are measured from.
@@ -22,113 +21,74 @@ HEAD = 32
 MOST_LEVELS = 1 << 24
 
 
-def bits(
-    block: Block, rows: slice, codes: Array, weights: Array | None, classes: int, threshold: float | None
-) -> Array:
+def bits(part: Part, threshold: float | None) -> Array:
     """Return how often each column was above the threshold; without one, the sum of its bits."""
     if threshold is None:
-        return sums(block, rows, codes, weights, classes, most=1)
+        return sums(part, most=1)
+    block = part.block
     limit = comparable(threshold, block.dtype)
     if isinstance(block, Sparse):
-        counts = np.zeros((classes, block.shape[1]))
-        stored = block.stored(rows.start, rows.stop)
-        poison = counting.count_above_sparse(*stored, codes, weights, limit, counts, work=_stored(stored))
+        counts = np.zeros((part.classes, block.shape[1]))
+        stored = part.stored()
+        poison = counting.count_above_sparse(*stored, part.codes, part.weights, limit, counts, work=_stored(stored))
         if poison != 0:
-            block.reject_if_not_finite(rows)
+            block.reject_if_not_finite(part.rows)
         return counts
     check = finite_check(block)
-    partial, counts, most_rows = _accumulators(
-        block, weights, classes, {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.int64}, 1
-    )
-    for here, x in _pieces(block, rows):
-        weight = None if weights is None else weights[here]
-        poison = counting.count_above(x, codes[here], weight, limit, check, most_rows, partial, counts, work=x.size)
+    partial, counts, most_rows = _accumulators(part, {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.int64}, 1)
+    for x, codes, weights in part.pieces():
+        poison = counting.count_above(x, codes, weights, limit, check, most_rows, partial, counts, work=x.size)
         if poison != 0:
-            block.reject_if_not_finite(rows)
+            block.reject_if_not_finite(part.rows)
     return counts.astype(np.float64, copy=False)
 
 
-def sums(
-    block: Block, rows: slice, codes: Array, weights: Array | None, classes: int, most: float | None = None
-) -> Array:
+def sums(part: Part, most: float | None = None) -> Array:
     """Return the sum of each column, of numbers from 0 up (and up to ``most``)."""
-    if isinstance(block, Sparse):
-        counts = np.zeros((classes, block.shape[1]))
-        stored = block.stored(rows.start, rows.stop)
-        outside = counting.add_up_sparse(*stored, codes, weights, most, counts, work=_stored(stored))
-        _check_sums(block, rows, outside, counts, most)
+    if isinstance(part.block, Sparse):
+        counts = np.zeros((part.classes, part.block.shape[1]))
+        stored = part.stored()
+        outside = counting.add_up_sparse(*stored, part.codes, part.weights, most, counts, work=_stored(stored))
+        _check_sums(part, outside, counts, most)
         return counts
-    narrow = {1: np.uint32} if block.dtype == np.uint8 else {}
-    partial, counts, most_rows = _accumulators(block, weights, classes, narrow, 255)
-    for here, x in _pieces(block, rows):
-        weight = None if weights is None else weights[here]
-        outside = counting.add_up(x, codes[here], weight, most, most_rows, partial, counts, work=x.size)
-        _check_sums(block, rows, outside, counts, most)
+    partial, counts, most_rows = _accumulators(part, {1: np.uint32} if part.block.dtype == np.uint8 else {}, 255)
+    for x, codes, weights in part.pieces():
+        outside = counting.add_up(x, codes, weights, most, most_rows, partial, counts, work=x.size)
+        _check_sums(part, outside, counts, most)
     return counts.astype(np.float64, copy=False)
 
 
-def spreads(block: Block, rows: slice, codes: Array, weights: Array | None, class_count: Array) -> Moments:
+def spreads(part: Part) -> Moments:
     """Return the moments of each column."""
-    n = class_count[:, None]
-    shape = (len(n), block.shape[1])
-    if block.dtype == np.uint8 and weights is None:
-        partial, partial_squares = np.zeros(shape, np.uint32), np.zeros(shape, np.uint32)
-        total, squares = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-        most_rows = 0xFFFFFFFF // 255**2
-        for here, x in _pieces(block, rows):
-            moments.add_squares(x, codes[here], most_rows, partial, partial_squares, total, squares, work=2 * x.size)
-        # n·Σx² − (Σx)² in whole numbers, where nothing is lost; a part is short enough for it
-        spread = (n.astype(np.int64) * squares - total * total) / np.where(n > 0, n, 1.0)
-        mean = total / np.where(n > 0, n, 1.0)
-        return Moments(n, mean, np.zeros(shape), spread)
-    head = HEAD * len(n)
-    weight, later = (None, None) if weights is None else (weights[:head], weights[head:])
-    first = _deviations(block, slice(rows.start, min(rows.start + head, rows.stop)), codes[:head], weight, len(n), None)
-    if len(codes) <= head:
-        return first
-    return first + _deviations(block, slice(rows.start + head, rows.stop), codes[head:], later, len(n), first)
+    if part.block.dtype == np.uint8 and part.weights is None:
+        return _moments_of_bytes(part)
+    head = HEAD * part.classes
+    if len(part.codes) <= head:
+        return _deviations(part, None)
+    first, rest = part.split(head)
+    means = _deviations(first, None)
+    return means + _deviations(rest, means)
 
 
-def _deviations(
-    block: Block, rows: slice, codes: Array, weights: Array | None, classes: int, first: Moments | None
-) -> Moments:
-    """Return the moments of a range of rows, about the means of the rows before it if there are any."""
-    shape = (classes, block.shape[1])
-    shift = np.zeros(shape) if first is None else first.mean.copy()
-    met = np.zeros(classes, np.uint8) if first is None else (first.n[:, 0] > 0).astype(np.uint8)
-    sums, squares = np.zeros(shape), np.zeros(shape)
-    for here, x in _pieces(block, rows):
-        weight = None if weights is None else weights[here]
-        moments.add_deviations(x, codes[here], weight, shift, met, sums, squares, work=2 * x.size)
-    finite = np.isfinite(sums) & np.isfinite(squares)
-    if not finite.all():
-        block.reject_if_not_finite(rows)
-        column = int(np.argmin(finite.all(axis=0)))
-        raise ValueError(f"the numbers of {block.name(column)} are so large that their squares overflow; rescale it")
-    n = np.bincount(codes, weights, minlength=classes).astype(np.float64)[:, None]
-    return Moments.about(n, shift, sums, squares)
-
-
-def levels(block: Block, rows: slice, codes: Array, weights: Array | None, classes: int) -> tuple[Array, Array]:
+def levels(part: Part) -> tuple[Array, Array]:
     """Return the number of levels of each column, and how often each level was seen."""
-    columns = block.shape[1]
+    columns = part.block.shape[1]
     room = np.full(columns, 8, np.intp)
-    kind: Any = np.int64 if weights is None else np.float64
-    counts = np.zeros((classes, int(room.sum())), kind)
+    kind: Any = np.int64 if part.weights is None else np.float64
+    counts = np.zeros((part.classes, int(room.sum())), kind)
     fractions = np.zeros(1, np.uint8)
-    for here, x in _pieces(block, rows):
-        weight = None if weights is None else weights[here]
+    for x, codes, weights in part.pieces():
         starts, first = _starts(room), 0
         while True:
             work = (len(x) - first) * columns
-            first = counting.count_levels(x, codes[here], weight, first, starts, room, counts, fractions, work=work)
+            first = counting.count_levels(x, codes, weights, first, starts, room, counts, fractions, work=work)
             if first == len(x):
                 break
-            wider = _room_for(block, rows, x[first], room)
+            wider = _room_for(part, x[first], room)
             counts, room = _relaid(counts, room, wider), wider
             starts = _starts(room)
     if fractions[0]:
-        _warn_of_fractions(block, rows)
+        _warn_of_fractions(part)
     return room, counts.astype(np.float64, copy=False)
 
 
@@ -150,36 +110,55 @@ def finite_check(block: Block) -> Any:
     return block.dtype.type(0) if block.dtype.kind == "f" else None
 
 
-def _pieces(block: Block, rows: slice) -> Iterator[tuple[slice, Array]]:
-    """Yield the rows in pieces, with where each stands among the rows asked for."""
-    assert isinstance(block, Dense)
-    for place, piece in block.pieces(rows.start, rows.stop):
-        yield slice(place.start - rows.start, place.stop - rows.start), piece
+def _moments_of_bytes(part: Part) -> Moments:
+    n, shape = part.class_count[:, None], (part.classes, part.block.shape[1])
+    partial, partial_squares = np.zeros(shape, np.uint32), np.zeros(shape, np.uint32)
+    total, squares = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    most_rows = 0xFFFFFFFF // 255**2
+    for x, codes, _ in part.pieces():
+        moments.add_squares(x, codes, most_rows, partial, partial_squares, total, squares, work=2 * x.size)
+    # n·Σx² − (Σx)² in whole numbers, where nothing is lost; a part is short enough for it
+    held = np.where(n > 0, n, 1.0)
+    return Moments(n, total / held, np.zeros(shape), (n.astype(np.int64) * squares - total * total) / held)
 
 
-def _accumulators(
-    block: Block, weights: Array | None, classes: int, narrow: dict[int, Any], largest: int
-) -> tuple[Array, Array, int]:
+def _deviations(part: Part, before: Moments | None) -> Moments:
+    """Return the moments, measured from the means of the rows before if there are any."""
+    shape = (part.classes, part.block.shape[1])
+    shift = np.zeros(shape) if before is None else before.mean.copy()
+    met = np.zeros(part.classes, np.uint8) if before is None else (before.n[:, 0] > 0).astype(np.uint8)
+    sums, squares = np.zeros(shape), np.zeros(shape)
+    for x, codes, weights in part.pieces():
+        moments.add_deviations(x, codes, weights, shift, met, sums, squares, work=2 * x.size)
+    finite = np.isfinite(sums) & np.isfinite(squares)
+    if not finite.all():
+        part.block.reject_if_not_finite(part.rows)
+        name = part.block.name(int(np.argmin(finite.all(axis=0))))
+        raise ValueError(f"the numbers of {name} are so large that their squares overflow; rescale it")
+    return Moments.about(part.class_count[:, None], shift, sums, squares)
+
+
+def _accumulators(part: Part, narrow: dict[int, Any], largest: int) -> tuple[Array, Array, int]:
     """Return narrow accumulators, wide ones, and after how many rows the narrow ones are full."""
-    shape = (classes, block.shape[1])
-    if weights is not None or block.dtype.itemsize not in narrow:
+    shape, itemsize = (part.classes, part.block.shape[1]), part.block.dtype.itemsize
+    if part.weights is not None or itemsize not in narrow:
         return np.zeros(shape), np.zeros(shape), 1 << 62
-    kind = narrow[block.dtype.itemsize]
-    return np.zeros(shape, kind), np.zeros(shape, np.int64), int(np.iinfo(kind).max) // largest
+    return np.zeros(shape, narrow[itemsize]), np.zeros(shape, np.int64), int(np.iinfo(narrow[itemsize]).max) // largest
 
 
 def _stored(stored: tuple[Array, Array, Array]) -> int:
     return int(stored[0][-1] - stored[0][0])
 
 
-def _check_sums(block: Block, rows: slice, outside: bool, counts: Array, most: float | None) -> None:
+def _check_sums(part: Part, outside: bool, counts: Array, most: float | None) -> None:
+    block = part.block
     if counts.dtype.kind == "f" and not np.isfinite(counts).all():
-        block.reject_if_not_finite(rows)
+        block.reject_if_not_finite(part.rows)
     if not outside:
         return
-    found = None if most is None else block.find(rows, lambda values: values > most)
+    found = None if most is None else block.find(part.rows, lambda values: values > most)
     if found is None:
-        block.reject_negative(rows)
+        block.reject_negative(part.rows)
     row, column, value = found
     raise ValueError(
         f"{block.owner} with binarize=None takes 0s and 1s, but {block.name(column)} is {value} in row {row}; "
@@ -191,12 +170,13 @@ def _starts(room: Array) -> Array:
     return np.concatenate([[0], np.cumsum(room)[:-1]]).astype(np.intp)
 
 
-def _room_for(block: Block, rows: slice, row: Array, room: Array) -> Array:
+def _room_for(part: Part, row: Array, room: Array) -> Array:
     """Return room for a row that did not fit, or say why it never will."""
+    block = part.block
     if row.dtype.kind == "f" and not np.isfinite(row).all():
-        block.reject_if_not_finite(rows)
+        block.reject_if_not_finite(part.rows)
     if bool(np.any(row < 0)):
-        block.reject_negative(rows)
+        block.reject_negative(part.rows)
     column = int(np.argmax(row))
     if row[column] >= MOST_LEVELS:
         raise ValueError(
@@ -215,8 +195,9 @@ def _relaid(counts: Array, room: Array, wider: Array) -> Array:
     return relaid
 
 
-def _warn_of_fractions(block: Block, rows: slice) -> None:
-    found = block.find(rows, lambda values: values != np.floor(values))
+def _warn_of_fractions(part: Part) -> None:
+    block = part.block
+    found = block.find(part.rows, lambda values: values != np.floor(values))
     if found is not None:
         row, column, value = found
         warnings.warn(

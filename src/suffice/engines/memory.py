@@ -7,8 +7,6 @@ from functools import reduce
 from operator import add
 from typing import TypeVar
 
-import numpy as np
-
 from suffice.families import FAMILIES
 from suffice.parallel import spread
 from suffice.schema import Columns, Schema
@@ -28,16 +26,13 @@ SCORED_CELLS = 1 << 21  # in a part that is scored: its scores are gone before t
 def tally(table: Table, columns: Columns) -> Tally:
     """Return the tally of a table's rows, in one scan."""
     family = FAMILIES[columns.family]
-    classes = len(table.classes)
 
-    def part(rows: slice) -> Tally:
-        codes = table.codes[rows]
-        weights = None if table.weights is None else table.weights[rows]
-        class_count = np.bincount(codes, weights, minlength=classes).astype(np.float64)
-        met, statistic = family.tally(columns, table.block, rows, codes, weights, class_count)
-        return Tally(Schema(table.classes, (met,)), class_count, (statistic,))
+    def tally_of(rows: slice) -> Tally:
+        part = table.part(rows)
+        met, statistic = family.tally(columns, part)
+        return Tally(Schema(table.classes, (met,)), part.class_count, (statistic,))
 
-    return reduce(add, spread(part, _parts(table.block, classes))).trimmed()
+    return reduce(add, spread(tally_of, _parts(table.block, len(table.classes)))).trimmed()
 
 
 def over_rows(block: Block, classes: int, function: Callable[[slice], Result]) -> list[Result]:

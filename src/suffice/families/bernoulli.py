@@ -12,7 +12,7 @@ from suffice.families.family import Family, log_ratio
 from suffice.families.linear import Linear
 from suffice.kernels import scoring
 from suffice.schema import Array, Columns
-from suffice.tables import Block, Dense
+from suffice.tables import Block, Dense, Part
 from suffice.tallies import Counts
 
 # Sums over eight columns are looked up where their table fits the cache, and where there are rows
@@ -49,12 +49,8 @@ class Bernoulli(Family):
     name = "bernoulli"
     statistic = Counts
 
-    def tally(
-        self, columns: Columns, block: Block, rows: slice, codes: Array, weights: Array | None, class_count: Array
-    ) -> tuple[Columns, Counts]:
-        return columns, Counts(
-            class_count[:, None], scans.bits(block, rows, codes, weights, len(class_count), columns.threshold)
-        )
+    def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
+        return columns, Counts(part.class_count[:, None], scans.bits(part, columns.threshold))
 
     def estimate(self, counts: Counts, alpha: Array | float) -> BernoulliParameters:
         """Return p = (ones + α) / (n + 2α), the posterior mean under Beta(α, α)."""

@@ -11,7 +11,7 @@ from suffice import scans
 from suffice.families.family import Family, log_ratio
 from suffice.kernels import scoring
 from suffice.schema import Array, Columns
-from suffice.tables import Block, Dense
+from suffice.tables import Block, Dense, Part
 from suffice.tallies import Counts
 
 
@@ -44,11 +44,9 @@ class Categorical(Family):
     name = "categorical"
     statistic = Counts
 
-    def tally(
-        self, columns: Columns, block: Block, rows: slice, codes: Array, weights: Array | None, class_count: Array
-    ) -> tuple[Columns, Counts]:
-        room, counts = scans.levels(block, rows, codes, weights, len(class_count))
-        return replace(columns, sizes=room), Counts(class_count[:, None], counts)
+    def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
+        room, counts = scans.levels(part)
+        return replace(columns, sizes=room), Counts(part.class_count[:, None], counts)
 
     def estimate(self, columns: Columns, counts: Counts, alpha: float) -> CategoricalParameters:
         """Return p = (count + α) / (n + α·L) for each of a column's L levels.

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from suffice.schema import Array, Columns
-from suffice.tables import Block
+from suffice.tables import Block, Part
 from suffice.tallies import Statistic
 
 
@@ -19,10 +19,8 @@ class Family(ABC):
     statistic: ClassVar[type[Statistic]]
 
     @abstractmethod
-    def tally(
-        self, columns: Columns, block: Block, rows: slice, codes: Array, weights: Array | None, class_count: Array
-    ) -> tuple[Columns, Statistic]:
-        """Return the sums over a range of rows, and the columns with the levels that were met."""
+    def tally(self, columns: Columns, part: Part) -> tuple[Columns, Statistic]:
+        """Return the columns, with the levels that were met, and the sums over a part of the rows."""
 
     @abstractmethod
     def add_log_likelihood(self, parameters: Any, columns: Columns, block: Block, rows: slice, scores: Array) -> None:

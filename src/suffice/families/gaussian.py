@@ -11,7 +11,7 @@ from suffice import scans
 from suffice.families.family import Family
 from suffice.kernels import scoring
 from suffice.schema import Array, Columns
-from suffice.tables import Block, Dense
+from suffice.tables import Block, Dense, Part
 from suffice.tallies import Moments
 
 # A variance of zero has no density. This one is as good as zero, and its inverse is still a number.
@@ -41,10 +41,8 @@ class Gaussian(Family):
     name = "gaussian"
     statistic = Moments
 
-    def tally(
-        self, columns: Columns, block: Block, rows: slice, codes: Array, weights: Array | None, class_count: Array
-    ) -> tuple[Columns, Moments]:
-        return columns, scans.spreads(block, rows, codes, weights, class_count)
+    def tally(self, columns: Columns, part: Part) -> tuple[Columns, Moments]:
+        return columns, scans.spreads(part)
 
     def estimate(self, moments: Moments, var_smoothing: float) -> GaussianParameters:
         """Return the maximum-likelihood mean and variance, the variance raised by a floor.

@@ -8,7 +8,7 @@ from suffice import scans
 from suffice.families.family import Family, log_ratio
 from suffice.families.linear import Linear
 from suffice.schema import Array, Columns
-from suffice.tables import Block
+from suffice.tables import Block, Part
 from suffice.tallies import Counts
 
 
@@ -26,10 +26,8 @@ class Multinomial(Family):
     name = "multinomial"
     statistic = Counts
 
-    def tally(
-        self, columns: Columns, block: Block, rows: slice, codes: Array, weights: Array | None, class_count: Array
-    ) -> tuple[Columns, Counts]:
-        return columns, Counts(class_count[:, None], scans.sums(block, rows, codes, weights, len(class_count)))
+    def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
+        return columns, Counts(part.class_count[:, None], scans.sums(part))
 
     def estimate(self, counts: Counts, alpha: Array | float) -> MultinomialParameters:
         """Return pⱼ = (countⱼ + α) / Σᵢ (countᵢ + α), the posterior mean under a Dirichlet(α)."""

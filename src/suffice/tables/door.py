@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import _check_sample_weight, check_array, check_consistent_length
 
 from suffice.schema import Array, merged_classes
-from suffice.tables.blocks import Block, Dense, Sparse, handed_out
+from suffice.tables.blocks import Block, Dense, Part, Sparse, handed_out, part_of
 from suffice.tables.labels import encode
 
 
@@ -33,6 +33,11 @@ class Table:
         if classes is not met:
             codes = np.searchsorted(classes, met)[codes]
         return cls(block, classes, codes, weights_of(sample_weight, block.shape[0]))
+
+    def part(self, rows: slice) -> Part:
+        """Return a range of the rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        return part_of(self.block, rows, self.codes[rows], weights, len(self.classes))
 
 
 def weights_of(sample_weight: Any, rows: int) -> Array | None:

@@ -50,15 +50,15 @@ def _coded_by_table(labels: Array) -> tuple[Array, Array]:
         labels = labels.view(np.uint8)
         known, codes = _coded_by_table(labels)
         return known.astype(bool), codes
-    least, most = int(labels.min()), int(labels.max())
+    kind, least, most = labels.dtype, int(labels.min()), int(labels.max())
     if most - least >= RANGE:
         known, codes = np.unique(labels, return_inverse=True)
         return known, codes.astype(np.intp, copy=False)
-    codes = labels.astype(np.intp, copy=False)
-    if least:
-        codes = codes - least
+    if labels.dtype.itemsize < 8:
+        labels = labels.astype(np.int64)  # the range of a narrow type may not fit into itself
+    codes = (labels - labels.dtype.type(least) if least else labels).astype(np.intp, copy=False)
     met = np.bincount(codes, minlength=most - least + 1) > 0
-    known = (np.flatnonzero(met) + least).astype(labels.dtype)
+    known = np.flatnonzero(met).astype(kind) + kind.type(least)
     return known, codes if met.all() else (np.cumsum(met) - 1)[codes]
 
 
