@@ -12,13 +12,14 @@ from suffice.schema import Array
 from suffice.tables import Block, Part, Sparse
 from suffice.tallies import Moments
 
-# The first rows of a range, this many a class, give the means that the others are measured from.
-# Measured from its first row alone, a column that starts with an outlier would lose a digit for each
-# tenfold of rows.
+# The first rows of a range, this many a class, give the means that the next ones are measured from, and
+# these the means for all others. Measured from its first row alone, a column that starts with an outlier
+# would lose a digit for each tenfold of rows.
 HEAD = 32
 
 # Levels are codes 0, 1, …: a code beyond this is an identifier or a mistake, not a level.
 MOST_LEVELS = 1 << 24
+MOST_CELLS = 1 << 29
 
 
 def bits(part: Part, threshold: float | None) -> Array:
@@ -37,7 +38,9 @@ def bits(part: Part, threshold: float | None) -> Array:
     check = finite_check(block)
     partial, counts, most_rows = _accumulators(part, {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.int64}, 1)
     for x, codes, weights in part.pieces():
-        poison = counting.count_above(x, codes, weights, limit, check, most_rows, partial, counts, work=x.size)
+        poison = counting.count_above(
+            x, codes, weights, limit, check, most_rows, partial, counts, work=x.size + counts.size
+        )
         if poison != 0:
             block.reject_if_not_finite(part.rows)
     return counts.astype(np.float64, copy=False)
@@ -53,7 +56,7 @@ def sums(part: Part, most: float | None = None) -> Array:
         return counts
     partial, counts, most_rows = _accumulators(part, {1: np.uint32} if part.block.dtype == np.uint8 else {}, 255)
     for x, codes, weights in part.pieces():
-        outside = counting.add_up(x, codes, weights, most, most_rows, partial, counts, work=x.size)
+        outside = counting.add_up(x, codes, weights, most, most_rows, partial, counts, work=x.size + counts.size)
         _check_sums(part, outside, counts, most)
     return counts.astype(np.float64, copy=False)
 
@@ -62,12 +65,15 @@ def spreads(part: Part) -> Moments:
     """Return the moments of each column."""
     if part.block.dtype == np.uint8 and part.weights is None:
         return _moments_of_bytes(part)
-    head = HEAD * part.classes
-    if len(part.codes) <= head:
-        return _deviations(part, None)
-    first, rest = part.split(head)
-    means = _deviations(first, None)
-    return means + _deviations(rest, means)
+    total, before = None, None
+    for head in (HEAD * part.classes, HEAD**2 * part.classes, len(part.codes)):
+        here, part = part.split(min(head, len(part.codes)))
+        before = _deviations(here, before)
+        total = before if total is None else total + before
+        if not len(part.codes):
+            break
+    assert total is not None
+    return total
 
 
 def levels(part: Part) -> tuple[Array, Array]:
@@ -99,10 +105,11 @@ def comparable(threshold: float, dtype: np.dtype[Any]) -> Any:
     np.uint8(127)
     """
     if dtype.kind == "f":
-        return dtype.type(threshold)
-    whole = np.floor(threshold)
+        with np.errstate(over="ignore"):
+            return dtype.type(threshold)
     bounds = np.iinfo(dtype)
-    return dtype.type(int(whole)) if bounds.min <= whole <= bounds.max else float(threshold)
+    within = np.isfinite(threshold) and bounds.min <= int(np.floor(threshold)) <= bounds.max
+    return dtype.type(int(np.floor(threshold))) if within else float(threshold)
 
 
 def finite_check(block: Block) -> Any:
@@ -116,7 +123,9 @@ def _moments_of_bytes(part: Part) -> Moments:
     total, squares = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     most_rows = 0xFFFFFFFF // 255**2
     for x, codes, _ in part.pieces():
-        moments.add_squares(x, codes, most_rows, partial, partial_squares, total, squares, work=2 * x.size)
+        moments.add_squares(
+            x, codes, most_rows, partial, partial_squares, total, squares, work=2 * (x.size + total.size)
+        )
     # n·Σx² − (Σx)² in whole numbers, where nothing is lost; a part is short enough for it
     held = np.where(n > 0, n, 1.0)
     return Moments(n, total / held, np.zeros(shape), (n.astype(np.int64) * squares - total * total) / held)
@@ -129,7 +138,8 @@ def _deviations(part: Part, before: Moments | None) -> Moments:
     met = np.zeros(part.classes, np.uint8) if before is None else (before.n[:, 0] > 0).astype(np.uint8)
     sums, squares = np.zeros(shape), np.zeros(shape)
     for x, codes, weights in part.pieces():
-        moments.add_deviations(x, codes, weights, shift, met, sums, squares, work=2 * x.size)
+        if moments.add_deviations(x, codes, weights, shift, met, sums, squares, work=2 * x.size) != 0:
+            part.block.reject_if_not_finite(part.rows)
     finite = np.isfinite(sums) & np.isfinite(squares)
     if not finite.all():
         part.block.reject_if_not_finite(part.rows)
@@ -154,6 +164,8 @@ def _check_sums(part: Part, outside: bool, counts: Array, most: float | None) ->
     block = part.block
     if counts.dtype.kind == "f" and not np.isfinite(counts).all():
         block.reject_if_not_finite(part.rows)
+        name = block.name(int(np.argmin(np.isfinite(counts).all(axis=0))))
+        raise ValueError(f"the numbers of {name} are so large that their sum overflows; rescale it")
     if not outside:
         return
     found = None if most is None else block.find(part.rows, lambda values: values > most)
@@ -185,7 +197,13 @@ def _room_for(part: Part, row: Array, room: Array) -> Array:
         )
     needed = np.maximum(row.astype(np.intp) + 1, room)
     # twice the room each time, so that a column whose levels grow row by row is not laid out anew each time
-    return np.where(needed > room, np.maximum(needed, 2 * room), room)
+    wider = np.where(needed > room, np.maximum(needed, 2 * room), room)
+    if int(wider.sum()) * part.classes > MOST_CELLS:
+        raise ValueError(
+            f"{block.name(column)} holds the level {row[column]}: to count so many levels in {part.classes} classes "
+            f"takes {int(wider.sum()) * part.classes * 8 / 2**30:.0f} GiB; group its rare levels, or leave it out"
+        )
+    return wider
 
 
 def _relaid(counts: Array, room: Array, wider: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,24 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 
 
+class Frozen:
+    """A dataclass whose arrays cannot be written to, even after it has travelled as a pickle."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray) and value.flags.writeable:
+                value = value.view()
+                value.flags.writeable = False
+                object.__setattr__(self, field.name, value)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
+
+
 @dataclass(frozen=True, eq=False)
-class Columns:
+class Columns(Frozen):
     """Columns of one family, counted together as one block of arrays.
 
     ``threshold`` turns numbers into bits (bernoulli), ``sizes`` is the number of levels of each
@@ -89,7 +105,7 @@ class Columns:
 
 
 @dataclass(frozen=True, eq=False)
-class Schema:
+class Schema(Frozen):
     """The classes, in sorted order, and the blocks of columns; it grows by making a new one.
 
     >>> left = Schema(np.array(["ham"]), (Columns("gaussian", 2),))
@@ -124,11 +140,19 @@ def merged_classes(known: Array, met: Array) -> Array:
     """Return all labels of both, sorted; ``known`` itself if it has them all."""
     if len(known) == 0 or known is met:
         return met
-    if (known.dtype.kind in "OUS") != (met.dtype.kind in "OUS"):
+    if (known.dtype.kind in "OUST") != (met.dtype.kind in "OUST"):
         raise ValueError(
             f"labels must be of one kind: {known.tolist()[0]!r} is known, and {met.tolist()[0]!r} is of another kind"
         )
     if len(known) == len(met) and bool(np.all(known == met)):
         return known
-    both = np.union1d(known, met)
+    both = _in_one_type(known, met)
     return known if len(both) == len(known) else both
+
+
+def _in_one_type(known: Array, met: Array) -> Array:
+    """Return the union of labels; whole numbers stay whole, where NumPy would round them to floats."""
+    if np.result_type(known, met).kind == "f" and known.dtype.kind in "iu" and met.dtype.kind in "iu":
+        labels = sorted({*known.tolist(), *met.tolist()})
+        return np.array(labels, np.int64 if labels[-1] < 2**63 else np.uint64)
+    return np.union1d(known, met)

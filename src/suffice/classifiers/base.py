@@ -42,7 +42,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _check_settings(self, schema: Schema) -> None:
-        """Raise what is wrong with the settings for this schema; called before anything is learned."""
+        """Raise what is wrong with the settings for this schema."""
 
     def _columns(self, block: Block) -> Columns:
         """Return how the columns of a block are to be counted."""
@@ -110,7 +110,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table = Table.of(block, y, sample_weight, known.schema.classes)
         left = known - memory.tally(table, self._columns(block))
         if len(left.class_count):
-            self._check_settings(left.schema)
+            self._check(left)
         self.tally_ = left
         return self
 
@@ -120,7 +120,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return NotImplemented
         both: Self = clone(self)
         tally = self._learned() + other._learned()
-        both._check_settings(tally.schema)
+        both._check(tally)
         both.tally_ = tally
         return both
 
@@ -214,9 +214,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _learn(self, known: Tally | None, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         """Learn on top of what is known; nothing is changed before all of it has gone well."""
-        if _valid_settings.get(self) != (settings := self._settings()):
-            self._validate_params()
-            _valid_settings[self] = settings
+        self._check(None)
         block = self._block(X, known)
         labels = None if known is None else known.schema.classes
         if classes is not None:
@@ -227,7 +225,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"The target label(s) {strange} in y do not exist in the initial classes {labels}")
         tally = memory.tally(table, self._columns(block))
         tally = tally if known is None else known + tally
-        self._check_settings(tally.schema)
+        self._check(tally)
         self.tally_ = tally
         return self
 
@@ -262,9 +260,18 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         remembered = _models.get(self)
         if remembered is not None and remembered[0] is tally and remembered[1] == settings:
             return remembered[2]
+        self._check(tally)
         model = self._estimated(tally)
         _models[self] = (tally, settings, model)
         return model
+
+    def _check(self, tally: Tally | None) -> None:
+        """Raise what is wrong with the settings, by themselves and for a tally: before they are used."""
+        if _valid_settings.get(self) != (settings := self._settings()):
+            self._validate_params()
+            _valid_settings[self] = settings
+        if tally is not None:
+            self._check_settings(tally.schema)
 
     def _settings(self) -> tuple[Any, ...]:
         """Return the settings in a form that can be compared, arrays by their contents."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
@@ -33,26 +33,30 @@ class DiscreteNB(TallyClassifier):
     class_prior: Any
 
     def _check_settings(self, schema: Schema) -> None:
-        if self.class_prior is not None and len(self.class_prior) != len(schema.classes):
-            raise ValueError("Number of priors must match number of classes.")
-        if isinstance(self.alpha, Real):
-            least: Any = self.alpha
-        else:
-            alpha, columns = np.asarray(self.alpha), schema.blocks[0].count
-            if alpha.shape[0] != columns:
-                raise ValueError(
-                    "When alpha is an array, it should contains `n_features`. "
-                    f"Got {alpha.shape[0]} elements instead of {columns}."
-                )
-            least = alpha.min()
-            if least < 0:
-                raise ValueError("All values in alpha must be greater than 0.")
-        if least < LEAST_ALPHA and not self.force_alpha:
+        if self.class_prior is not None:
+            prior = np.asarray(self.class_prior, np.float64)
+            if len(prior) != len(schema.classes):
+                raise ValueError("Number of priors must match number of classes.")
+            if not (np.isfinite(prior).all() and (prior >= 0).all() and prior.any()):
+                raise ValueError(f"Priors must be non-negative, finite and not all zero: class_prior is {prior}.")
+        alpha, columns = np.asarray(self.alpha, np.float64), schema.blocks[0].count
+        if alpha.ndim and alpha.shape[0] != columns:
+            raise ValueError(
+                "When alpha is an array, it should contains `n_features`. "
+                f"Got {alpha.shape[0]} elements instead of {columns}."
+            )
+        if not (np.isfinite(alpha).all() and (alpha >= 0).all()):
+            raise ValueError("All values in alpha must be greater than 0. They must be finite numbers, too.")
+
+    def _learn(self, *arguments: Any) -> Self:
+        learned = super()._learn(*arguments)
+        if np.min(self.alpha) < LEAST_ALPHA and not self.force_alpha:
             warnings.warn(
                 f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. "
                 "Use `force_alpha=True` to keep alpha unchanged.",
-                stacklevel=4,
+                stacklevel=3,
             )
+        return learned
 
     def _pseudo_count(self) -> Any:
         alpha = np.asarray(self.alpha, np.float64)

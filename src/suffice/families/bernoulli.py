@@ -11,7 +11,7 @@ from suffice import scans
 from suffice.families.family import Family, log_ratio
 from suffice.families.linear import Linear
 from suffice.kernels import scoring
-from suffice.schema import Array, Columns
+from suffice.schema import Array, Columns, Frozen
 from suffice.tables import Block, Dense, Part
 from suffice.tallies import Counts
 
@@ -23,7 +23,7 @@ LANES = 4
 
 
 @dataclass(frozen=True)
-class BernoulliParameters:
+class BernoulliParameters(Frozen):
     """The logarithms of p, the probability of a 1, and of 1 − p, [class, column]."""
 
     log_p: Array

@@ -10,13 +10,13 @@ import numpy as np
 from suffice import scans
 from suffice.families.family import Family, log_ratio
 from suffice.kernels import scoring
-from suffice.schema import Array, Columns
+from suffice.schema import Array, Columns, Frozen
 from suffice.tables import Block, Dense, Part
 from suffice.tallies import Counts
 
 
 @dataclass(frozen=True)
-class CategoricalParameters:
+class CategoricalParameters(Frozen):
     """The log probability of each level [class, cell], and of a level never met [class, column]."""
 
     log_p: Array

@@ -10,7 +10,7 @@ import numpy as np
 from suffice import scans
 from suffice.families.family import Family
 from suffice.kernels import scoring
-from suffice.schema import Array, Columns
+from suffice.schema import Array, Columns, Frozen
 from suffice.tables import Block, Dense, Part
 from suffice.tallies import Moments
 
@@ -19,7 +19,7 @@ LEAST_VARIANCE = 1e-300
 
 
 @dataclass(frozen=True)
-class GaussianParameters:
+class GaussianParameters(Frozen):
     """Mean and variance, [class, column], and the share of the variance that was put in as a floor."""
 
     mean: Array
@@ -49,8 +49,11 @@ class Gaussian(Family):
 
         The floor is ``var_smoothing`` times the largest variance of a column over all classes.
         """
-        pooled = moments.pooled()
-        largest = float(np.max(pooled.m2 / np.where(pooled.n > 0, pooled.n, 1.0)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            pooled = moments.pooled()
+            spread = pooled.m2 / np.where(pooled.n > 0, pooled.n, 1.0)
+        # columns so far apart that their pooled squares overflow have a floor all the same
+        largest = float(np.max(np.where(np.isfinite(spread), spread, np.finfo(np.float64).max)))
         floor = var_smoothing * largest
         variance = moments.m2 / np.where(moments.n > 0, moments.n, 1.0) + floor
         return GaussianParameters(moments.mean, np.maximum(variance, LEAST_VARIANCE), floor)

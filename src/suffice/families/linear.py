@@ -9,12 +9,12 @@ import numpy as np
 
 from suffice.kernels import scoring
 from suffice.scans import comparable, finite_check
-from suffice.schema import Array
+from suffice.schema import Array, Frozen
 from suffice.tables import Block, Dense, Sparse
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(Frozen):
     """log p(x given class) = bias + Σⱼ weights·xⱼ, and −∞ (``limit``) where ``veto`` is met.
 
     The weights are finite. A probability of zero would be a weight of −∞, and −∞ times 0 is not a

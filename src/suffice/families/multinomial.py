@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from suffice import scans
 from suffice.families.family import Family, log_ratio
 from suffice.families.linear import Linear
-from suffice.schema import Array, Columns
+from suffice.schema import Array, Columns, Frozen
 from suffice.tables import Block, Part
 from suffice.tallies import Counts
 
 
 @dataclass(frozen=True)
-class MultinomialParameters:
+class MultinomialParameters(Frozen):
     """The logarithm of each column's share, [class, column]."""
 
     log_p: Array

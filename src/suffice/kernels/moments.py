@@ -27,17 +27,21 @@ def add_squares(x: Any, codes: Any, limit: int, partial: Any, partial_squares: A
 
 
 @Kernel
-def add_deviations(x: Any, codes: Any, weights: Any, shift: Any, met: Any, sums: Any, squares: Any) -> None:
+def add_deviations(x: Any, codes: Any, weights: Any, shift: Any, met: Any, sums: Any, squares: Any) -> float:
     """Sum the deviations from a shift and their squares: Σ(x − s) and Σ(x − s)².
 
     The shift of a class is its first row. A value of the data itself is never further from the mean
     than the deviation's own size allows, so the squares lose no more than a digit or three, where
-    Σx² would lose all of them in a column of mean 1e9.
+    Σx² would lose all of them in a column of mean 1e9. NaN comes back where a row of no weight holds a
+    value that is not finite; in any other row it shows in the sums.
     """
     rows, columns = x.shape
+    poison = 0.0
     for row in range(rows):
         k = codes[row]
         if weights is not None and weights[row] == 0:
+            for j in range(columns):
+                poison += x[row, j] * 0.0
             continue
         if not met[k]:
             met[k] = 1
@@ -54,3 +58,4 @@ def add_deviations(x: Any, codes: Any, weights: Any, shift: Any, met: Any, sums:
                 deviation = x[row, j] - shift[k, j]
                 sums[k, j] += weight * deviation
                 squares[k, j] += weight * deviation * deviation
+    return poison

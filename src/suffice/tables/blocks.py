@@ -115,7 +115,8 @@ class Dense(Block):
         for first in range(start, stop, step):
             rows = slice(first, min(first + step, stop))
             piece = self.array[rows]
-            piece = piece.view(self.dtype) if self.in_place else np.ascontiguousarray(piece, self.dtype)
+            with np.errstate(over="ignore"):  # a number too large for a double is infinite, and found as such
+                piece = piece.view(self.dtype) if self.in_place else np.array(piece, self.dtype, order="C")
             piece.flags.writeable = False  # one signature for the compiler, not two
             yield rows, piece
 

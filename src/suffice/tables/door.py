@@ -51,6 +51,10 @@ def weights_of(sample_weight: Any, rows: int) -> Array | None:
             f"Negative values in data passed to `sample_weight`: {weights[row]:g} in row {row}; "
             "to take rows away, use forget"
         )
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError("the sum of `sample_weight` overflows; divide the weights by their mean")
     weights.flags.writeable = False
     return weights
 
@@ -68,6 +72,8 @@ def as_block(X: Any, *, owner: str, sparse: bool) -> Block:
         if block is not None:
             return block
     array = check_array(X, dtype="numeric", ensure_all_finite=False, input_name="X", estimator=owner)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"X holds {array.dtype}, and {owner} needs numbers; turn X into numbers first")
     return Dense(owner, None, array)
 
 

@@ -36,6 +36,8 @@ class Frame(Dense):
         for first in range(start, stop, step):
             rows = slice(first, min(first + step, stop))
             numbers = self.array[rows].to_numpy()
+            if numbers.dtype.kind == "O":  # booleans with empty cells
+                numbers = np.array([[np.nan if _empty(v) else v for v in line] for line in numbers], np.float64)
             if numbers.dtype.kind == "f" and self.dtype.kind != "f":
                 # whole numbers come out as floats where cells are empty
                 row, column = np.argwhere(np.isnan(numbers))[0]
@@ -54,18 +56,16 @@ def frame_block(X: Any, owner: str) -> Block | None:
         return None
     if 0 in frame.shape:
         return None  # the general door words the complaint about an empty table
-    names = frame_names(X)
-    dtypes = list(frame.schema.values())
-    if all((dtype.is_numeric() and not dtype.is_decimal()) or dtype == nw.Boolean for dtype in dtypes):
-        kinds = {_numpy_dtype(dtype, nw) for dtype in dtypes}
-        return Frame(owner, names, frame, np.result_type(*kinds))
+    names = _names(list(frame.columns))
+    kinds = [_numpy_dtype(dtype, nw) for dtype in frame.schema.values()]
+    if None not in kinds:
+        return Frame(owner, names, frame, np.result_type(*{kind for kind in kinds if kind is not None}))
     columns = [_as_numbers(frame[:, place], name, owner) for place, name in enumerate(frame.columns)]
     return Dense(owner, names, np.column_stack(columns))
 
 
-def frame_names(X: Any) -> tuple[str, ...] | None:
+def _names(columns: list[Any]) -> tuple[str, ...] | None:
     """Return the column names if all are strings; None if none is; mixed names are an error."""
-    columns = getattr(X, "column_names", None) or list(getattr(X, "columns", ()))
     strings = [isinstance(name, str) for name in columns]
     if columns and all(strings):
         return tuple(str(name) for name in columns)
@@ -80,26 +80,43 @@ def frame_names(X: Any) -> tuple[str, ...] | None:
     return None
 
 
-def _numpy_dtype(dtype: Any, nw: Any) -> np.dtype[Any]:
+def _numpy_dtype(dtype: Any, nw: Any) -> np.dtype[Any] | None:
+    """Return the type of a column of numbers; None if it is none."""
     if dtype == nw.Boolean:
         return np.dtype(bool)
-    return np.dtype(str(dtype).lower())
+    if dtype.is_decimal() or not dtype.is_numeric():
+        return None
+    try:
+        return np.dtype(str(dtype).lower())
+    except TypeError:  # whole numbers of 128 bits
+        return np.dtype(np.float64)
+
+
+def _empty(value: Any) -> bool:
+    return value is None or type(value).__name__ == "NAType"
 
 
 def _as_numbers(series: Any, name: str, owner: str) -> Array:
     """Return a column of objects or strings as numbers, as NumPy reads them."""
     values = series.to_numpy()
+    if values.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: column {name!r} holds {values.dtype}")
+    if values.dtype.kind in "mM":
+        raise ValueError(
+            f"column {name!r} holds {values.dtype}, and {owner} needs numbers; turn it into numbers "
+            "(days since a date, the hour, the weekday) or leave it out"
+        )
     try:
         return np.asarray(values, np.float64)
     except (TypeError, ValueError):
         pass
     for row, value in enumerate(values.tolist()):
         try:
-            float(value)
+            float(np.nan if _empty(value) else value)
         except (TypeError, ValueError):
             raise ValueError(
                 f"could not convert string to float: column {name!r} holds {value!r} in row {row}, "
                 f"and {owner} needs numbers; encode the column (sklearn.preprocessing.OrdinalEncoder or "
                 "OneHotEncoder) or leave it out"
             ) from None
-    raise ValueError(f"column {name!r} cannot be read as numbers, and {owner} needs numbers")
+    return np.array([np.nan if _empty(value) else value for value in values.tolist()], np.float64)

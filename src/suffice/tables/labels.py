@@ -36,11 +36,17 @@ def as_labels(y: Any, owner: str) -> Array:
     if labels.dtype.kind == "O":
         _reject_missing(labels)
         labels = _plain(labels)
+    if labels.dtype.kind == "S":
+        raise TypeError("Support for labels represented as bytes is not supported. Convert y to strings or numbers.")
+    if labels.dtype.kind == "T":
+        labels = np.array(labels.tolist())
+    if not labels.dtype.isnative:
+        labels = labels.astype(labels.dtype.newbyteorder("="))
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
         if bool(np.any(labels != np.floor(labels))):
             check_classification_targets(labels)
-    elif labels.dtype.kind not in "biuOUST":
+    elif labels.dtype.kind not in "biuOU":
         raise ValueError(f"Unknown label type: y holds {labels.dtype}; labels are numbers, strings or booleans.")
     return labels
 
@@ -63,7 +69,7 @@ def _coded_by_table(labels: Array) -> tuple[Array, Array]:
 
 
 def _reject_missing(labels: Array) -> None:
-    missing = np.array([label is None or label != label for label in labels.tolist()], bool)
+    missing = np.array([_is_missing(label) for label in labels.tolist()], bool)
     if missing.any():
         raise ValueError(
             f"Input y contains NaN or None: {int(missing.sum())} missing labels, the first in row "
@@ -71,17 +77,20 @@ def _reject_missing(labels: Array) -> None:
         )
 
 
+def _is_missing(label: Any) -> bool:
+    # pandas' NA answers every comparison with itself, so it is known by its type
+    return (
+        label is None or type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, float) and label != label)
+    )
+
+
 def _plain(labels: Array) -> Array:
     """Return objects as an array of their own type where they have one type that sorts."""
     kinds = {type(label) for label in labels.tolist()}
-    if kinds <= {int, float, bool} or kinds <= {np.int64, np.float64}:
+    if all(issubclass(kind, (int, float, np.number, np.bool_)) for kind in kinds):
         return np.array(labels.tolist())
     if len(kinds) > 1 and not all(issubclass(kind, str) for kind in kinds):
-        two = [
-            next(label for label in labels.tolist() if type(label) is kind)
-            for kind in sorted(kinds, key=lambda k: k.__name__)[:2]
-        ]
-        raise ValueError(
-            f"Unknown label type: y mixes {two[0]!r} and {two[1]!r}; make all labels strings or all numbers."
-        )
+        first = {type(label): label for label in reversed(labels.tolist())}
+        one, other, *_ = sorted(first.values(), key=lambda label: type(label).__name__)
+        raise ValueError(f"Unknown label type: y mixes {one!r} and {other!r}; make all labels strings or all numbers.")
     return labels

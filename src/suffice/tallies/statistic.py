@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from suffice.schema import Array
+from suffice.schema import Array, Frozen
 
 # Sums of fractional weights come back with rounding: what is left of a sum after all of it was
 # taken away is this small beside what it was.
@@ -28,7 +28,7 @@ class OverdrawnError(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Statistic(ABC):
+class Statistic(Frozen, ABC):
     """Sums over rows, one line of arrays a class. Frozen: every operation makes a new one.
 
     ``n`` is the weight of the rows that were counted, [class, 1] where every row counts in every
@@ -39,9 +39,8 @@ class Statistic(ABC):
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            array = np.ascontiguousarray(getattr(self, field.name), dtype=np.float64)
-            array.flags.writeable = False
-            object.__setattr__(self, field.name, array)
+            object.__setattr__(self, field.name, np.ascontiguousarray(getattr(self, field.name), dtype=np.float64))
+        super().__post_init__()
 
     @classmethod
     @abstractmethod
@@ -109,7 +108,9 @@ class Statistic(ABC):
 def difference(held: Array, asked: Array) -> Array:
     """Return what is left when ``asked`` is taken from ``held``; raise `OverdrawnError` if it is not there."""
     left = held - asked
-    rounding = ROUNDING * held
+    # whole numbers come out exact, and the last one of many counts as much as any
+    whole = (held == np.floor(held)) & (asked == np.floor(asked))
+    rounding = np.where(whole, 0.0, ROUNDING * held)
     if bool(np.any(left < -rounding)):
         place = np.unravel_index(int(np.argmin(left + rounding)), left.shape)
         held, asked = np.broadcast_to(held, left.shape), np.broadcast_to(asked, left.shape)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.schema import Array, Columns, Schema
+from suffice.schema import Array, Columns, Frozen, Schema
 from suffice.tallies.counts import Counts
 from suffice.tallies.moments import Moments
 from suffice.tallies.statistic import OverdrawnError, Statistic, difference, weight_of
@@ -17,7 +17,7 @@ STATISTICS: dict[str, type[Statistic]] = {"counts": Counts, "moments": Moments}
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class Tally(Frozen):
     """The sums a model is read off: rows by class, and a statistic for each block of columns.
 
     ``+`` merges, ``-`` forgets, ``*`` weighs; classes and levels are matched by label, so it does
@@ -38,9 +38,8 @@ class Tally:
     statistics: tuple[Statistic, ...]
 
     def __post_init__(self) -> None:
-        count = np.array(self.class_count, dtype=np.float64)
-        count.flags.writeable = False
-        object.__setattr__(self, "class_count", count)
+        object.__setattr__(self, "class_count", np.asarray(self.class_count, dtype=np.float64))
+        super().__post_init__()
 
     @classmethod
     def zero(cls, schema: Schema, statistics: Sequence[type[Statistic]]) -> Tally:
@@ -68,8 +67,9 @@ class Tally:
             return NotImplemented
         schema = self.schema.merge(other.schema)
         mine, theirs = self.on(schema), other.on(schema)
-        statistics = tuple(a + b for a, b in zip(mine.statistics, theirs.statistics, strict=True))
-        return Tally(schema, mine.class_count + theirs.class_count, statistics)
+        with np.errstate(over="ignore", invalid="ignore"):
+            statistics = tuple(a + b for a, b in zip(mine.statistics, theirs.statistics, strict=True))
+            return Tally(schema, mine.class_count + theirs.class_count, statistics)._within_range()
 
     def __sub__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
@@ -101,9 +101,19 @@ class Tally:
         if not np.isscalar(weight):
             return NotImplemented
         weight = weight_of(float(weight))  # type: ignore[arg-type]
-        return Tally(self.schema, self.class_count * weight, tuple(s * weight for s in self.statistics))
+        with np.errstate(over="ignore", invalid="ignore"):
+            weighed = Tally(self.schema, self.class_count * weight, tuple(s * weight for s in self.statistics))
+            return weighed._within_range()
 
     __rmul__ = __mul__
+
+    def _within_range(self) -> Tally:
+        for statistic, block in zip(self.statistics, self.schema.blocks, strict=True):
+            for array in statistic.arrays().values():
+                if not np.isfinite(array).all():
+                    cell = int(np.argmin(np.isfinite(array).all(axis=0)))
+                    raise ValueError(f"the sums of {block.name_of_cell(cell)} overflow; rescale it, or its weights")
+        return self
 
     def trimmed(self, classes: Array | None = None) -> Tally:
         """Return only the classes asked for (all, if None), and no level beyond the last one met."""
