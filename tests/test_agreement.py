@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -148,6 +149,16 @@ def test_in_scikit_learns_company(case: Case) -> None:
     assert search.best_params_[name] in (1e-3, 1.0)
     assert clone(search.best_estimator_).get_params() == search.best_estimator_.get_params()
     assert make_pipeline(MinMaxScaler((0, 9)), case.ours()).fit(X, y).score(X, y) > 0.4 or case.name == "CategoricalNB"
+
+
+@each_of_five
+def test_weights_are_routed(case: Case) -> None:
+    X, y = example(case)
+    weights = np.arange(len(X)) % 2 + 0.0
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(case.ours().set_fit_request(sample_weight=True).set_partial_fit_request(classes=True))
+        pipeline.fit(X, y, sample_weight=weights)
+    assert pipeline[-1].tally_ == case.ours().fit(X, y, weights).tally_
 
 
 @parametrize_with_checks([getattr(suffice, name)() for name in ATTRIBUTES])

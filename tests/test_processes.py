@@ -13,6 +13,7 @@ import pytest
 
 import suffice
 from conftest import Case, each_of_five, example
+from suffice.parallel import spread
 
 
 def run(script: str, cwd: Path | None = None) -> str:
@@ -154,3 +155,32 @@ def test_threads_by_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     with suffice.threads(5):
         assert suffice.get_threads() == 5
     assert suffice.get_threads() == 3
+
+
+def test_an_error_in_a_thread_reaches_the_caller() -> None:
+    def fail_from(part: int) -> int:
+        if part >= 3:
+            raise ValueError(f"part {part}")
+        return part
+
+    with suffice.threads(4):
+        assert spread(fail_from, [0, 1, 2]) == [0, 1, 2]
+        with pytest.raises(ValueError, match="part 3"):
+            spread(fail_from, [0, 3, 1])
+
+
+def test_learning_while_the_interpreter_shuts_down() -> None:
+    assert (
+        run("""
+        import threading
+        import numpy as np
+        from suffice import GaussianNB, threads
+        X, y = np.random.default_rng(0).normal(size=(60_000, 50)), np.arange(60_000) % 3
+        def late():
+            threading.main_thread().join()
+            with threads(4):
+                print(GaussianNB().fit(X, y).class_count_.sum())
+        threading.Thread(target=late).start()
+    """).strip()
+        == "60000.0"
+    )
