@@ -17,19 +17,38 @@ if TYPE_CHECKING:
     from suffice.classifiers.categorical import CategoricalNB
     from suffice.classifiers.gaussian import GaussianNB
     from suffice.classifiers.multinomial import ComplementNB, MultinomialNB
+    from suffice.classifiers.poisson import PoissonNB
+    from suffice.distributions.discrete import Bernoulli, Categorical, Multinomial, Poisson
+    from suffice.distributions.gaussian import Gaussian
     from suffice.parallel import get_threads, set_threads, threads
-    from suffice.tallies import Counts, Moments, Tally
+    from suffice.priors import Beta, Dirichlet, Flat, Gamma, MEstimate, NormalInverseGamma, NormalInverseWishart, Prior
+    from suffice.tallies import CoMoments, Counts, Moments, Tally
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Bernoulli",
     "BernoulliNB",
+    "Beta",
+    "Categorical",
     "CategoricalNB",
     "ComplementNB",
+    "CoMoments",
     "Counts",
+    "Dirichlet",
+    "Flat",
+    "Gamma",
+    "Gaussian",
     "GaussianNB",
+    "MEstimate",
     "Moments",
+    "Multinomial",
     "MultinomialNB",
+    "NormalInverseGamma",
+    "NormalInverseWishart",
+    "Poisson",
+    "PoissonNB",
+    "Prior",
     "Tally",
     "get_threads",
     "set_threads",
@@ -43,8 +62,21 @@ _HOMES = {
     "suffice.classifiers.categorical": ("CategoricalNB",),
     "suffice.classifiers.gaussian": ("GaussianNB",),
     "suffice.classifiers.multinomial": ("ComplementNB", "MultinomialNB"),
+    "suffice.classifiers.poisson": ("PoissonNB",),
+    "suffice.distributions.discrete": ("Bernoulli", "Categorical", "Multinomial", "Poisson"),
+    "suffice.distributions.gaussian": ("Gaussian",),
     "suffice.parallel": ("get_threads", "set_threads", "threads"),
-    "suffice.tallies": ("Counts", "Moments", "Tally"),
+    "suffice.priors": (
+        "Beta",
+        "Dirichlet",
+        "Flat",
+        "Gamma",
+        "MEstimate",
+        "NormalInverseGamma",
+        "NormalInverseWishart",
+        "Prior",
+    ),
+    "suffice.tallies": ("CoMoments", "Counts", "Moments", "Tally"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

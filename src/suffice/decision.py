@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
 import numpy as np
 
 from suffice.kernels import deciding
+from suffice.priors import Prior, pseudo_counts
 from suffice.schema import Array
 
 
@@ -16,6 +21,56 @@ def empirical_prior(class_count: Array) -> Array:
     """
     total = class_count.sum()
     return class_count / total if total > 0 else np.full(len(class_count), 1 / len(class_count))
+
+
+def class_prior(setting: Any, classes: Array, class_count: Array) -> Array:
+    """Return the probability of each class before anything is seen of a row.
+
+    ``"empirical"`` (or None) takes the classes' shares of the rows, ``"uniform"`` makes them equal (the
+    maximum-likelihood decision), an array or {label: p} is taken as it is, and a number or a Prior
+    smooths the shares: (count + α) / Σ (count + α).
+
+    >>> class_prior({"ham": 0.75, "spam": 0.25}, np.array(["ham", "spam"]), np.array([1.0, 1.0])).tolist()
+    [0.75, 0.25]
+    >>> class_prior(1, np.array(["ham", "spam"]), np.array([2.0, 0.0])).tolist()
+    [0.75, 0.25]
+    """
+    if setting is None or (isinstance(setting, str) and setting == "empirical"):
+        return empirical_prior(class_count)
+    if isinstance(setting, str):
+        if setting != "uniform":
+            raise ValueError(
+                f"class_prior={setting!r} is not known; it is 'empirical', 'uniform', probabilities or a Prior"
+            )
+        return np.full(len(classes), 1 / len(classes))
+    if isinstance(setting, (Real, Prior)):
+        smoothed = class_count + pseudo_counts(setting, np.array([len(classes)]), "class")
+        return empirical_prior(smoothed)
+    if isinstance(setting, Mapping):
+        labels = classes.tolist()
+        if set(setting) != set(labels):
+            odd = next(iter(set(setting) ^ set(labels)))
+            raise ValueError(f"class_prior={{label: p}} must name each class once: {odd!r} is on one side only")
+        setting = [setting[label] for label in labels]
+    prior = np.asarray(setting, np.float64)
+    if prior.shape != (len(classes),):
+        raise ValueError("Number of priors must match number of classes.")
+    if not (np.isfinite(prior).all() and (prior >= 0).all()):
+        raise ValueError(f"Priors must be non-negative: they are {prior}.")
+    total = prior.sum()
+    if abs(total - 1) > 1e-8:
+        raise ValueError(f"The sum of the priors should be 1. It is {total:g}.")
+    return np.asarray(prior / total)
+
+
+def drawn_class_prior(setting: Any, classes: Array, class_count: Array, rng: np.random.Generator) -> Array:
+    """Return class probabilities drawn from their posterior where they were counted, else as set."""
+    if isinstance(setting, (str, Mapping)) and setting != "empirical":
+        return class_prior(setting, classes, class_count)
+    if setting is not None and not isinstance(setting, (str, Real, Prior)):
+        return class_prior(setting, classes, class_count)
+    smoothing = pseudo_counts(setting if isinstance(setting, (Real, Prior)) else 1.0, np.array([len(classes)]), "class")
+    return rng.dirichlet(class_count + np.maximum(smoothing, np.finfo(float).tiny))
 
 
 def log(probabilities: Array) -> Array:

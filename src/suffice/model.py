@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from suffice import decision
 from suffice.engines import memory
-from suffice.families import FAMILIES
+from suffice.families.family import Parameters
 from suffice.schema import Array, Columns
 from suffice.tables import Block
 
@@ -21,7 +20,7 @@ class Model:
 
     columns: Columns
     class_log_prior: Array
-    parameters: Any
+    parameters: Parameters
 
     def log_joint(self, block: Block) -> Array:
         """Return log p(x, class) for each row and class."""
@@ -37,13 +36,12 @@ class Model:
 
     def _by_row(self, block: Block, view: Callable[[Array], Array]) -> Array:
         """Return a view of the log joint of all rows; the log joint itself exists for a few at a time."""
-        family = FAMILIES[self.columns.family]
         classes = len(self.class_log_prior)
 
         def part(rows: slice) -> Array:
             scores = np.empty((rows.stop - rows.start, classes))
             scores[:] = self.class_log_prior
-            family.add_log_likelihood(self.parameters, self.columns, block, rows, scores)
+            self.parameters.add(self.columns, block, rows, scores)
             return view(scores)
 
         parts = memory.over_rows(block, classes, part)

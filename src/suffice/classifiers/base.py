@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
@@ -11,9 +12,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
+from suffice import decision
 from suffice.engines import memory
+from suffice.estimation import RULES, chosen, log_evidence, posterior
+from suffice.families import Family
 from suffice.model import Model
-from suffice.schema import Array, Columns, Schema, merged_classes
+from suffice.priors import Prior, for_columns
+from suffice.schema import Array, Columns, merged_classes
 from suffice.tables import Block, Table, as_block, as_labels
 from suffice.tallies import Statistic, Tally
 
@@ -36,13 +41,48 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         super().__init_subclass__(**kwargs)
         cls._setting_names = tuple(cls._get_param_names())
 
-    @abstractmethod
-    def _estimated(self, tally: Tally) -> Model:
-        """Return the model that the settings make of a tally."""
+    estimate: str
+    prior: Any
+    class_prior: Any
 
     @abstractmethod
-    def _check_settings(self, schema: Schema) -> None:
-        """Raise what is wrong with the settings for this schema."""
+    def _estimator(self) -> Family:
+        """Return the family as the settings have it."""
+
+    def _default_prior(self) -> Any:
+        """Return the prior where none is set."""
+        return 1.0
+
+    def _class_prior(self) -> Any:
+        """Return the setting of the class prior, by whatever names it goes."""
+        return self.class_prior
+
+    def _laid_out(self, tally: Tally) -> Tally:
+        """Return the tally with room for all that the settings say there may be."""
+        return tally
+
+    def _check_settings(self, tally: Tally) -> None:
+        """Raise what is wrong with the settings for this tally."""
+        decision.class_prior(self._class_prior(), tally.schema.classes, tally.class_count)
+        if self.estimate != "mle" and not isinstance(self.prior, str):
+            columns, statistic = tally.schema.blocks[0], tally.statistics[0]
+            self._estimator().believed(for_columns(self._prior_setting(), columns), columns, statistic)
+
+    def _prior_setting(self) -> Any:
+        return self._default_prior() if self.prior is None else self.prior
+
+    def _estimated(self, tally: Tally) -> Model:
+        """Return the model that the settings make of a tally."""
+        tally = self._laid_out(tally)
+        columns, statistic, family = tally.schema.blocks[0], tally.statistics[0], self._estimator()
+        prior = None if self.estimate == "mle" else chosen(self._prior_setting(), family, columns, statistic)
+        shares = decision.class_prior(self._class_prior(), tally.schema.classes, tally.class_count)
+        parameters = RULES[self.estimate](family, columns, statistic, prior)
+        return Model(columns, self._scored(decision.log(shares)), parameters)
+
+    def _scored(self, class_log_prior: Array) -> Array:
+        """Return the part of the log prior that enters the scores: all of it, but for complements."""
+        return class_log_prior
 
     def _columns(self, block: Block) -> Columns:
         """Return how the columns of a block are to be counted."""
@@ -186,6 +226,63 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         log_posterior = self.predict_log_proba(X)
         return np.exp(log_posterior, out=log_posterior)
 
+    def predict_interval(
+        self, X: Any, level: float = 0.9, *, draws: int = 200, random_state: int | None = 0
+    ) -> tuple[Array, Array]:
+        """Return bounds between which P(class given x) lies with probability ``level``.
+
+        The parameters are drawn many times from their posterior, the shares of the classes with them
+        where these were counted, and each draw gives a P(class given x) of its own.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        level : float, default=0.9
+            The probability that the interval holds the true P(class given x), if the model is right.
+        draws : int, default=200
+            How many times the parameters are drawn.
+        random_state : int or None, default=0
+            The seed.
+
+        Returns
+        -------
+        lower, upper : ndarrays of shape (n_samples, n_classes)
+        """
+        if not 0 < level < 1:
+            raise ValueError(f"level must lie between 0 and 1, not be {level!r}")
+        if draws < 2:
+            raise ValueError(f"draws must be 2 or more, not {draws!r}")
+        tally = self._laid_out(self._learned())
+        block = self._block(X, tally)
+        self._check(tally)
+        columns, statistic, family = tally.schema.blocks[0], tally.statistics[0], self._estimator()
+        prior = chosen(self._prior_setting(), family, columns, statistic)
+        beliefs = posterior(family, columns, statistic, prior)
+        rng = np.random.default_rng(random_state)
+        drawn = np.empty((draws, block.shape[0], len(tally.class_count)))
+        for place in range(draws):
+            shares = decision.drawn_class_prior(self._class_prior(), tally.schema.classes, tally.class_count, rng)
+            model = Model(columns, self._scored(decision.log(shares)), family.draw(columns, beliefs, rng))
+            drawn[place] = np.exp(model.log_posterior(block))
+        lower, upper = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        return lower, upper
+
+    @property
+    def log_evidence_(self) -> float:
+        """Log p(X given the classes, prior), all parameters averaged out: what ``prior="auto"`` maximises."""
+        tally = self._laid_out(self._learned())
+        self._check(tally)
+        columns, statistic, family = tally.schema.blocks[0], tally.statistics[0], self._estimator()
+        prior = chosen(self._prior_setting(), family, columns, statistic)
+        return float(log_evidence(family, columns, statistic, prior).sum())
+
+    @property
+    def prior_(self) -> Any:
+        """The prior in use: as set, or the pseudo-counts that ``"auto"`` chose."""
+        tally = self._laid_out(self._learned())
+        return chosen(self._prior_setting(), self._estimator(), tally.schema.blocks[0], tally.statistics[0])
+
     @property
     def classes_(self) -> Array:
         """The labels, sorted."""
@@ -271,15 +368,23 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._validate_params()
             _valid_settings[self] = settings
         if tally is not None:
-            self._check_settings(tally.schema)
+            self._check_settings(self._laid_out(tally))
 
     def _settings(self) -> tuple[Any, ...]:
         """Return the settings in a form that can be compared, arrays by their contents."""
-        values = [getattr(self, name) for name in self._setting_names]
-        return tuple(
-            [v if v is None or isinstance(v, (bool, int, float, str)) else np.asarray(v).tobytes() for v in values]
-        )
+        return tuple([_comparable(getattr(self, name)) for name in self._setting_names])
 
     @property
     def _statistic(self) -> Statistic:
         return self._learned().statistics[0]
+
+
+def _comparable(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, Prior):
+        return (type(value), *(_comparable(each) for each in vars(value).values()))
+    if isinstance(value, Mapping):
+        return tuple((key, _comparable(each)) for key, each in value.items())
+    array = np.asarray(value)
+    return tuple(_comparable(each) for each in value) if array.dtype.kind == "O" else (array.shape, array.tobytes())

@@ -10,10 +10,8 @@ from sklearn.utils._param_validation import Interval
 
 from suffice.classifiers.discrete import DiscreteNB, FeatureCounts
 from suffice.families.bernoulli import Bernoulli, BernoulliParameters
-from suffice.model import Model
 from suffice.schema import Array, Columns
 from suffice.tables import Block
-from suffice.tallies import Counts, Tally
 
 
 class BernoulliNB(FeatureCounts, DiscreteNB):
@@ -31,8 +29,14 @@ class BernoulliNB(FeatureCounts, DiscreteNB):
         Values above it count as 1, others as 0; None takes them as they are.
     fit_prior : bool, default=True
         Take the classes' shares of the rows as their probabilities; else they are equal.
-    class_prior : array-like of shape (n_classes,), default=None
+    class_prior : array-like, dict, "empirical", "uniform", number or Prior, default=None
         The probabilities of the classes.
+    estimate : {"mle", "map", "mean", "predictive"}, default="mean"
+        How the probabilities are read off the counts.
+    prior : number, Prior, one a column, "auto" or "auto-by-column", default=None
+        What was believed of them; None takes alpha. "mle" has no use for it.
+    epsilon : float, default=0.0
+        Added to every probability before its logarithm is taken: a guard for "mle".
 
     Examples
     --------
@@ -57,24 +61,28 @@ class BernoulliNB(FeatureCounts, DiscreteNB):
         binarize: float | None = 0.0,
         fit_prior: bool = True,
         class_prior: Any = None,
+        estimate: str = "mean",
+        prior: Any = None,
+        epsilon: float = 0.0,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
         self.binarize = binarize
         self.fit_prior = fit_prior
         self.class_prior = class_prior
+        self.estimate = estimate
+        self.prior = prior
+        self.epsilon = epsilon
 
     def _columns(self, block: Block) -> Columns:
         return replace(super()._columns(block), threshold=None if self.binarize is None else float(self.binarize))
 
-    def _estimated(self, tally: Tally) -> Model:
-        counts = tally.statistics[0]
-        assert isinstance(counts, Counts)
-        parameters = Bernoulli().estimate(counts, self._pseudo_count())
-        return Model(tally.schema.blocks[0], self._class_log_prior(tally.class_count), parameters)
+    def _estimator(self) -> Bernoulli:
+        return Bernoulli(self.epsilon)
 
     @property
     def feature_log_prob_(self) -> Array:
         """Log p, the log probability of a 1 in each column of each class."""
-        parameters: BernoulliParameters = self._model().parameters
+        parameters = self._model().parameters
+        assert isinstance(parameters, BernoulliParameters)
         return parameters.log_p

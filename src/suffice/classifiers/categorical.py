@@ -11,7 +11,6 @@ from sklearn.utils._param_validation import Interval
 
 from suffice.classifiers.discrete import DiscreteNB
 from suffice.families.categorical import Categorical, CategoricalParameters
-from suffice.model import Model
 from suffice.schema import Array, Schema
 from suffice.tallies import Counts, Tally
 
@@ -30,8 +29,14 @@ class CategoricalNB(DiscreteNB):
         Take alpha as it is, even below 1e-10.
     fit_prior : bool, default=True
         Take the classes' shares of the rows as their probabilities; else they are equal.
-    class_prior : array-like of shape (n_classes,), default=None
+    class_prior : array-like, dict, "empirical", "uniform", number or Prior, default=None
         The probabilities of the classes.
+    estimate : {"mle", "map", "mean", "predictive"}, default="mean"
+        How the probabilities are read off the counts.
+    prior : number, Prior, one a column, "auto" or "auto-by-column", default=None
+        What was believed of them; None takes alpha. "mle" has no use for it.
+    epsilon : float, default=0.0
+        Added to every probability before its logarithm is taken: a guard for "mle".
     min_categories : int or array-like of shape (n_features,), default=None
         The least number of levels of each column.
 
@@ -59,45 +64,41 @@ class CategoricalNB(DiscreteNB):
         fit_prior: bool = True,
         class_prior: Any = None,
         min_categories: Any = None,
+        estimate: str = "mean",
+        prior: Any = None,
+        epsilon: float = 0.0,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.min_categories = min_categories
+        self.estimate = estimate
+        self.prior = prior
+        self.epsilon = epsilon
 
-    def _check_settings(self, schema: Schema) -> None:
-        super()._check_settings(schema)
-        if self.min_categories is None:
-            return
-        least, columns = np.asarray(self.min_categories), schema.blocks[0].count
-        if least.dtype.kind != "i":
-            raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
-        if least.ndim and least.shape != (columns,):
-            raise ValueError(
-                f"'min_categories' should have shape ({columns},) when an array-like is provided. "
-                f"Got {least.shape} instead."
-            )
+    def _estimator(self) -> Categorical:
+        return Categorical(self.epsilon)
 
-    def _widened(self, tally: Tally) -> Tally:
-        """Return the tally with room for all levels there may be."""
-        columns = tally.schema.blocks[0]
-        assert columns.sizes is not None
+    def _laid_out(self, tally: Tally) -> Tally:
         if self.min_categories is None:
             return tally
-        sizes = np.maximum(columns.sizes, np.asarray(self.min_categories)).astype(np.intp)
+        columns, least = tally.schema.blocks[0], np.asarray(self.min_categories)
+        assert columns.sizes is not None
+        if least.dtype.kind != "i":
+            raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
+        if least.ndim and least.shape != (columns.count,):
+            raise ValueError(
+                f"'min_categories' should have shape ({columns.count},) when an array-like is provided. "
+                f"Got {least.shape} instead."
+            )
+        sizes = np.maximum(columns.sizes, least).astype(np.intp)
         return tally.on(Schema(tally.schema.classes, (replace(columns, sizes=sizes),)))
-
-    def _estimated(self, tally: Tally) -> Model:
-        tally = self._widened(tally)
-        counts, columns = tally.statistics[0], tally.schema.blocks[0]
-        assert isinstance(counts, Counts)
-        parameters = Categorical().estimate(columns, counts, self._pseudo_count())
-        return Model(columns, self._class_log_prior(tally.class_count), parameters)
 
     @property
     def _parameters(self) -> CategoricalParameters:
-        parameters: CategoricalParameters = self._model().parameters
+        parameters = self._model().parameters
+        assert isinstance(parameters, CategoricalParameters)
         return parameters
 
     @property
@@ -108,7 +109,7 @@ class CategoricalNB(DiscreteNB):
     @property
     def category_count_(self) -> list[Array]:
         """How often each level was seen in each class: an array [class, level] a column."""
-        counts = self._widened(self._learned()).statistics[0]
+        counts = self._laid_out(self._learned()).statistics[0]
         assert isinstance(counts, Counts)
         return np.split(counts.total, np.cumsum(self.n_categories_)[:-1], axis=1)
 

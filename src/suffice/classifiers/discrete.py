@@ -7,12 +7,13 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice import decision
 from suffice.classifiers.base import TallyClassifier
-from suffice.schema import Array, Schema
-from suffice.tallies import Counts
+from suffice.estimation import RULES
+from suffice.schema import Array
+from suffice.tallies import Counts, Tally
 
 LEAST_ALPHA = 1e-10
 
@@ -23,23 +24,18 @@ class DiscreteNB(TallyClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
         "fit_prior": ["boolean"],
-        "class_prior": ["array-like", None],
         "force_alpha": ["boolean"],
+        "estimate": [StrOptions(set(RULES))],
+        "epsilon": [Interval(Real, 0, None, closed="left")],
     }
 
     alpha: Any
     force_alpha: bool
     fit_prior: bool
-    class_prior: Any
+    epsilon: float
 
-    def _check_settings(self, schema: Schema) -> None:
-        if self.class_prior is not None:
-            prior = np.asarray(self.class_prior, np.float64)
-            if len(prior) != len(schema.classes):
-                raise ValueError("Number of priors must match number of classes.")
-            if not (np.isfinite(prior).all() and (prior >= 0).all() and prior.any()):
-                raise ValueError(f"Priors must be non-negative, finite and not all zero: class_prior is {prior}.")
-        alpha, columns = np.asarray(self.alpha, np.float64), schema.blocks[0].count
+    def _check_settings(self, tally: Tally) -> None:
+        alpha, columns = np.asarray(self.alpha, np.float64), tally.schema.blocks[0].count
         if alpha.ndim and alpha.shape[0] != columns:
             raise ValueError(
                 "When alpha is an array, it should contains `n_features`. "
@@ -47,6 +43,7 @@ class DiscreteNB(TallyClassifier):
             )
         if not (np.isfinite(alpha).all() and (alpha >= 0).all()):
             raise ValueError("All values in alpha must be greater than 0. They must be finite numbers, too.")
+        super()._check_settings(tally)
 
     def _learn(self, *arguments: Any) -> Self:
         learned = super()._learn(*arguments)
@@ -58,21 +55,17 @@ class DiscreteNB(TallyClassifier):
             )
         return learned
 
-    def _pseudo_count(self) -> Any:
+    def _default_prior(self) -> Any:
         alpha = np.asarray(self.alpha, np.float64)
         return alpha if self.force_alpha else np.maximum(alpha, LEAST_ALPHA)
 
-    def _class_log_prior(self, class_count: Array) -> Array:
-        if self.class_prior is not None:
-            return decision.log(np.asarray(self.class_prior, np.float64))
-        if self.fit_prior:
-            return decision.log(decision.empirical_prior(class_count))
-        return np.full(len(class_count), -np.log(len(class_count)))
+    def _class_prior(self) -> Any:
+        return "uniform" if self.class_prior is None and not self.fit_prior else self.class_prior
 
     @property
     def class_log_prior_(self) -> Array:
         """The log probability of each class."""
-        return self._class_log_prior(self.class_count_)
+        return decision.log(decision.class_prior(self._class_prior(), self.classes_, self.class_count_))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

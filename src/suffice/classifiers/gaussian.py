@@ -6,14 +6,12 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from suffice import decision
 from suffice.classifiers.base import TallyClassifier
-from suffice.families.gaussian import Gaussian, GaussianParameters
-from suffice.model import Model
-from suffice.schema import Array, Schema
-from suffice.tallies import Moments, Tally
+from suffice.estimation import RULES
+from suffice.families.gaussian import Gaussian, GaussianParameters, StudentT
+from suffice.schema import Array
 
 
 class GaussianNB(TallyClassifier):
@@ -23,10 +21,19 @@ class GaussianNB(TallyClassifier):
 
     Parameters
     ----------
-    priors : array-like of shape (n_classes,), default=None
-        The probabilities of the classes; None takes their shares of the rows.
+    priors : array-like, dict, "empirical", "uniform", number or Prior, default=None
+        The probabilities of the classes, as ``class_prior``: scikit-learn's name for it.
     var_smoothing : float, default=1e-9
         The portion of the largest variance of all columns that is added to each.
+    estimate : {"mle", "map", "mean", "predictive"}, default="mle"
+        How mean and variance are read off the data; "predictive" averages over them (Student's t).
+    prior : number, NormalInverseGamma, Flat, one a column, "auto" or "auto-by-column", default=None
+        What was believed of mean and variance; a number (by default 1) stands for that many rows like
+        those of all classes together. "mle" has no use for it.
+    class_prior : array-like, dict, "empirical", "uniform", number or Prior, default=None
+        The probabilities of the classes; None takes their shares of the rows.
+    ddof : float, default=0
+        What is taken off n in the most likely variance; 1 makes it unbiased.
 
     Examples
     --------
@@ -42,36 +49,40 @@ class GaussianNB(TallyClassifier):
     _family = "gaussian"
     _sparse = False
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "priors": ["array-like", None],
         "var_smoothing": [Interval(Real, 0, None, closed="left")],
+        "estimate": [StrOptions(set(RULES))],
+        "ddof": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
+    def __init__(
+        self,
+        *,
+        priors: Any = None,
+        var_smoothing: float = 1e-9,
+        estimate: str = "mle",
+        prior: Any = None,
+        class_prior: Any = None,
+        ddof: float = 0,
+    ) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
+        self.estimate = estimate
+        self.prior = prior
+        self.class_prior = class_prior
+        self.ddof = ddof
 
-    def _check_settings(self, schema: Schema) -> None:
-        if self.priors is None:
-            return
-        priors = np.asarray(self.priors, np.float64)
-        if len(priors) != len(schema.classes):
-            raise ValueError("Number of priors must match number of classes.")
-        if not np.isclose(priors.sum(), 1.0):
-            raise ValueError(f"The sum of the priors should be 1. It is {priors.sum():g}.")
-        if bool(np.any(priors < 0)):
-            raise ValueError("Priors must be non-negative.")
+    def _class_prior(self) -> Any:
+        if self.priors is not None and self.class_prior is not None:
+            raise ValueError("priors and class_prior are two names for one thing: set one of them")
+        return self.class_prior if self.priors is None else self.priors
 
-    def _estimated(self, tally: Tally) -> Model:
-        moments = tally.statistics[0]
-        assert isinstance(moments, Moments)
-        prior = (
-            decision.empirical_prior(tally.class_count) if self.priors is None else np.asarray(self.priors, np.float64)
-        )
-        return Model(tally.schema.blocks[0], decision.log(prior), Gaussian().estimate(moments, self.var_smoothing))
+    def _estimator(self) -> Gaussian:
+        return Gaussian(self.var_smoothing, self.ddof)
 
     @property
-    def _parameters(self) -> GaussianParameters:
-        parameters: GaussianParameters = self._model().parameters
+    def _parameters(self) -> GaussianParameters | StudentT:
+        parameters = self._model().parameters
+        assert isinstance(parameters, (GaussianParameters, StudentT))
         return parameters
 
     @property

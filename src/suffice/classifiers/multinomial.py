@@ -8,10 +8,8 @@ import numpy as np
 
 from suffice.classifiers.discrete import DiscreteNB, FeatureCounts
 from suffice.families.complement import Complement
-from suffice.families.multinomial import Multinomial, MultinomialParameters
-from suffice.model import Model
+from suffice.families.multinomial import DirichletMultinomial, Multinomial, MultinomialParameters
 from suffice.schema import Array
-from suffice.tallies import Counts, Tally
 
 
 class MultinomialNB(FeatureCounts, DiscreteNB):
@@ -27,8 +25,14 @@ class MultinomialNB(FeatureCounts, DiscreteNB):
         Take alpha as it is, even below 1e-10.
     fit_prior : bool, default=True
         Take the classes' shares of the rows as their probabilities; else they are equal.
-    class_prior : array-like of shape (n_classes,), default=None
+    class_prior : array-like, dict, "empirical", "uniform", number or Prior, default=None
         The probabilities of the classes.
+    estimate : {"mle", "map", "mean", "predictive"}, default="mean"
+        How the probabilities are read off the counts.
+    prior : number, Prior, one a column, "auto" or "auto-by-column", default=None
+        What was believed of them; None takes alpha. "mle" has no use for it.
+    epsilon : float, default=0.0
+        Added to every probability before its logarithm is taken: a guard for "mle".
 
     Examples
     --------
@@ -42,23 +46,32 @@ class MultinomialNB(FeatureCounts, DiscreteNB):
     _family = "multinomial"
 
     def __init__(
-        self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        estimate: str = "mean",
+        prior: Any = None,
+        epsilon: float = 0.0,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
         self.fit_prior = fit_prior
         self.class_prior = class_prior
+        self.estimate = estimate
+        self.prior = prior
+        self.epsilon = epsilon
 
-    def _estimated(self, tally: Tally) -> Model:
-        counts = tally.statistics[0]
-        assert isinstance(counts, Counts)
-        parameters = Multinomial().estimate(counts, self._pseudo_count())
-        return Model(tally.schema.blocks[0], self._class_log_prior(tally.class_count), parameters)
+    def _estimator(self) -> Multinomial:
+        return Multinomial(self.epsilon)
 
     @property
     def feature_log_prob_(self) -> Array:
         """The log of each column's share in each class; of complements, the weights."""
-        parameters: MultinomialParameters = self._model().parameters
+        parameters = self._model().parameters
+        assert isinstance(parameters, (MultinomialParameters, DirichletMultinomial))
         return parameters.log_p
 
     def __sklearn_tags__(self) -> Any:
@@ -81,10 +94,16 @@ class ComplementNB(MultinomialNB):
         Take alpha as it is, even below 1e-10.
     fit_prior : bool, default=True
         Used only where there is a single class.
-    class_prior : array-like of shape (n_classes,), default=None
+    class_prior : array-like, dict, "empirical", "uniform", number or Prior, default=None
         Used only where there is a single class.
     norm : bool, default=False
         Divide the weights of each class by their sum.
+    estimate : {"mle", "map", "mean", "predictive"}, default="mean"
+        How the probabilities are read off the counts.
+    prior : number, Prior, one a column, "auto" or "auto-by-column", default=None
+        What was believed of them; None takes alpha. "mle" has no use for it.
+    epsilon : float, default=0.0
+        Added to every probability before its logarithm is taken: a guard for "mle".
 
     Examples
     --------
@@ -104,16 +123,26 @@ class ComplementNB(MultinomialNB):
         fit_prior: bool = True,
         class_prior: Any = None,
         norm: bool = False,
+        estimate: str = "mean",
+        prior: Any = None,
+        epsilon: float = 0.0,
     ) -> None:
-        super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
+        super().__init__(
+            alpha=alpha,
+            force_alpha=force_alpha,
+            fit_prior=fit_prior,
+            class_prior=class_prior,
+            estimate=estimate,
+            prior=prior,
+            epsilon=epsilon,
+        )
         self.norm = norm
 
-    def _estimated(self, tally: Tally) -> Model:
-        counts = tally.statistics[0]
-        assert isinstance(counts, Counts)
-        classes = len(tally.class_count)
-        prior = self._class_log_prior(tally.class_count) if classes == 1 else np.zeros(classes)
-        return Model(tally.schema.blocks[0], prior, Complement().estimate(counts, self._pseudo_count(), self.norm))
+    def _estimator(self) -> Complement:
+        return Complement(self.epsilon, self.norm)
+
+    def _scored(self, class_log_prior: Array) -> Array:
+        return class_log_prior if len(class_log_prior) == 1 else np.zeros(len(class_log_prior))
 
     @property
     def feature_all_(self) -> Array:

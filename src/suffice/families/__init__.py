@@ -6,9 +6,10 @@ from suffice.families.complement import Complement
 from suffice.families.family import Family
 from suffice.families.gaussian import Gaussian
 from suffice.families.multinomial import Multinomial
+from suffice.families.poisson import Poisson
 
 FAMILIES: dict[str, Family] = {
-    family.name: family for family in (Bernoulli(), Categorical(), Complement(), Gaussian(), Multinomial())
+    family.name: family for family in (Bernoulli(), Categorical(), Complement(), Gaussian(), Multinomial(), Poisson())
 }
 
 __all__ = ["FAMILIES", "Family"]

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from scipy.special import betaln
 
 from suffice import scans
-from suffice.families.family import Family, log_ratio
+from suffice.families.family import Beliefs, Family, Parameters, guarded, log_ratio
 from suffice.families.linear import Linear
 from suffice.kernels import scoring
-from suffice.schema import Array, Columns, Frozen
+from suffice.priors import Beta, pseudo_counts
+from suffice.schema import Array, Columns
 from suffice.tables import Block, Dense, Part
-from suffice.tallies import Counts
+from suffice.tallies import Counts, Statistic
 
 # Sums over eight columns are looked up where their table fits the cache, and where there are rows
 # enough to be worth making it.
@@ -23,12 +26,30 @@ LANES = 4
 
 
 @dataclass(frozen=True)
-class BernoulliParameters(Frozen):
+class BernoulliParameters(Parameters):
     """The logarithms of p, the probability of a 1, and of 1 − p, [class, column]."""
 
     log_p: Array
     log_q: Array
-    linear: Linear
+
+    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
+        many = isinstance(block, Dense) and block.shape[0] >= ROWS_WORTH_A_TABLE and columns.threshold is not None
+        if many and self.octets is not None:
+            _add_octets(self.octets, self.linear.bias, columns, block, rows, scores)
+        else:
+            self.linear.add(block, rows, columns.threshold, scores)
+
+    @cached_property
+    def linear(self) -> Linear:
+        """Σⱼ xⱼ·log p + (1 − xⱼ)·log q  =  Σⱼ log q + Σⱼ xⱼ·(log p − log q)."""
+        never, always = np.isinf(self.log_p), np.isinf(self.log_q)
+        if not (never.any() or always.any()):
+            return Linear(self.log_p - self.log_q, self.log_q.sum(axis=1))
+        # where p is 0 a one is impossible, where p is 1 a zero is
+        veto = Linear(never.astype(np.float64) - always, always.sum(axis=1).astype(np.float64))
+        certain = never | always
+        weights = np.where(certain, 0.0, np.where(never, 0.0, self.log_p) - np.where(always, 0.0, self.log_q))
+        return Linear(weights, np.where(certain, 0.0, self.log_q).sum(axis=1), veto)
 
     @cached_property
     def octets(self) -> Array | None:
@@ -43,8 +64,15 @@ class BernoulliParameters(Frozen):
         return np.asarray(patterns.astype(np.float64) @ weights.reshape(count, 8, lanes))
 
 
+@dataclass(frozen=True)
 class Bernoulli(Family):
-    """p(x given class) = Πⱼ pⱼ^xⱼ·(1 − pⱼ)^(1 − xⱼ)."""
+    """p(x given class) = Πⱼ pⱼ^xⱼ·(1 − pⱼ)^(1 − xⱼ); beliefs are Beta(a, b).
+
+    The mode is (a − 1) / (a + b − 2); where a or b is less than 1 it lies at the edge, 0 or 1, and
+    where neither is more than 1, so that no value stands out, it is taken to be ½.
+    """
+
+    epsilon: float = 0.0
 
     name = "bernoulli"
     statistic = Counts
@@ -52,33 +80,40 @@ class Bernoulli(Family):
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
         return columns, Counts(part.class_count[:, None], scans.bits(part, columns.threshold))
 
-    def estimate(self, counts: Counts, alpha: Array | float) -> BernoulliParameters:
-        """Return p = (ones + α) / (n + 2α), the posterior mean under Beta(α, α)."""
-        whole = counts.n + 2 * np.asarray(alpha)
-        log_p = log_ratio(counts.total + alpha, whole, 0.5)
-        log_q = log_ratio(counts.n - counts.total + alpha, whole, 0.5)
-        return BernoulliParameters(log_p, log_q, _linear(log_p, log_q))
+    def believed(self, prior: Any, columns: Columns, statistic: Statistic) -> Beliefs:
+        if isinstance(prior, Beta):
+            ones, zeros = (np.broadcast_to(np.asarray(v, np.float64), columns.count) for v in (prior.a, prior.b))
+            return ones[None], zeros[None]
+        if np.ndim(prior) == 0 or np.size(prior) != columns.count:
+            zeros, ones = pseudo_counts(prior, np.full(columns.count, 2), self.name).reshape(-1, 2).T
+            return ones[None], zeros[None]
+        each = pseudo_counts(prior, np.ones(columns.count, np.intp), self.name)[None]
+        return each, each
 
-    def add_log_likelihood(
-        self, parameters: BernoulliParameters, columns: Columns, block: Block, rows: slice, scores: Array
-    ) -> None:
-        many = isinstance(block, Dense) and block.shape[0] >= ROWS_WORTH_A_TABLE and columns.threshold is not None
-        if many and parameters.octets is not None:
-            _add_octets(parameters.octets, parameters.linear.bias, columns, block, rows, scores)
-        else:
-            parameters.linear.add(block, rows, columns.threshold, scores)
+    def updated(self, beliefs: Beliefs, statistic: Counts) -> Beliefs:
+        return beliefs[0] + statistic.total, beliefs[1] + (statistic.n - statistic.total)
 
+    def most_likely(self, columns: Columns, statistic: Counts) -> BernoulliParameters:
+        return self._shares(statistic.total, statistic.n - statistic.total)
 
-def _linear(log_p: Array, log_q: Array) -> Linear:
-    """Σⱼ xⱼ·log p + (1 − xⱼ)·log q  =  Σⱼ log q + Σⱼ xⱼ·(log p − log q)."""
-    never, always = np.isinf(log_p), np.isinf(log_q)
-    if not (never.any() or always.any()):
-        return Linear(log_p - log_q, log_q.sum(axis=1))
-    # where p is 0 a one is impossible, where p is 1 a zero is
-    veto = Linear(never.astype(np.float64) - always, always.sum(axis=1).astype(np.float64))
-    certain = never | always
-    weights = np.where(certain, 0.0, np.where(never, 0.0, log_p) - np.where(always, 0.0, log_q))
-    return Linear(weights, np.where(certain, 0.0, log_q).sum(axis=1), veto)
+    def mode(self, columns: Columns, beliefs: Beliefs) -> BernoulliParameters:
+        return self._shares(np.maximum(beliefs[0] - 1, 0), np.maximum(beliefs[1] - 1, 0))
+
+    def mean(self, columns: Columns, beliefs: Beliefs) -> BernoulliParameters:
+        return self._shares(*beliefs)
+
+    def predictive(self, columns: Columns, beliefs: Beliefs) -> BernoulliParameters:
+        return self.mean(columns, beliefs)  # of a single trial the average is the mean
+
+    def log_partition(self, columns: Columns, beliefs: Beliefs) -> Array:
+        return np.asarray(betaln(*beliefs))
+
+    def draw(self, columns: Columns, beliefs: Beliefs, rng: np.random.Generator) -> BernoulliParameters:
+        return self._shares(rng.standard_gamma(beliefs[0]), rng.standard_gamma(beliefs[1]))
+
+    def _shares(self, ones: Array, zeros: Array) -> BernoulliParameters:
+        logs = (guarded(log_ratio(part, ones + zeros, 0.5), self.epsilon) for part in (ones, zeros))
+        return BernoulliParameters(*logs)
 
 
 def _add_octets(table: Array, bias: Array, columns: Columns, block: Block, rows: slice, scores: Array) -> None:

@@ -4,24 +4,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from scipy.special import gammaln
 
 from suffice import scans
-from suffice.families.family import Family, log_ratio
+from suffice.families.dirichlet import DirichletFamily
+from suffice.families.family import Beliefs, Parameters, guarded, log_ratio
 from suffice.kernels import scoring
-from suffice.schema import Array, Columns, Frozen
+from suffice.priors import pseudo_counts
+from suffice.schema import Array, Columns
 from suffice.tables import Block, Dense, Part
-from suffice.tallies import Counts
+from suffice.tallies import Counts, Statistic
 
 
 @dataclass(frozen=True)
-class CategoricalParameters(Frozen):
+class CategoricalParameters(Parameters):
     """The log probability of each level [class, cell], and of a level never met [class, column]."""
 
     log_p: Array
     log_unseen: Array
     sizes: Array
+
+    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
+        assert isinstance(block, Dense)
+        starts, table = self.lookup
+        for place, x in block.pieces(rows.start, rows.stop):
+            part = scores[place.start - rows.start : place.stop - rows.start]
+            if scoring.add_levels(x, starts, self.sizes, table, part, work=x.size * len(table)) < len(x):
+                block.reject_if_not_finite(rows)
+                block.reject_negative(rows)
 
     @property
     def by_column(self) -> list[Array]:
@@ -38,37 +51,34 @@ class CategoricalParameters(Frozen):
         return (ends - self.sizes).astype(np.intp), table
 
 
-class Categorical(Family):
-    """p(x given class) = Πⱼ p[j, xⱼ], with Σ p[j, ·] = 1 for each column j."""
+@dataclass(frozen=True)
+class Categorical(DirichletFamily):
+    """p(x given class) = Πⱼ p[j, xⱼ], with Σ p[j, ·] = 1 for each column j.
+
+    A level never met has the weight α of the column's levels on average, and its share is what it
+    would have had as one more level: α / (n + Σα + α).
+    """
 
     name = "categorical"
-    statistic = Counts
 
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
         room, counts = scans.levels(part)
         return replace(columns, sizes=room), Counts(part.class_count[:, None], counts)
 
-    def estimate(self, columns: Columns, counts: Counts, alpha: float) -> CategoricalParameters:
-        """Return p = (count + α) / (n + α·L) for each of a column's L levels.
+    def believed(self, prior: Any, columns: Columns, statistic: Statistic) -> Beliefs:
+        assert columns.sizes is not None
+        alpha = pseudo_counts(prior, columns.sizes, self.name)
+        return alpha[None], (np.add.reduceat(alpha, columns.starts) / columns.sizes)[None]
 
-        A level never met has α / (n + α·(L + 1)): what it would have had as one more level.
-        """
+    def log_partition(self, columns: Columns, beliefs: Beliefs) -> Array:
+        alpha = beliefs[0]
+        whole = np.add.reduceat(alpha, columns.starts, axis=1)
+        return np.asarray(np.add.reduceat(gammaln(alpha), columns.starts, axis=1) - gammaln(whole))
+
+    def _shares(self, columns: Columns, weights: Array, unseen: Array) -> CategoricalParameters:
         assert columns.sizes is not None
         sizes = columns.sizes
-        n = np.add.reduceat(counts.total, columns.starts, axis=1)
-        spread = np.repeat(n + alpha * sizes, sizes, axis=1)
-        log_p = log_ratio(counts.total + alpha, spread, 1 / np.repeat(sizes, sizes))
-        log_unseen = log_ratio(np.full(n.shape, float(alpha)), n + alpha * (sizes + 1), 1 / (sizes + 1))
-        return CategoricalParameters(log_p, log_unseen, sizes)
-
-    def add_log_likelihood(
-        self, parameters: CategoricalParameters, columns: Columns, block: Block, rows: slice, scores: Array
-    ) -> None:
-        assert isinstance(block, Dense)
-        starts, table = parameters.lookup
-        for place, x in block.pieces(rows.start, rows.stop):
-            part = scores[place.start - rows.start : place.stop - rows.start]
-            work = x.size * len(table)
-            if scoring.add_levels(x, starts, parameters.sizes, table, part, work=work) < len(x):
-                block.reject_if_not_finite(rows)
-                block.reject_negative(rows)
+        whole = np.add.reduceat(weights, columns.starts, axis=1)
+        log_p = log_ratio(weights, np.repeat(whole, sizes, axis=1), 1 / np.repeat(sizes, sizes))
+        log_unseen = log_ratio(np.broadcast_to(unseen, whole.shape), whole + unseen, 1 / (sizes + 1))
+        return CategoricalParameters(guarded(log_p, self.epsilon), guarded(log_unseen, self.epsilon), sizes)

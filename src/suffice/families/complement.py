@@ -2,33 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from suffice.families.family import log_ratio
-from suffice.families.linear import Linear
+from suffice.families.family import Beliefs, Parameters, guarded, log_ratio
 from suffice.families.multinomial import Multinomial, MultinomialParameters
-from suffice.schema import Array
+from suffice.schema import Array, Columns
 from suffice.tallies import Counts
 
 
+@dataclass(frozen=True)
 class Complement(Multinomial):
-    """The score Σⱼ −log p̃ⱼ·xⱼ of Rennie et al. (2003), with p̃ the share in all other classes."""
+    """The score Σⱼ −log p̃ⱼ·xⱼ of Rennie et al. (2003), with p̃ the share in all other classes.
+
+    With ``norm``, the weights of each class are log p̃ divided by its sum over the columns. A score and
+    no probability, so the predictive rule is the mean.
+    """
+
+    norm: bool = False
 
     name = "complement"
 
-    def estimate(self, counts: Counts, alpha: Array | float, norm: bool = False) -> MultinomialParameters:
-        """Return −log p̃; with ``norm``, log p̃ divided by its sum over the columns."""
-        others = counts.total.sum(axis=0) - counts.total + alpha
-        logged = log_ratio(others, others.sum(axis=1, keepdims=True), 1 / others.shape[1])
-        if not norm:
-            return MultinomialParameters(-logged, Linear.of(-logged, limit=np.inf))
+    def updated(self, beliefs: Beliefs, statistic: Counts) -> Beliefs:
+        return super().updated(beliefs, self._others(statistic))
+
+    def most_likely(self, columns: Columns, statistic: Counts) -> Parameters:
+        return super().most_likely(columns, self._others(statistic))
+
+    def predictive(self, columns: Columns, beliefs: Beliefs) -> Parameters:
+        return self.mean(columns, beliefs)
+
+    def _others(self, counts: Counts) -> Counts:
+        return Counts(counts.n.sum(axis=0) - counts.n, counts.total.sum(axis=0) - counts.total)
+
+    def _shares(self, columns: Columns, weights: Array, unseen: Array) -> MultinomialParameters:
+        logged = log_ratio(weights, weights.sum(axis=1, keepdims=True), 1 / weights.shape[1])
+        logged = guarded(logged, self.epsilon)
+        if not self.norm:
+            return MultinomialParameters(-logged, np.inf)
         whole = logged.sum(axis=1, keepdims=True)
+        infinite = np.isinf(logged)
         with np.errstate(divide="ignore", invalid="ignore"):
             # a column that no other class has takes all the weight there is
-            share = np.where(
-                np.isinf(whole),
-                np.isinf(logged) / np.maximum(np.isinf(logged).sum(axis=1, keepdims=True), 1),
-                logged / whole,
-            )
-        share = np.where(whole == 0, 0.0, share)
-        return MultinomialParameters(share, Linear.of(share))
+            alone = infinite / np.maximum(infinite.sum(axis=1, keepdims=True), 1)
+            share = np.where(np.isinf(whole), alone, logged / whole)
+        return MultinomialParameters(np.where(whole == 0, 0.0, share))

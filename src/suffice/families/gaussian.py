@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from scipy.special import gammaln
 
 from suffice import scans
-from suffice.families.family import Family
-from suffice.kernels import scoring
-from suffice.schema import Array, Columns, Frozen
+from suffice.families.family import Beliefs, Family, Parameters
+from suffice.kernels import averaging, scoring
+from suffice.priors import Flat, NormalInverseGamma, Prior, refused
+from suffice.schema import Array, Columns
 from suffice.tables import Block, Dense, Part
 from suffice.tallies import Moments
 
@@ -19,12 +22,23 @@ LEAST_VARIANCE = 1e-300
 
 
 @dataclass(frozen=True)
-class GaussianParameters(Frozen):
-    """Mean and variance, [class, column], and the share of the variance that was put in as a floor."""
+class GaussianParameters(Parameters):
+    """Mean and variance, [class, column], and the floor that was added to the variance."""
 
     mean: Array
     variance: Array
     floor: float
+
+    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
+        assert isinstance(block, Dense)
+        poison = 0.0
+        for place, x in block.pieces(rows.start, rows.stop):
+            part = scores[place.start - rows.start : place.stop - rows.start]
+            part += self.bias
+            work = 2 * x.size * len(self.mean)
+            poison += scoring.add_gaussian(x, self.mean, self.halved_precision, part, work=work)
+        if poison != 0:
+            block.reject_if_not_finite(rows)
 
     @cached_property
     def halved_precision(self) -> Array:
@@ -35,8 +49,47 @@ class GaussianParameters(Frozen):
         return np.asarray(-0.5 * np.log(2 * np.pi * self.variance).sum(axis=1))
 
 
+@dataclass(frozen=True)
+class StudentT(Parameters):
+    """Γ((ν+1)/2) / (Γ(ν/2)·√(πν)·s)·(1 + (x − m)² / νs²)^−(ν+1)/2: mean and variance not known exactly."""
+
+    dof: Array
+    mean: Array
+    squared_scale: Array
+    floor: float
+
+    @property
+    def variance(self) -> Array:
+        """The variance, where there is one (ν > 2), else the squared scale."""
+        heavy = self.dof > 2
+        return np.asarray(self.squared_scale * np.where(heavy, self.dof / np.where(heavy, self.dof - 2, 1.0), 1.0))
+
+    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
+        assert isinstance(block, Dense)
+        half = 0.5 * (self.dof + 1)
+        peak = gammaln(half) - gammaln(0.5 * self.dof) - 0.5 * np.log(np.pi * self.dof * self.squared_scale)
+        poison = 0.0
+        for place, x in block.pieces(rows.start, rows.stop):
+            part = scores[place.start - rows.start : place.stop - rows.start]
+            part += peak.sum(axis=1)
+            inverse, work = 1 / (self.dof * self.squared_scale), 4 * x.size * len(half)
+            poison += averaging.add_student(x, self.mean, inverse, half, part, work=work)
+        if poison != 0:
+            block.reject_if_not_finite(rows)
+
+
+@dataclass(frozen=True)
 class Gaussian(Family):
-    """log p(x given class) = −½ Σⱼ log 2πσⱼ² + (xⱼ − μⱼ)² / σⱼ²."""
+    """log p(x given class) = −½ Σⱼ log 2πσⱼ² + (xⱼ − μⱼ)² / σⱼ²; beliefs are Normal-inverse-gamma.
+
+    A number c stands for c rows like those of all classes together: their mean, and their variance.
+    The mode is that of (μ, σ²) jointly, scale / (shape + 3/2); the mean of σ² is scale / (shape − 1),
+    and the mode stands in where that does not exist. ``var_smoothing`` times the largest variance of a
+    column over all classes is added to every variance; ``ddof`` is taken off n in the most likely one.
+    """
+
+    var_smoothing: float = 0.0
+    ddof: float = 0.0
 
     name = "gaussian"
     statistic = Moments
@@ -44,29 +97,88 @@ class Gaussian(Family):
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Moments]:
         return columns, scans.spreads(part)
 
-    def estimate(self, moments: Moments, var_smoothing: float) -> GaussianParameters:
-        """Return the maximum-likelihood mean and variance, the variance raised by a floor.
+    def believed(self, prior: Any, columns: Columns, statistic: Any) -> Beliefs:
+        spread = _pooled_variance(statistic)
+        floor = self.var_smoothing * float(spread.max())
+        if isinstance(prior, Flat):
+            nothing = np.zeros((1, columns.count))
+            return nothing, nothing, nothing - 1.5, nothing, np.array(floor)
+        if isinstance(prior, Prior) and not isinstance(prior, NormalInverseGamma):
+            raise refused(prior, self.name, "a number, NormalInverseGamma or Flat")
+        if not isinstance(prior, NormalInverseGamma):
+            half = np.asarray(prior, np.float64) / 2
+            scale = half * np.where(spread > 0, spread, max(float(spread.max()), LEAST_VARIANCE))
+            prior = NormalInverseGamma(statistic.pooled().mean[0], 2 * half, half, np.maximum(scale, LEAST_VARIANCE))
+        values = (prior.mean, prior.kappa, prior.shape, prior.scale)
+        mean, kappa, shape, scale = (np.broadcast_to(np.asarray(v, np.float64), columns.count)[None] for v in values)
+        return mean, kappa, shape, scale, np.array(floor)
 
-        The floor is ``var_smoothing`` times the largest variance of a column over all classes.
-        """
-        with np.errstate(over="ignore", invalid="ignore"):
-            pooled = moments.pooled()
-            spread = pooled.m2 / np.where(pooled.n > 0, pooled.n, 1.0)
-        # columns so far apart that their pooled squares overflow have a floor all the same
-        largest = float(np.max(np.where(np.isfinite(spread), spread, np.finfo(np.float64).max)))
-        floor = var_smoothing * largest
-        variance = moments.m2 / np.where(moments.n > 0, moments.n, 1.0) + floor
-        return GaussianParameters(moments.mean, np.maximum(variance, LEAST_VARIANCE), floor)
+    def updated(self, beliefs: Beliefs, statistic: Moments) -> Beliefs:
+        mean, kappa, shape, scale, floor = beliefs
+        n = statistic.n
+        rows = kappa + n
+        held = np.where(rows > 0, rows, 1.0)
+        distance = np.where(n > 0, (statistic.mean - mean) + statistic.tail, 0.0)
+        return (
+            mean + distance * (n / held),
+            np.broadcast_to(rows, distance.shape),
+            np.broadcast_to(shape + n / 2, distance.shape),
+            scale + statistic.m2 / 2 + distance**2 * (kappa * n / held) / 2,
+            floor,
+        )
 
-    def add_log_likelihood(
-        self, parameters: GaussianParameters, columns: Columns, block: Block, rows: slice, scores: Array
-    ) -> None:
-        assert isinstance(block, Dense)
-        poison = 0.0
-        for place, x in block.pieces(rows.start, rows.stop):
-            part = scores[place.start - rows.start : place.stop - rows.start]
-            part += parameters.bias
-            work = 2 * x.size * len(parameters.mean)
-            poison += scoring.add_gaussian(x, parameters.mean, parameters.halved_precision, part, work=work)
-        if poison != 0:
-            block.reject_if_not_finite(rows)
+    def most_likely(self, columns: Columns, statistic: Moments) -> GaussianParameters:
+        floor = self.var_smoothing * float(_pooled_variance(statistic).max())
+        rows = statistic.n - self.ddof
+        return _normal(statistic.mean, statistic.m2 / np.where(rows > 0, rows, 1.0), floor)
+
+    def mode(self, columns: Columns, beliefs: Beliefs) -> GaussianParameters:
+        mean, _, shape, scale, floor = beliefs
+        return _normal(mean, _mode_of_variance(shape, scale), float(floor))
+
+    def mean(self, columns: Columns, beliefs: Beliefs) -> GaussianParameters:
+        mean, _, shape, scale, floor = beliefs
+        exists = shape > 1
+        variance = np.where(exists, scale / np.where(exists, shape - 1, 1.0), _mode_of_variance(shape, scale))
+        return _normal(mean, variance, float(floor))
+
+    def predictive(self, columns: Columns, beliefs: Beliefs) -> StudentT:
+        mean, kappa, shape, scale, floor = beliefs
+        if not ((shape > 0).all() and (kappa > 0).all()):
+            raise ValueError(
+                "under a flat prior a class needs more than 3 rows for its predictive distribution; "
+                "use a prior, such as prior=1.0 or NormalInverseGamma"
+            )
+        squared = scale * (kappa + 1) / (shape * kappa) + float(floor)
+        return StudentT(2 * shape, mean, np.maximum(squared, LEAST_VARIANCE), float(floor))
+
+    def log_partition(self, columns: Columns, beliefs: Beliefs) -> Array:
+        _, kappa, shape, scale, _ = beliefs
+        if not (np.asarray(kappa) > 0).all():
+            raise ValueError("the flat prior of a mean has no evidence: it does not add up to 1; use a number")
+        return np.asarray(gammaln(shape) - shape * (np.log(scale) + np.log(2 * np.pi)) - 0.5 * np.log(kappa))
+
+    def draw(self, columns: Columns, beliefs: Beliefs, rng: np.random.Generator) -> GaussianParameters:
+        mean, kappa, shape, scale, floor = beliefs
+        if not ((shape > 0).all() and (kappa > 0).all()):
+            raise ValueError("under a flat prior a class needs more than 3 rows to draw from; use a prior, such as 1.0")
+        variance = scale / rng.standard_gamma(shape)
+        return _normal(mean + np.sqrt(variance / kappa) * rng.standard_normal(mean.shape), variance, float(floor))
+
+
+def _normal(mean: Array, variance: Array, floor: float) -> GaussianParameters:
+    return GaussianParameters(mean, np.maximum(variance + floor, LEAST_VARIANCE), floor)
+
+
+def _mode_of_variance(shape: Array, scale: Array) -> Array:
+    exponent = shape + 1.5
+    return np.asarray(scale / np.where(exponent > 0, exponent, 1.0))
+
+
+def _pooled_variance(moments: Moments) -> Array:
+    """Return the variance of each column over all classes."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        pooled = moments.pooled()
+        spread = pooled.m2[0] / np.where(pooled.n[0] > 0, pooled.n[0], 1.0)
+    # columns so far apart that their pooled squares overflow have a variance all the same
+    return np.where(np.isfinite(spread), spread, np.finfo(np.float64).max)

@@ -3,39 +3,88 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln
 
 from suffice import scans
-from suffice.families.family import Family, log_ratio
+from suffice.families.dirichlet import DirichletFamily
+from suffice.families.family import Beliefs, Parameters, guarded, log_ratio
 from suffice.families.linear import Linear
-from suffice.schema import Array, Columns, Frozen
-from suffice.tables import Block, Part
-from suffice.tallies import Counts
+from suffice.kernels import averaging
+from suffice.priors import pseudo_counts
+from suffice.schema import Array, Columns
+from suffice.tables import Block, Dense, Part, Sparse
+from suffice.tallies import Counts, Statistic
 
 
 @dataclass(frozen=True)
-class MultinomialParameters(Frozen):
-    """The logarithm of each column's share, [class, column]."""
+class MultinomialParameters(Parameters):
+    """The logarithm of each column's share, [class, column]; or other weights, as of complements."""
 
     log_p: Array
-    linear: Linear
+    limit: float = -np.inf
+
+    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
+        self.linear.add(block, rows, None, scores)
+
+    @cached_property
+    def linear(self) -> Linear:
+        return Linear.of(self.log_p, limit=self.limit)
 
 
-class Multinomial(Family):
+@dataclass(frozen=True)
+class DirichletMultinomial(Parameters):
+    """Γ(A) / Γ(A + N)·Πⱼ Γ(αⱼ + xⱼ) / Γ(αⱼ), with A = Σα and N = Σx: shares that are not known exactly."""
+
+    alpha: Array
+
+    @property
+    def log_p(self) -> Array:
+        """The logarithm of each column's expected share."""
+        return log_ratio(self.alpha, self.alpha.sum(axis=1, keepdims=True), 1 / self.alpha.shape[1])
+
+    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
+        alpha, whole = np.maximum(self.alpha, np.finfo(float).tiny), self.alpha.sum(axis=1)
+        log_gamma, work = gammaln(alpha), len(alpha)
+        scores += gammaln(whole)
+        if isinstance(block, Sparse):
+            stored = block.stored(rows.start, rows.stop)
+            cells = int(stored[0][-1] - stored[0][0])
+            poison = averaging.add_dirichlet_sparse(*stored, alpha, whole, log_gamma, scores, work=cells * work)
+        else:
+            assert isinstance(block, Dense)
+            poison = 0.0
+            for place, x in block.pieces(rows.start, rows.stop):
+                part = scores[place.start - rows.start : place.stop - rows.start]
+                poison += averaging.add_dirichlet(x, alpha, whole, log_gamma, part, work=x.size * work)
+        if poison != 0:
+            block.reject_if_not_finite(rows)
+            block.reject_negative(rows)
+
+
+@dataclass(frozen=True)
+class Multinomial(DirichletFamily):
     """p(x given class) ∝ Πⱼ pⱼ^xⱼ, with Σⱼ pⱼ = 1."""
 
     name = "multinomial"
-    statistic = Counts
 
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
         return columns, Counts(part.class_count[:, None], scans.sums(part))
 
-    def estimate(self, counts: Counts, alpha: Array | float) -> MultinomialParameters:
-        """Return pⱼ = (countⱼ + α) / Σᵢ (countᵢ + α), the posterior mean under a Dirichlet(α)."""
-        smoothed = counts.total + alpha
-        log_p = log_ratio(smoothed, smoothed.sum(axis=1, keepdims=True), 1 / smoothed.shape[1])
-        return MultinomialParameters(log_p, Linear.of(log_p))
+    def believed(self, prior: Any, columns: Columns, statistic: Statistic) -> Beliefs:
+        alpha = pseudo_counts(prior, np.array([columns.count]), self.name)[None]
+        return alpha, alpha
 
-    def add_log_likelihood(
-        self, parameters: MultinomialParameters, columns: Columns, block: Block, rows: slice, scores: Array
-    ) -> None:
-        parameters.linear.add(block, rows, None, scores)
+    def predictive(self, columns: Columns, beliefs: Beliefs) -> Parameters:
+        return DirichletMultinomial(beliefs[0])
+
+    def log_partition(self, columns: Columns, beliefs: Beliefs) -> Array:
+        alpha = beliefs[0]
+        return np.asarray(gammaln(alpha).sum(axis=1, keepdims=True) - gammaln(alpha.sum(axis=1, keepdims=True)))
+
+    def _shares(self, columns: Columns, weights: Array, unseen: Array) -> Parameters:
+        log_p = log_ratio(weights, weights.sum(axis=1, keepdims=True), 1 / weights.shape[1])
+        return MultinomialParameters(guarded(log_p, self.epsilon))

@@ -1,8 +1,9 @@
 """What the data say: sums by class that can be added, subtracted and weighed."""
 
+from suffice.tallies.comoments import CoMoments
 from suffice.tallies.counts import Counts
 from suffice.tallies.moments import Moments
 from suffice.tallies.statistic import OverdrawnError, Statistic
 from suffice.tallies.tally import Tally
 
-__all__ = ["Counts", "Moments", "OverdrawnError", "Statistic", "Tally"]
+__all__ = ["CoMoments", "Counts", "Moments", "OverdrawnError", "Statistic", "Tally"]

@@ -37,26 +37,27 @@ class Moments(Statistic):
         return cls(np.zeros((classes, 1)), nothing, nothing, nothing)
 
     @classmethod
-    def of(cls, rows: Array | list[list[float]]) -> Self:
+    def of(cls, rows: Array | list[list[float]], weights: Array | None = None) -> Self:
         """Return the moments of the columns of one class's rows."""
         rows = np.asarray(rows, np.float64)
-        return cls.about(
-            np.array([[len(rows)]]), rows[:1], (rows - rows[0]).sum(0)[None], ((rows - rows[0]) ** 2).sum(0)[None]
-        )
+        weights = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
+        deviations, each = rows - rows[0], weights[:, None]
+        sums, squares = (each * deviations).sum(0)[None], (each * deviations**2).sum(0)[None]
+        return cls.about(np.array([[weights.sum()]]), rows[:1], sums, squares)
 
     @classmethod
     def about(cls, n: Array, shift: Array, sums: Array, squares: Array) -> Self:
         """Return the moments from Σw(x − shift) and Σw(x − shift)²."""
         held = np.where(n > 0, n, 1.0)
         drift = sums / held
-        mean, tail = _rounded(shift, drift)
+        mean, tail = rounded(shift, drift)
         return cls(n, mean, tail, np.maximum(squares - sums * drift, 0.0))
 
     def __add__(self, other: Self) -> Self:
         n = self.n + other.n
         share = other.n / np.where(n > 0, n, 1.0)
         delta = self._distance(other)
-        mean, tail = _rounded(self.mean, self.tail + delta * share)
+        mean, tail = rounded(self.mean, self.tail + delta * share)
         if not self.n.all():  # where one side is empty its mean is a placeholder: the other's stands
             mean, tail = _choose(self.n == 0, (other.mean, other.tail), (mean, tail))
         return type(self)(n, mean, tail, self.m2 + other.m2 + delta * delta * (self.n * share))
@@ -65,7 +66,7 @@ class Moments(Statistic):
         n = difference(self.n, other.n)
         left = np.where(n > 0, n, 1.0)
         delta = self._distance(other)
-        mean, tail = _rounded(self.mean, self.tail - delta * (other.n / left))
+        mean, tail = rounded(self.mean, self.tail - delta * (other.n / left))
         mean, tail = _choose(other.n == 0, (self.mean, self.tail), (mean, tail))
         given = other.m2 + delta * delta * (self.n / left) * other.n
         m2 = self.m2 - given
@@ -107,7 +108,7 @@ class Moments(Statistic):
         return delta if met.all() else np.where(met, delta, 0.0)
 
 
-def _rounded(large: Array, small: Array) -> tuple[Array, Array]:
+def rounded(large: Array, small: Array) -> tuple[Array, Array]:
     """Return large + small as a double and what rounding cut off it (Knuth's exact sum)."""
     total = large + small
     part = total - large

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from suffice.schema import Array, Columns, Frozen, Schema
+from suffice.tallies.comoments import CoMoments
 from suffice.tallies.counts import Counts
 from suffice.tallies.moments import Moments
 from suffice.tallies.statistic import OverdrawnError, Statistic, difference, weight_of
 
-STATISTICS: dict[str, type[Statistic]] = {"counts": Counts, "moments": Moments}
+STATISTICS: dict[str, type[Statistic]] = {"counts": Counts, "moments": Moments, "comoments": CoMoments}
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,1 @@
+"""Single distributions, estimated from a tally by the same priors and rules as classifiers."""

@@ -1,0 +1,136 @@
+"""Poisson: how often something happened in a row, without a bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln
+
+from suffice import scans
+from suffice.families.family import Beliefs, Family, Parameters
+from suffice.families.linear import Linear
+from suffice.kernels import averaging
+from suffice.priors import Flat, Gamma, Prior, refused
+from suffice.schema import Array, Columns
+from suffice.tables import Block, Dense, Part, Sparse
+from suffice.tallies import Counts, Statistic
+
+
+@dataclass(frozen=True)
+class PoissonParameters(Parameters):
+    """The rate λ of each column in each class."""
+
+    rate: Array
+    epsilon: float = 0.0
+
+    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
+        self.linear.add(block, rows, None, scores)
+        add_log_factorials(block, rows, scores)
+
+    @cached_property
+    def linear(self) -> Linear:
+        """Σⱼ xⱼ·log λⱼ − λⱼ."""
+        with np.errstate(divide="ignore"):
+            return Linear.of(np.log(self.rate + self.epsilon), -self.rate.sum(axis=1))
+
+
+@dataclass(frozen=True)
+class NegativeBinomial(Parameters):
+    """Γ(a + x) / Γ(a) x!·(b / (b + 1))^a·(b + 1)^−x: a rate that is not known exactly."""
+
+    shape: Array
+    inverse_scale: Array
+
+    @property
+    def rate(self) -> Array:
+        """The expected rate."""
+        return np.asarray(self.shape / self.inverse_scale)
+
+    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
+        shape, b = np.broadcast_arrays(self.shape, self.inverse_scale)
+        shape, log_scale = np.ascontiguousarray(shape), np.ascontiguousarray(np.log1p(b))
+        log_gamma = gammaln(shape)
+        scores += (shape * (np.log(b) - log_scale)).sum(axis=1)
+        if isinstance(block, Sparse):
+            stored = block.stored(rows.start, rows.stop)
+            work = int(stored[0][-1] - stored[0][0]) * len(shape)
+            poison = averaging.add_negative_binomial_sparse(*stored, shape, log_scale, log_gamma, scores, work=work)
+        else:
+            assert isinstance(block, Dense)
+            poison = 0.0
+            for place, x in block.pieces(rows.start, rows.stop):
+                part = scores[place.start - rows.start : place.stop - rows.start]
+                work = x.size * len(shape)
+                poison += averaging.add_negative_binomial(x, shape, log_scale, log_gamma, part, work=work)
+        if poison != 0:
+            block.reject_if_not_finite(rows)
+            block.reject_negative(rows)
+        add_log_factorials(block, rows, scores)
+
+
+@dataclass(frozen=True)
+class Poisson(Family):
+    """p(x given class) = Πⱼ λⱼ^xⱼ·e^−λⱼ / xⱼ!; beliefs are Gamma(shape, rate).
+
+    A number c stands for Gamma(c, c): c rows with one event each. The mode is (shape − 1) / rate, or 0
+    where shape is less than 1.
+    """
+
+    epsilon: float = 0.0
+
+    name = "poisson"
+    statistic = Counts
+
+    def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
+        return columns, Counts(part.class_count[:, None], scans.sums(part))
+
+    def believed(self, prior: Any, columns: Columns, statistic: Statistic) -> Beliefs:
+        if isinstance(prior, Flat):
+            return np.ones((1, columns.count)), np.zeros((1, columns.count))
+        if isinstance(prior, Prior) and not isinstance(prior, Gamma):
+            raise refused(prior, self.name, "a number, Gamma or Flat")
+        gamma = prior if isinstance(prior, Gamma) else Gamma(prior, prior)
+        both = (np.broadcast_to(np.asarray(v, np.float64), columns.count) for v in (gamma.shape, gamma.rate))
+        shape, rate = both
+        return shape[None], rate[None]
+
+    def updated(self, beliefs: Beliefs, statistic: Counts) -> Beliefs:
+        return beliefs[0] + statistic.total, beliefs[1] + statistic.n
+
+    def most_likely(self, columns: Columns, statistic: Counts) -> PoissonParameters:
+        return self._rate(statistic.total, statistic.n)
+
+    def mode(self, columns: Columns, beliefs: Beliefs) -> PoissonParameters:
+        return self._rate(np.maximum(beliefs[0] - 1, 0), beliefs[1])
+
+    def mean(self, columns: Columns, beliefs: Beliefs) -> PoissonParameters:
+        return self._rate(*beliefs)
+
+    def predictive(self, columns: Columns, beliefs: Beliefs) -> NegativeBinomial:
+        shape, rate = np.broadcast_arrays(*beliefs)
+        return NegativeBinomial(shape, np.where(rate > 0, rate, 1.0))
+
+    def log_partition(self, columns: Columns, beliefs: Beliefs) -> Array:
+        shape, rate = beliefs
+        if not (np.asarray(rate) > 0).all():
+            raise ValueError("the flat prior of a rate has no evidence: it does not add up to 1; use Gamma")
+        return np.asarray(gammaln(shape) - shape * np.log(rate))
+
+    def draw(self, columns: Columns, beliefs: Beliefs, rng: np.random.Generator) -> PoissonParameters:
+        return self._rate(rng.standard_gamma(beliefs[0]), beliefs[1])
+
+    def _rate(self, events: Array, rows: Array) -> PoissonParameters:
+        return PoissonParameters(np.asarray(events / np.where(rows > 0, rows, 1.0)), self.epsilon)
+
+
+def add_log_factorials(block: Block, rows: slice, scores: Array) -> None:
+    """Add −Σⱼ log xⱼ!, which is the same for all classes."""
+    if isinstance(block, Sparse):
+        averaging.add_factorials_sparse(*block.stored(rows.start, rows.stop), scores, work=block.cells)
+        return
+    assert isinstance(block, Dense)
+    for place, x in block.pieces(rows.start, rows.stop):
+        averaging.add_factorials(x, scores[place.start - rows.start : place.stop - rows.start], work=x.size)

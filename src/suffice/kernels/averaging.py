@@ -1,0 +1,139 @@
+"""Log likelihoods averaged over what is not known exactly, and log factorials, added to ``scores``."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from suffice.kernels.compiling import Kernel
+
+
+@Kernel
+def add_student(x: Any, means: Any, inverses: Any, halves: Any, scores: Any) -> float:
+    """Add −Σⱼ (ν + 1)/2·log(1 + (x − m)² / νs²)."""
+    rows, columns = x.shape
+    poison = 0.0
+    for row in range(rows):
+        for k in range(means.shape[0]):
+            total = 0.0
+            for j in range(columns):
+                deviation = x[row, j] - means[k, j]
+                total += halves[k, j] * math.log1p(deviation * deviation * inverses[k, j])
+            poison += total * 0.0
+            scores[row, k] -= total
+    return poison
+
+
+@Kernel
+def add_dirichlet(x: Any, alpha: Any, whole: Any, log_gamma: Any, scores: Any) -> float:
+    """Add −log Γ(A + N) + Σⱼ log Γ(αⱼ + xⱼ) − log Γ(αⱼ)."""
+    rows, columns = x.shape
+    poison = 0.0
+    for row in range(rows):
+        length = 0.0
+        for j in range(columns):
+            length += x[row, j]
+            if x[row, j] < 0:
+                poison = math.nan
+        poison += length * 0.0
+        if poison != 0:
+            return poison
+        for k in range(alpha.shape[0]):
+            total = 0.0
+            for j in range(columns):
+                if x[row, j] != 0:
+                    total += math.lgamma(alpha[k, j] + x[row, j]) - log_gamma[k, j]
+            scores[row, k] += total - math.lgamma(whole[k] + length)
+    return poison
+
+
+@Kernel
+def add_dirichlet_sparse(
+    starts: Any, columns: Any, values: Any, alpha: Any, whole: Any, log_gamma: Any, scores: Any
+) -> float:
+    """Add what ``add_dirichlet`` does over the stored cells."""
+    poison = 0.0
+    for row in range(scores.shape[0]):
+        length = 0.0
+        for p in range(starts[row], starts[row + 1]):
+            length += values[p]
+            if values[p] < 0:
+                poison = math.nan
+        poison += length * 0.0
+        if poison != 0:
+            return poison
+        for k in range(alpha.shape[0]):
+            total = 0.0
+            for p in range(starts[row], starts[row + 1]):
+                total += math.lgamma(alpha[k, columns[p]] + values[p]) - log_gamma[k, columns[p]]
+            scores[row, k] += total - math.lgamma(whole[k] + length)
+    return poison
+
+
+@Kernel
+def add_negative_binomial(x: Any, shape: Any, log_scale: Any, log_gamma: Any, scores: Any) -> float:
+    """Add Σⱼ log Γ(aⱼ + xⱼ) − log Γ(aⱼ) − xⱼ·log(bⱼ + 1)."""
+    rows, columns = x.shape
+    poison = 0.0
+    for row in range(rows):
+        for j in range(columns):
+            poison += x[row, j] * 0.0
+            if x[row, j] < 0:
+                poison = math.nan
+        if poison != 0:
+            return poison
+        for k in range(shape.shape[0]):
+            total = 0.0
+            for j in range(columns):
+                value = x[row, j]
+                if value != 0:
+                    total += math.lgamma(shape[k, j] + value) - log_gamma[k, j] - value * log_scale[k, j]
+            scores[row, k] += total
+    return poison
+
+
+@Kernel
+def add_negative_binomial_sparse(
+    starts: Any, columns: Any, values: Any, shape: Any, log_scale: Any, log_gamma: Any, scores: Any
+) -> float:
+    """Add what ``add_negative_binomial`` does over the stored cells."""
+    poison = 0.0
+    for row in range(scores.shape[0]):
+        for p in range(starts[row], starts[row + 1]):
+            poison += values[p] * 0.0
+            if values[p] < 0:
+                poison = math.nan
+        if poison != 0:
+            return poison
+        for k in range(shape.shape[0]):
+            total = 0.0
+            for p in range(starts[row], starts[row + 1]):
+                j = columns[p]
+                total += math.lgamma(shape[k, j] + values[p]) - log_gamma[k, j] - values[p] * log_scale[k, j]
+            scores[row, k] += total
+    return poison
+
+
+@Kernel
+def add_factorials(x: Any, scores: Any) -> None:
+    """Subtract Σⱼ log xⱼ! from all scores of a row."""
+    rows, columns = x.shape
+    for row in range(rows):
+        total = 0.0
+        for j in range(columns):
+            if x[row, j] > 0:
+                total += math.lgamma(x[row, j] + 1.0)
+        for k in range(scores.shape[1]):
+            scores[row, k] -= total
+
+
+@Kernel
+def add_factorials_sparse(starts: Any, columns: Any, values: Any, scores: Any) -> None:
+    """Subtract what ``add_factorials`` does, over the stored cells."""
+    for row in range(scores.shape[0]):
+        total = 0.0
+        for p in range(starts[row], starts[row + 1]):
+            if values[p] > 0:
+                total += math.lgamma(values[p] + 1.0)
+        for k in range(scores.shape[1]):
+            scores[row, k] -= total

@@ -1,0 +1,132 @@
+"""Lecture 003: maximum likelihood, MAP and the naive Bayes of size, colour and shape."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.preprocessing import OrdinalEncoder
+
+from suffice import Bernoulli, Categorical, CategoricalNB, Gaussian, GaussianNB, MEstimate
+
+SIZE, COLOUR, SHAPE = ["sm", "med", "lg"], ["red", "blue", "grn"], ["circ", "tri", "sqr"]
+# As the lecture uses it: its counts, which its urns and its table of probabilities show (3/8, 5/8, 5/8
+# against 2/8, 2/8, 2/8); the listing of rows is garbled in places.
+ROWS = """
+med red circ pos
+sm blue tri pos
+med red tri pos
+lg grn circ pos
+lg red circ pos
+sm blue circ pos
+sm red sqr pos
+med red circ pos
+lg red sqr neg
+sm blue tri neg
+med grn circ neg
+med grn tri neg
+lg red circ neg
+sm blue sqr neg
+sm blue tri neg
+lg grn sqr neg
+"""
+
+
+def coded(rows: list[list[str]]) -> np.ndarray:
+    return OrdinalEncoder(categories=[SIZE, COLOUR, SHAPE]).fit_transform(rows).astype(int)
+
+
+@pytest.fixture
+def table() -> tuple[np.ndarray, list[str]]:
+    rows = [line.split() for line in ROWS.split("\n") if line]
+    return coded([row[:3] for row in rows]), [row[3] for row in rows]
+
+
+def test_the_sixteen_rows(table: tuple[np.ndarray, list[str]]) -> None:
+    """P(positive)·P(medium|+)·P(red|+)·P(circle|+) = 0.5·3/8·5/8·5/8 = 0.073, and 0.5·(2/8)³ for negative."""
+    model = CategoricalNB(estimate="mle").fit(*table)
+    negative, positive = np.exp(model.predict_joint_log_proba(coded([["med", "red", "circ"]])))[0]
+    assert positive == pytest.approx(0.5 * 3 / 8 * 5 / 8 * 5 / 8)
+    assert round(positive, 3) == 0.073
+    assert negative == pytest.approx(0.5 * 2 / 8 * 2 / 8 * 2 / 8)
+    assert model.predict(coded([["med", "red", "circ"]])).tolist() == ["pos"]
+
+
+def test_the_parameters_of_an_urn(table: tuple[np.ndarray, list[str]]) -> None:
+    """P(size = small | pos) = 3/8 = 0.375."""
+    model = CategoricalNB(estimate="mle").fit(*table)
+    assert np.exp(model.feature_log_prob_[0][1, 0]) == pytest.approx(3 / 8)
+    np.testing.assert_allclose(np.exp(model.class_log_prior_), [0.5, 0.5])
+
+
+def test_the_zero_count() -> None:
+    """No medium in four rows: both products are 0, and smoothing decides."""
+    rows = [["sm", "red", "circ"], ["lg", "red", "circ"], ["sm", "red", "tri"], ["lg", "blue", "circ"]]
+    y = ["pos", "pos", "neg", "neg"]
+    model = CategoricalNB(estimate="mle", min_categories=3).fit(coded(rows), y)
+    new = coded([["med", "red", "circ"]])
+    assert np.exp(model.predict_joint_log_proba(new)).tolist() == [[0.0, 0.0]]
+    np.testing.assert_allclose(np.exp(model.feature_log_prob_[0][1]), [0.5, 0.0, 0.5])
+    np.testing.assert_allclose(np.exp(model.feature_log_prob_[1][0]), [0.5, 0.5, 0.0])
+    np.testing.assert_allclose(model.predict_proba(new), [[0.5, 0.5]])  # nothing said, so the prior stands
+    smoothed = model.set_params(estimate="mean", prior=MEstimate(1))
+    assert smoothed.predict(new).tolist() == ["pos"]
+
+
+def test_the_m_estimate() -> None:
+    """(4 + 1/3)/11 = 0.394, (0 + 1/3)/11 = 0.030, (6 + 1/3)/11 = 0.576 with m = 1, p = 1/3; they add up to 1."""
+    tally = Categorical.tally([0] * 4 + [2] * 6)
+    for prior in (MEstimate(1), MEstimate(1, 1 / 3), MEstimate(1, [1 / 3, 1 / 3, 1 / 3])):
+        p = Categorical.estimate(tally, prior).p
+        assert p.round(3).tolist() == [0.394, 0.03, 0.576]
+        assert p.sum() == pytest.approx(1)
+    model = CategoricalNB(prior=MEstimate(1), min_categories=3).fit([[0]] * 4 + [[2]] * 6, ["pos"] * 10)
+    np.testing.assert_allclose(np.exp(model.feature_log_prob_[0][0]), [13 / 33, 1 / 33, 19 / 33])
+
+
+def test_the_m_estimate_of_two_values_has_p_one_half() -> None:
+    assert Bernoulli.estimate(Bernoulli.tally([1, 1, 0]), MEstimate(2)).p == pytest.approx((2 + 1) / (3 + 2))
+
+
+def test_the_joint_table() -> None:
+    """P(positive | red ∧ circle) = 0.20 / 0.25 = 0.80, from the table of the whole joint."""
+    cells = Categorical([0.20, 0.02, 0.02, 0.01, 0.05, 0.30, 0.20, 0.20])  # four of positive, four of negative
+    red_circle = np.exp(cells.log_density([0, 4]))
+    assert red_circle.sum() == pytest.approx(0.25)
+    assert red_circle[0] / red_circle.sum() == pytest.approx(0.80)
+
+
+def test_the_joint_table_of_five_examples() -> None:
+    """P(positive | red ∧ circle) = (2/5) / (3/5) = 2/3: each combination of values is a level of its own."""
+    combination, y = [[0], [1], [2], [0], [0]], ["pos", "neg", "pos", "neg", "pos"]
+    model = CategoricalNB(estimate="mle").fit(combination, y)
+    np.testing.assert_allclose(model.predict_proba([[0]])[0, 1], 2 / 3)
+
+
+def test_the_binomial_maximum() -> None:
+    """θ = N₁ / (N₀ + N₁)."""
+    assert Bernoulli.estimate(Bernoulli.tally([1] * 7 + [0] * 3), rule="mle").p == pytest.approx(0.7)
+
+
+def test_the_multinomial_maximum() -> None:
+    """θⱼ = rⱼ / n."""
+    np.testing.assert_allclose(
+        Categorical.estimate(Categorical.tally([0, 0, 1, 2, 2, 2]), rule="mle").p, [2 / 6, 1 / 6, 3 / 6]
+    )
+
+
+def test_the_gaussian_maximum() -> None:
+    """μ = Σx / N and σ² = Σ(x − μ)² / N."""
+    grades = np.array([18.0, 21, 24, 27, 30])
+    gaussian = Gaussian.estimate(Gaussian.tally(grades), rule="mle")
+    assert gaussian.mean == pytest.approx(24)
+    assert gaussian.variance == pytest.approx(18)
+
+
+def test_the_maximum_likelihood_decision_is_the_one_without_prior() -> None:
+    X, y = np.array([[0.0], [0.2], [0.4], [0.6], [2.0], [2.2]]), ["a", "a", "a", "a", "b", "b"]
+    model = GaussianNB(class_prior="uniform", var_smoothing=0).fit(X, y)
+    likelihood = [
+        Gaussian.estimate(Gaussian.tally(X[rows, 0]), rule="mle").log_density([1.5])[0]
+        for rows in (slice(4), slice(4, 6))
+    ]
+    assert model.predict([[1.5]]).tolist() == [["a", "b"][int(np.argmax(likelihood))]]
