@@ -21,7 +21,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import suffice
-from conftest import Case, each_of_five, every_case, example, tables
+from conftest import Case, each_of_five, every_peer, example, tables
 
 ATTRIBUTES = {
     "GaussianNB": ["theta_", "var_", "epsilon_", "class_prior_", "class_count_"],
@@ -52,7 +52,7 @@ def assert_agreement(case: Case, ours: Any, theirs: Any, X: Any, rtol: float = 1
     np.testing.assert_allclose(chosen, joint.max(axis=1), rtol=1e-9, atol=1e-9)  # ties may fall differently
 
 
-@every_case
+@every_peer
 @given(data=st.data())
 def test_any_small_table(case: Case, data: st.DataObject) -> None:
     X, y, weights = data.draw(tables(case))
@@ -66,7 +66,7 @@ def test_any_small_table(case: Case, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_digits])
-@every_case
+@every_peer
 def test_real_tables(case: Case, load: Any, kernels: str) -> None:
     X, y = load(return_X_y=True)
     if case.parameters.get("binarize", 0) is None:
@@ -161,7 +161,7 @@ def test_weights_are_routed(case: Case) -> None:
     assert pipeline[-1].tally_ == case.ours().fit(X, y, weights).tally_
 
 
-@parametrize_with_checks([getattr(suffice, name)() for name in ATTRIBUTES])
+@parametrize_with_checks([getattr(suffice, name)() for name in (*ATTRIBUTES, "PoissonNB")])
 def test_scikit_learns_checks_of_an_estimator(estimator: Any, check: Any) -> None:
     check(estimator)
 

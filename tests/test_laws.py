@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import suffice
 from conftest import CASES, Case, assert_same_model, every_case, example, tables
+from suffice.kernels import compiling
 
 
 @every_case
@@ -103,13 +104,18 @@ def test_threads_do_not_matter(case: Case) -> None:
 
 
 @every_case
-def test_compiled_equals_uncompiled(case: Case, kernels: str) -> None:
-    """Each kind of kernel against scikit-learn; the fixture runs it both ways."""
+def test_compiled_equals_uncompiled(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = example(case)
     weights = np.random.default_rng(1).uniform(0.5, 2, len(X))
     for sample_weight in (None, weights):
-        ours, theirs = case.ours().fit(X, y, sample_weight), case.theirs().fit(X, y, sample_weight)
-        np.testing.assert_allclose(ours.predict_log_proba(X), theirs.predict_log_proba(X), rtol=1e-7, atol=1e-7)
+        said = []
+        for patience in (0, 10**18):
+            monkeypatch.setattr(compiling, "PATIENCE", patience)
+            model = case.ours().fit(X, y, sample_weight)
+            said.append((model.tally_, model.predict_joint_log_proba(X), model.predict_log_proba(X), model.predict(X)))
+        assert said[0][0].isclose(said[1][0], 1e-12)
+        for one, other in zip(said[0][1:], said[1][1:], strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
 
 
 KINDS = {
