@@ -60,6 +60,17 @@ class Bernoulli(Distribution):
     def _posterior(cls, beliefs: Beliefs) -> Any:
         return stats.beta(beliefs[0].item(), beliefs[1].item())
 
+    def trials(self, n: int) -> Any:
+        """Return the distribution of the number of 1s in n trials: binomial, or beta-binomial under "predictive".
+
+        >>> flips = Bernoulli.tally([1, 1, 0])
+        >>> Bernoulli.estimate(flips, 1.0, "predictive").trials(2).pmf([0, 1, 2]).round(3).tolist()
+        [0.2, 0.4, 0.4]
+        """
+        if self.averaged and self._beliefs is not None:
+            return stats.betabinom(n, self._beliefs[0].item(), self._beliefs[1].item())
+        return stats.binom(n, self.p)
+
     def log_density(self, x: Any) -> Array:
         return np.asarray(stats.bernoulli(self.p).logpmf(x))
 

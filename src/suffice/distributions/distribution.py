@@ -12,7 +12,7 @@ from suffice.estimation import RULES, chosen
 from suffice.estimation import log_evidence as evidence
 from suffice.estimation import posterior as believed_after
 from suffice.families import Family
-from suffice.families.family import Beliefs, Parameters
+from suffice.families.family import Beliefs
 from suffice.priors import for_columns
 from suffice.schema import Array, Columns
 from suffice.tallies import Statistic
@@ -29,7 +29,7 @@ class Distribution(ABC):
 
     family: ClassVar[Family]
     _beliefs: Beliefs | None = None
-    _parameters: Parameters | None = None
+    averaged = False  # over what is not known of the parameters: estimated by the rule "predictive"
 
     @classmethod
     @abstractmethod
@@ -56,10 +56,9 @@ class Distribution(ABC):
             raise ValueError(f"rule={rule!r} is not known; it is one of {', '.join(map(repr, RULES))}")
         columns = cls._columns(tally)
         prior = chosen(prior, cls.family, columns, tally)
-        parameters = RULES[rule](cls.family, columns, tally, prior)
-        made = cls._made(parameters)
+        made = cls._made(RULES[rule](cls.family, columns, tally, prior))
         made._beliefs = believed_after(cls.family, columns, tally, prior)
-        made._parameters = parameters
+        made.averaged = rule == "predictive"
         return made
 
     @classmethod
