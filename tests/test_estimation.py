@@ -468,3 +468,19 @@ def test_expectations_of_several_parameters() -> None:
     gaussian = Gaussian.estimate(Gaussian.tally([1.0, 2.0, 3.0, 6.0]), NormalInverseGamma(0, 1, 3, 2))
     assert gaussian.expect(lambda mean, variance: mean) == pytest.approx(gaussian.mean, abs=0.05)
     assert gaussian.expect(lambda mean, variance: variance) == pytest.approx(gaussian.variance, rel=0.05)
+
+
+def test_intervals_of_many_rows_are_those_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows are taken a few at a time, and every few see the same draws."""
+    from suffice.classifiers import base
+
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (50, 4)), np.arange(50) % 3
+    import scipy.sparse as sp
+
+    for rows in (X, sp.csr_array(X)):
+        model = MultinomialNB().fit(rows, y)
+        whole = model.predict_interval(rows, draws=50)
+        monkeypatch.setattr(base, "DRAWN_CELLS", 50 * 3 * 7)
+        np.testing.assert_allclose(model.predict_interval(rows, draws=50), whole, rtol=1e-9)
+        monkeypatch.undo()

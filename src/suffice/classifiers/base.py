@@ -14,10 +14,14 @@ from suffice import decision
 from suffice.classifiers.learner import Learner
 from suffice.estimation import RULES, chosen, log_evidence, posterior
 from suffice.families import Family
+from suffice.families.family import Beliefs
 from suffice.model import Model
 from suffice.priors import Prior, for_columns
-from suffice.schema import Array
-from suffice.tallies import Tally
+from suffice.schema import Array, Columns
+from suffice.tallies import Statistic, Tally
+
+# How many probabilities are drawn at once for an interval: the rows are taken a few at a time.
+DRAWN_CELLS = 1 << 22
 
 # The model of each classifier, with the tally and the settings it was estimated from. Kept beside
 # the classifiers, not in them: it is no state of theirs, only work not to be done twice.
@@ -123,35 +127,39 @@ class TallyClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
             raise ValueError(f"level must lie between 0 and 1, not be {level!r}")
         if draws < 2:
             raise ValueError(f"draws must be 2 or more, not {draws!r}")
-        tally = self._laid_out(self._learned())
+        tally = self._learned()
         block = self._block(X, tally)
-        self._check(tally)
-        columns, statistic, family = tally.schema.blocks[0], tally.statistics[0], self._estimator()
-        prior = chosen(self._prior_setting(), family, columns, statistic)
-        beliefs = posterior(family, columns, statistic, prior)
-        rng = np.random.default_rng(random_state)
-        drawn = np.empty((draws, block.shape[0], len(tally.class_count)))
-        for place in range(draws):
-            shares = decision.drawn_class_prior(self._class_prior(), tally.schema.classes, tally.class_count, rng)
-            model = Model(columns, self._scored(decision.log(shares)), family.draw(columns, beliefs, rng))
-            drawn[place] = np.exp(model.log_posterior(block))
-        lower, upper = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        subject = self._subject(tally)
+        beliefs = posterior(*subject, self.prior_)
+        quantiles = [(1 - level) / 2, (1 + level) / 2]
+        seed = np.random.SeedSequence(random_state)
+        step = max(DRAWN_CELLS // (draws * len(tally.class_count)), 1)
+        bounds = []
+        for first in range(0, block.shape[0], step):
+            rows, rng = block.between(first, min(first + step, block.shape[0])), np.random.default_rng(seed)
+            drawn = [np.exp(self._drawn(tally, *subject[:2], beliefs, rng).log_posterior(rows)) for _ in range(draws)]
+            bounds.append(np.quantile(drawn, quantiles, axis=0))
+        lower, upper = np.concatenate(bounds, axis=1)
         return lower, upper
+
+    def _drawn(
+        self, tally: Tally, family: Family, columns: Columns, beliefs: Beliefs, rng: np.random.Generator
+    ) -> Model:
+        """Return a model drawn from what is believed of the parameters."""
+        shares = decision.drawn_class_prior(self._class_prior(), tally.schema.classes, tally.class_count, rng)
+        return Model(columns, self._scored(decision.log(shares)), family.draw(columns, beliefs, rng))
 
     @property
     def log_evidence_(self) -> float:
-        """Log p(X given the classes, prior), all parameters averaged out: what ``prior="auto"`` maximises."""
-        tally = self._laid_out(self._learned())
-        self._check(tally)
-        columns, statistic, family = tally.schema.blocks[0], tally.statistics[0], self._estimator()
-        prior = chosen(self._prior_setting(), family, columns, statistic)
-        return float(log_evidence(family, columns, statistic, prior).sum())
+        """The log probability of X given the classes and the prior, all parameters averaged out."""
+        return float(log_evidence(*self._subject(self._learned()), self.prior_).sum())
 
     @property
     def prior_(self) -> Any:
         """The prior in use: as set, or the pseudo-counts that ``"auto"`` chose."""
-        tally = self._laid_out(self._learned())
-        return chosen(self._prior_setting(), self._estimator(), tally.schema.blocks[0], tally.statistics[0])
+        tally = self._learned()
+        self._check(tally)
+        return chosen(self._prior_setting(), *self._subject(tally))
 
     @abstractmethod
     def _estimator(self) -> Family:
@@ -173,20 +181,23 @@ class TallyClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         """Raise what is wrong with the settings for this tally."""
         decision.class_prior(self._class_prior(), tally.schema.classes, tally.class_count)
         if self.estimate != "mle" and not isinstance(self.prior, str):
-            columns, statistic = tally.schema.blocks[0], tally.statistics[0]
-            self._estimator().believed(for_columns(self._prior_setting(), columns), columns, statistic)
+            family, columns, statistic = self._subject(tally)
+            family.believed(for_columns(self._prior_setting(), columns), columns, statistic)
 
     def _prior_setting(self) -> Any:
         return self._default_prior() if self.prior is None else self.prior
 
     def _estimated(self, tally: Tally) -> Model:
         """Return the model that the settings make of a tally."""
-        tally = self._laid_out(tally)
-        columns, statistic, family = tally.schema.blocks[0], tally.statistics[0], self._estimator()
-        prior = None if self.estimate == "mle" else chosen(self._prior_setting(), family, columns, statistic)
+        subject = self._subject(tally)
+        prior = None if self.estimate == "mle" else chosen(self._prior_setting(), *subject)
         shares = decision.class_prior(self._class_prior(), tally.schema.classes, tally.class_count)
-        parameters = RULES[self.estimate](family, columns, statistic, prior)
-        return Model(columns, self._scored(decision.log(shares)), parameters)
+        return Model(subject[1], self._scored(decision.log(shares)), RULES[self.estimate](*subject, prior))
+
+    def _subject(self, tally: Tally) -> tuple[Family, Columns, Statistic]:
+        """Return what an estimate is made of: the family, its columns and their sums."""
+        tally = self._laid_out(tally)
+        return self._estimator(), tally.schema.blocks[0], tally.statistics[0]
 
     def _scored(self, class_log_prior: Array) -> Array:
         """Return the part of the log prior that enters the scores: all of it, but for complements."""
@@ -209,7 +220,7 @@ class TallyClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
             self._validate_params()
             _valid_settings[self] = settings
         if tally is not None:
-            self._check_settings(self._laid_out(tally))
+            self._check_settings(tally)
 
     def _settings(self) -> tuple[Any, ...]:
         """Return the settings in a form that can be compared, arrays by their contents."""

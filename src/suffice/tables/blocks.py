@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -42,6 +42,10 @@ class Block(ABC):
     @abstractmethod
     def cells(self) -> int:
         """How many numbers are stored."""
+
+    @abstractmethod
+    def between(self, start: int, stop: int) -> Block:
+        """Return a range of the rows as a block of its own."""
 
     @abstractmethod
     def find(self, rows: slice, wrong: Callable[[Array], Array]) -> tuple[int, int, Any] | None:
@@ -109,6 +113,9 @@ class Dense(Block):
             and (self.array.dtype in NATIVE or self.array.dtype == bool)
         )
 
+    def between(self, start: int, stop: int) -> Block:
+        return replace(self, array=self.array[start:stop])
+
     def pieces(self, start: int, stop: int) -> Iterator[tuple[slice, Array]]:
         """Yield the rows from start to stop in C order, read-only, with where they stand."""
         step = stop - start if self.in_place else max(PIECE // self.shape[1], 1)
@@ -148,6 +155,9 @@ class Sparse(Block):
     @property
     def cells(self) -> int:
         return int(self.matrix.nnz)
+
+    def between(self, start: int, stop: int) -> Block:
+        return replace(self, matrix=self.matrix[start:stop])
 
     def stored(self, start: int, stop: int) -> tuple[Array, Array, Array]:
         """Return row starts, columns and values of a range of rows, as they lie in memory."""
