@@ -374,8 +374,11 @@ def test_auto_finds_the_most_evidence(case: Case) -> None:
         by_column = case.ours(prior="auto-by-column").fit(X, y)
         assert by_column.prior_.shape == (X.shape[1],)
         assert by_column.log_evidence_ >= best - 1e-6
-    same = case.ours(prior=float(model.prior_)).fit(X, y)
-    np.testing.assert_allclose(same.predict_proba(X), model.predict_proba(X), rtol=1e-9)
+    rule = "mean" if case.name == "GaussianNB" else model.estimate
+    same = case.ours(prior=float(model.prior_), estimate=rule).fit(X, y)
+    np.testing.assert_allclose(same.predict_proba(X), model.set_params(estimate=rule).predict_proba(X), rtol=1e-9)
+    other = case.ours(prior=float(model.prior_) * 100, estimate=rule).fit(X, y)
+    assert not np.allclose(other.predict_proba(X), model.predict_proba(X), rtol=1e-9)
 
 
 # what cannot be

@@ -123,10 +123,12 @@ def test_the_gaussian_maximum() -> None:
 
 
 def test_the_maximum_likelihood_decision_is_the_one_without_prior() -> None:
-    X, y = np.array([[0.0], [0.2], [0.4], [0.6], [2.0], [2.2]]), ["a", "a", "a", "a", "b", "b"]
+    """argmax P(x | y) against argmax P(x | y)·P(y): the same row, decided either way."""
+    X, y = np.array([[0.0], [1.0]] * 9 + [[2.0], [3.0]]), ["often"] * 18 + ["rare"] * 2
     model = GaussianNB(class_prior="uniform", var_smoothing=0).fit(X, y)
-    likelihood = [
-        Gaussian.estimate(Gaussian.tally(X[rows, 0]), rule="mle").log_density([1.5])[0]
-        for rows in (slice(4), slice(4, 6))
-    ]
-    assert model.predict([[1.5]]).tolist() == [["a", "b"][int(np.argmax(likelihood))]]
+    new = [[1.6]]
+    often, rare = (Gaussian.estimate(Gaussian.tally(X[rows, 0]), rule="mle") for rows in (slice(18), slice(18, 20)))
+    assert rare.log_density(1.6) > often.log_density(1.6)
+    assert model.predict(new).tolist() == ["rare"]
+    assert often.log_density(1.6) + np.log(0.9) > rare.log_density(1.6) + np.log(0.1)
+    assert model.set_params(class_prior="empirical").predict(new).tolist() == ["often"]

@@ -30,7 +30,9 @@ def test_settings_changed_after_the_fit_are_checked_before_use(case: Case, kerne
 
 @pytest.mark.parametrize("prior", [[np.nan, 1], [0, 0], [-1, 2]], ids=str)
 def test_class_priors_must_be_probabilities(prior: Any) -> None:
-    with pytest.raises(ValueError, match=r"Priors must be non-negative|The sum of the priors should be 1"):
+    with pytest.raises(
+        ValueError, match=r"Priors must be non-negative|The sum of the priors should be 1|must be finite"
+    ):
         suffice.MultinomialNB(class_prior=prior).fit([[1, 2], [2, 1]], [0, 1])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.kernels import deciding
-from suffice.priors import Prior, pseudo_counts
+from suffice.priors import Prior, numbers, pseudo_counts
 from suffice.schema import Array
 
 
@@ -52,10 +52,10 @@ def class_prior(setting: Any, classes: Array, class_count: Array) -> Array:
             odd = next(iter(set(setting) ^ set(labels)))
             raise ValueError(f"class_prior={{label: p}} must name each class once: {odd!r} is on one side only")
         setting = [setting[label] for label in labels]
-    prior = np.asarray(setting, np.float64)
+    prior = numbers(setting, "class_prior") if np.ndim(setting) else np.zeros(0)
     if prior.shape != (len(classes),):
         raise ValueError("Number of priors must match number of classes.")
-    if not (np.isfinite(prior).all() and (prior >= 0).all()):
+    if not (prior >= 0).all():
         raise ValueError(f"Priors must be non-negative: they are {prior}.")
     total = prior.sum()
     if abs(total - 1) > 1e-8:

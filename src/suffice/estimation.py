@@ -62,8 +62,10 @@ def log_evidence(family: Family, columns: Columns, statistic: Statistic, prior: 
     Of the likelihood only what depends on parameters is in it: not the multinomial coefficients, nor
     the factorials of poisson counts, which are the same under every prior.
     """
+    family = family.generative
     before = family.believed(for_columns(prior, columns), columns, statistic)
-    return family.log_partition(columns, family.updated(before, statistic)) - family.log_partition(columns, before)
+    normaliser = family.log_partition(columns, before)
+    return family.log_partition(columns, family.updated(before, statistic)) - normaliser
 
 
 def chosen(prior: Any, family: Family, columns: Columns, statistic: Statistic) -> Any:

@@ -14,6 +14,9 @@ import numpy as np
 
 from suffice.schema import Array, Columns
 
+# Hyperparameters beyond this, or below its inverse, would overflow where they are multiplied.
+LARGEST = 1e100
+
 
 @dataclass(frozen=True, eq=False)
 class Prior:
@@ -21,9 +24,13 @@ class Prior:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            if value is not None and field.name not in self._unbounded():
-                _check_positive(value, f"{type(self).__name__}({field.name}=…)")
+            value, what = getattr(self, field.name), f"{type(self).__name__}({field.name}=…)"
+            if value is None and field.default is None:
+                continue
+            if field.name in self._unbounded():
+                numbers(value, what)
+            else:
+                positive(value, what)
 
     @classmethod
     def _unbounded(cls) -> tuple[str, ...]:
@@ -84,8 +91,12 @@ class MEstimate(Prior):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.p is not None and bool(np.any(np.asarray(self.p, np.float64) > 1)):
+        if self.p is not None and not ((p := numbers(self.p, "MEstimate(p=…)")) >= 0).all() & (p <= 1).all():
             raise ValueError(f"MEstimate(p=…) is a probability, from 0 to 1, not {self.p}")
+
+    @classmethod
+    def _unbounded(cls) -> tuple[str, ...]:
+        return ("p",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,9 +142,12 @@ class NormalInverseWishart(Prior):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if np.ndim(self.kappa) or np.ndim(self.dof):
+            raise ValueError("NormalInverseWishart takes one kappa and one dof for all columns together")
         scale = np.atleast_2d(np.asarray(self.scale, np.float64))
         size = len(scale)
-        if scale.shape != (size, size) or not np.allclose(scale, scale.T) or np.linalg.eigvalsh(scale).min() <= 0:
+        symmetric = scale.shape == (size, size) and np.allclose(scale, scale.T, rtol=1e-8, atol=0)
+        if not symmetric or np.linalg.eigvalsh(scale).min() <= 0:
             raise ValueError("NormalInverseWishart(scale=…) must be a symmetric positive definite matrix")
         if self.dof <= size - 1:
             raise ValueError(
@@ -155,16 +169,16 @@ def pseudo_counts(prior: Any, sizes: Array, family: str) -> Array:
     if isinstance(prior, Flat):
         return np.ones(width)
     if isinstance(prior, Dirichlet):
-        return _spread(prior.alpha, sizes, "Dirichlet(alpha=…)")
+        return _by_level(prior.alpha, sizes, "Dirichlet(alpha=…)")
     if isinstance(prior, MEstimate):
-        share = 1 / np.repeat(sizes, sizes) if prior.p is None else _spread(prior.p, sizes, "MEstimate(p=…)")
-        totals = np.add.reduceat(share, np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp))
-        share = share / np.repeat(checked_sums(totals, "MEstimate(p=…)"), sizes)
-        return np.asarray(share * _spread(prior.m, sizes, "MEstimate(m=…)"))
-    if not isinstance(prior, Prior):
-        _check_positive(prior, "prior", least_excluded=False)
-        return _spread(prior, sizes, "prior")
-    raise refused(prior, family, "a number, Dirichlet, MEstimate or Flat")
+        share = 1 / np.repeat(sizes, sizes) if prior.p is None else _shares(prior.p, sizes)
+        return np.asarray(share * np.repeat(per_column(prior.m, len(sizes), "MEstimate(m=…)"), sizes))
+    if isinstance(prior, Prior):
+        raise refused(prior, family, "a number, Dirichlet, MEstimate or Flat")
+    positive(prior, "prior", zero=True)
+    if len(sizes) == 1:
+        return _by_level(prior, sizes, "prior")
+    return np.repeat(per_column(prior, len(sizes), "prior"), sizes)
 
 
 def refused(prior: Any, family: str, accepted: str) -> ValueError:
@@ -180,30 +194,56 @@ def checked_sums(totals: Any, what: str) -> Any:
     return totals
 
 
-def _spread(value: Any, sizes: Array, what: str) -> Array:
-    """Return one number a level: from one for all, one a level, or one a column."""
-    value, width = np.asarray(value, np.float64), int(sizes.sum())
-    if value.ndim == 0:
-        return np.full(width, float(value))
-    if value.shape == (width,):
-        return np.asarray(value)
-    if value.shape == (len(sizes),):
-        return np.repeat(value, sizes)
-    if len(set(sizes.tolist())) == 1 and value.shape == (int(sizes[0]),):
-        return np.tile(value, len(sizes))
-    levels = f"{sizes[0]} levels" if len(sizes) == 1 else f"{len(sizes)} columns with {width} levels in all"
-    raise ValueError(f"{what} has {value.size} entries, and there are {levels}")
+def per_column(value: Any, count: int, what: str) -> Array:
+    """Return one number a column, from one for all or one for each."""
+    array = numbers(value, what)
+    if array.ndim and array.shape != (count,):
+        raise ValueError(f"{what} has {array.size} entries, and there are {count} columns: give one, or one a column")
+    return np.array(np.broadcast_to(array, count))
 
 
-def _check_positive(value: Any, what: str, least_excluded: bool = True) -> None:
+def numbers(value: Any, what: str) -> Array:
+    """Return finite numbers as an array, or say what is none."""
     try:
-        number = np.asarray(value, np.float64)
+        array = np.asarray(value, np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{what} must be a number or an array of numbers, not {value!r}") from None
-    wrong = ~np.isfinite(number) | (number <= 0 if least_excluded else number < 0)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{what} must be finite, not {array[~np.isfinite(array)].flat[0]:g}")
+    return array
+
+
+def positive(value: Any, what: str, zero: bool = False) -> Array:
+    """Return numbers more than 0 (or 0), and not so large or small that their squares are none."""
+    array = numbers(value, what)
+    wrong = (array < 0) if zero else (array <= 0)
     if wrong.any():
-        bound = "more than 0" if least_excluded else "0 or more"
-        raise ValueError(f"{what} must be finite and {bound}, not {number[wrong].flat[0]:g}")
+        raise ValueError(
+            f"{what} must be finite and {'0 or more' if zero else 'more than 0'}, not {array[wrong].flat[0]:g}"
+        )
+    wrong = (array > LARGEST) | (array < 1 / LARGEST) & (array > 0) & (not zero)
+    if wrong.any():
+        raise ValueError(f"{what} must lie between {1 / LARGEST:g} and {LARGEST:g}, not be {array[wrong].flat[0]:g}")
+    return array
+
+
+def _by_level(value: Any, sizes: Array, what: str) -> Array:
+    """Return one number a level: from one for all, or one for each level of a column."""
+    array, width = numbers(value, what), int(sizes.sum())
+    if array.ndim == 0:
+        return np.full(width, float(array))
+    if array.shape == (width,):
+        return array
+    if len(set(sizes.tolist())) == 1 and array.shape == (int(sizes[0]),):
+        return np.tile(array, len(sizes))
+    levels = f"{sizes[0]} levels" if len(sizes) == 1 else f"{len(sizes)} columns with {width} levels in all"
+    raise ValueError(f"{what} has {array.size} entries, and there are {levels}")
+
+
+def _shares(p: Any, sizes: Array) -> Array:
+    share = _by_level(p, sizes, "MEstimate(p=…)")
+    totals = np.add.reduceat(share, np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp))
+    return np.asarray(share / np.repeat(checked_sums(totals, "MEstimate(p=…)"), sizes))
 
 
 def for_columns(prior: Any, columns: Columns) -> Any:
@@ -214,9 +254,9 @@ def for_columns(prior: Any, columns: Columns) -> Any:
     """
     if isinstance(prior, Mapping):
         names: Sequence[Any] = columns.names or range(columns.count)
-        missing = [name for name in names if name not in prior]
-        if missing:
-            raise ValueError(f"prior={{…}} names a prior for each column, and {missing[0]!r} is not there")
+        odd = [name for name in names if name not in prior] or [name for name in prior if name not in names]
+        if odd:
+            raise ValueError(f"prior={{…}} must name each column once: {odd[0]!r} is on one side only")
         prior = [prior[name] for name in names]
     if not isinstance(prior, (list, tuple)) or not any(isinstance(each, Prior) for each in prior):
         return prior
@@ -227,15 +267,23 @@ def for_columns(prior: Any, columns: Columns) -> Any:
             f"it takes one a column ({columns.count}), all of one kind"
         )
     kind = type(prior[0])
-    sizes = np.ones(columns.count, np.intp) if columns.sizes is None else columns.sizes
+    by_level = kind is Dirichlet or (kind is MEstimate and any(np.ndim(each.p) for each in prior))
+    two = np.full(columns.count, 2 if by_level and columns.family == "bernoulli" else 1)
     stacked = {}
     for field in fields(kind):
         values = [getattr(each, field.name) for each in prior]
+        if any(value is None for value in values) and not all(value is None for value in values):
+            raise ValueError(f"prior=[…] sets {field.name} of some columns and not of others: set it for all")
+        leveled = by_level and field.name in ("alpha", "p")
+        sizes = columns.sizes if leveled and columns.sizes is not None else two if leveled else np.ones(len(two), int)
         stacked[field.name] = (
             None
             if all(value is None for value in values)
             else np.concatenate(
-                [np.broadcast_to(np.asarray(v, np.float64), size) for v, size in zip(values, sizes, strict=True)]
+                [
+                    per_column(v, int(size), f"{kind.__name__}({field.name}=…)")
+                    for v, size in zip(values, sizes, strict=True)
+                ]
             )
         )
     return kind(**stacked)

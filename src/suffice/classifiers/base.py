@@ -235,4 +235,6 @@ def _comparable(value: Any) -> Any:
     if isinstance(value, Mapping):
         return tuple((key, _comparable(each)) for key, each in value.items())
     array = np.asarray(value)
-    return tuple(_comparable(each) for each in value) if array.dtype.kind == "O" else (array.shape, array.tobytes())
+    if array.dtype.kind != "O":
+        return array.shape, array.tobytes()
+    return tuple(_comparable(each) for each in array) if array.ndim else (type(value), id(value))

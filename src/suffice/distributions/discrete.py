@@ -7,16 +7,16 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import stats
-from scipy.special import gammaln
+from scipy.special import gammaln, xlogy
 
-from suffice.distributions.distribution import DRAWS, Distribution, one_column, weights_for
+from suffice.distributions.distribution import DRAWS, Distribution, one_column, probability, weights_for
 from suffice.families import FAMILIES
 from suffice.families.bernoulli import BernoulliParameters
 from suffice.families.categorical import CategoricalParameters
-from suffice.families.family import Beliefs
+from suffice.families.family import Beliefs, log_rising
 from suffice.families.multinomial import DirichletMultinomial
 from suffice.families.poisson import NegativeBinomial
-from suffice.priors import checked_sums
+from suffice.priors import checked_sums, numbers
 from suffice.schema import Array, Columns
 from suffice.tallies import Counts
 
@@ -34,9 +34,7 @@ class Bernoulli(Distribution):
     family = FAMILIES["bernoulli"]
 
     def __init__(self, p: float) -> None:
-        if not 0 <= p <= 1:
-            raise ValueError(f"p must be a probability, from 0 to 1, not {p}")
-        self.p = float(p)
+        self.p = probability(p, "p")
 
     @classmethod
     def tally(cls, x: Any, weights: Any = None) -> Counts:
@@ -58,7 +56,10 @@ class Bernoulli(Distribution):
 
     @classmethod
     def _posterior(cls, beliefs: Beliefs) -> Any:
-        return stats.beta(beliefs[0].item(), beliefs[1].item())
+        a, b = beliefs[0].item(), beliefs[1].item()
+        if not (a > 0 and b > 0):
+            raise ValueError(f"Beta({a:g}, {b:g}) is no distribution; use a prior of more than 0")
+        return stats.beta(a, b)
 
     def trials(self, n: int) -> Any:
         """Return the distribution of the number of 1s in n trials: binomial, or beta-binomial under "predictive".
@@ -90,10 +91,10 @@ class Categorical(Distribution):
     family = FAMILIES["categorical"]
 
     def __init__(self, p: Any) -> None:
-        p = np.asarray(p, np.float64)
-        if p.ndim != 1 or (p < 0).any():
+        shares = numbers(p, "p")
+        if shares.ndim != 1 or (shares < 0).any():
             raise ValueError("p must be a list of probabilities, one a level")
-        self.p = p / checked_sums(p.sum(), "p")
+        self.p: Array = shares / checked_sums(shares.sum(), "p")
 
     @classmethod
     def tally(cls, x: Any, weights: Any = None, levels: int | None = None) -> Counts:
@@ -114,19 +115,29 @@ class Categorical(Distribution):
 
     @classmethod
     def _posterior(cls, beliefs: Beliefs) -> Any:
+        if not (beliefs[0] > 0).all():
+            raise ValueError("a Dirichlet with an α of 0 is no distribution; use a prior of more than 0")
         return stats.dirichlet(beliefs[0][0])
 
     def _interval(self, level: float) -> tuple[Array, Array]:
         alpha = self._believed().alpha
-        return stats.beta(alpha, alpha.sum() - alpha).interval(level)
+        if len(alpha) == 1:
+            return np.ones(1), np.ones(1)
+        others = np.array([np.delete(alpha, level).sum() for level in range(len(alpha))])
+        lower, upper = stats.beta(alpha, others).interval(level)
+        return np.asarray(lower), np.asarray(upper)
 
     def expect(self, f: Callable[[Array], Any]) -> float:
         """Return E[f(θ) | data], the average over 20,000 draws of θ (seeded)."""
         return float(np.mean([f(theta) for theta in self._believed().rvs(DRAWS, random_state=0)]))
 
     def log_density(self, x: Any) -> Array:
+        levels = np.atleast_1d(numbers(x, "x"))
+        if (levels < 0).any() or (levels != np.floor(levels)).any():
+            raise ValueError("Categorical takes levels as whole numbers 0, 1, 2, …")
+        known = np.minimum(levels, len(self.p)).astype(np.intp)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.p)[np.asarray(x)])
+            return np.asarray(np.log(np.append(self.p, 0.0))[known])
 
     def sample(self, size: int = 1, random_state: Any = None) -> Array:
         return np.random.default_rng(random_state).choice(len(self.p), size, p=self.p)
@@ -145,9 +156,9 @@ class Multinomial(Categorical):
 
     @classmethod
     def tally(cls, x: Any, weights: Any = None, levels: int | None = None) -> Counts:
-        rows = np.atleast_2d(np.asarray(x, np.float64))
-        if not np.isfinite(rows).all() or (rows < 0).any():
-            raise ValueError("Multinomial takes rows of counts, finite and from 0 up")
+        rows = np.atleast_2d(numbers(x, "x"))
+        if not rows.size or (rows < 0).any():
+            raise ValueError("Multinomial takes rows of counts from 0 up, at least one")
         each = weights_for(weights, len(rows))
         return Counts(np.array([[each.sum()]]), (each[:, None] * rows).sum(axis=0)[None])
 
@@ -167,11 +178,9 @@ class Multinomial(Categorical):
         lengths = rows.sum(axis=1)
         coefficients = gammaln(lengths + 1) - gammaln(rows + 1).sum(axis=1)
         if self.alpha is None:
-            with np.errstate(divide="ignore"):
-                return np.asarray(coefficients + np.where(rows > 0, rows * np.log(self.p), 0.0).sum(axis=1))
-        whole = self.alpha.sum()
-        ratios = (gammaln(self.alpha + rows) - gammaln(self.alpha)).sum(axis=1)
-        return np.asarray(coefficients + ratios + gammaln(whole) - gammaln(whole + lengths))
+            return np.asarray(coefficients + xlogy(rows, self.p).sum(axis=1))
+        whole = np.asarray(self.alpha.sum())
+        return np.asarray(coefficients + log_rising(self.alpha, rows).sum(axis=1) - log_rising(whole, lengths))
 
     def sample(self, size: int = 1, random_state: Any = None, *, length: int = 1) -> Array:
         rng = np.random.default_rng(random_state)
@@ -191,8 +200,8 @@ class Poisson(Distribution):
     beliefs: tuple[float, float] | None = None
 
     def __init__(self, rate: float) -> None:
-        if not (np.isfinite(rate) and rate >= 0):
-            raise ValueError(f"rate must be a finite number from 0 up, not {rate}")
+        if np.ndim(rate) or numbers(rate, "rate") < 0:
+            raise ValueError(f"rate must be a number from 0 up, not {rate!r}")
         self.rate = float(rate)
 
     @classmethod
@@ -216,7 +225,10 @@ class Poisson(Distribution):
 
     @classmethod
     def _posterior(cls, beliefs: Beliefs) -> Any:
-        return stats.gamma(beliefs[0].item(), scale=1 / beliefs[1].item())
+        shape, rate = beliefs[0].item(), beliefs[1].item()
+        if not (shape > 0 and rate > 0):
+            raise ValueError(f"Gamma({shape:g}, {rate:g}) is no distribution; use a prior of more than 0")
+        return stats.gamma(shape, scale=1 / rate)
 
     @property
     def _distribution(self) -> Any:

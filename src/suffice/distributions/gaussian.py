@@ -14,6 +14,7 @@ from suffice.families import FAMILIES
 from suffice.families.family import Beliefs
 from suffice.families.gaussian import StudentT
 from suffice.families.multivariate import Multivariate
+from suffice.priors import LARGEST, numbers
 from suffice.schema import Array, Columns
 from suffice.tallies import CoMoments, Moments
 
@@ -47,10 +48,14 @@ class Gaussian(Distribution):
     __array_ufunc__ = None  # lets matrix @ gaussian come here
 
     def __init__(self, mean: Any, variance: Any) -> None:
-        self.mean: Any = np.asarray(mean, np.float64)[()]
-        self.variance: Any = np.asarray(variance, np.float64)[()]
+        self.mean: Any = numbers(mean, "mean")[()]
+        self.variance: Any = numbers(variance, "variance")[()]
         if np.shape(self.variance) != np.shape(self.mean) * 2:
             raise ValueError("a mean of n numbers goes with an n × n covariance matrix, and one number with one")
+        if (np.diag(self.variance) if np.ndim(self.mean) else self.variance).min() < 0:
+            raise ValueError("a variance is 0 or more")
+        if np.ndim(self.mean) and not np.allclose(self.variance, self.variance.T, rtol=1e-8, atol=0):
+            raise ValueError("a covariance matrix is symmetric")
         self._tail: Any = None
 
     def __repr__(self) -> str:
@@ -62,11 +67,19 @@ class Gaussian(Distribution):
     def tally(cls, x: Any, weights: Any = None) -> Moments | CoMoments:
         if np.ndim(x) == 2:
             rows = np.asarray(x, np.float64)
-            if not np.isfinite(rows).all():
-                row, column = np.argwhere(~np.isfinite(rows))[0]
-                raise ValueError(f"column {column} is {rows[row, column]} in row {row}; Gaussian needs finite numbers")
+            if not rows.size:
+                raise ValueError("Gaussian takes at least one row of at least one column")
+            if not (np.abs(rows) < LARGEST).all():
+                row, column = np.argwhere(~(np.abs(rows) < LARGEST))[0]
+                raise ValueError(
+                    f"column {column} is {rows[row, column]} in row {row}; Gaussian takes numbers up to 1e100"
+                )
             return CoMoments.of(rows, weights_for(weights, len(rows)))
         values = one_column(x, "Gaussian")
+        if not (np.abs(values) < LARGEST).all():
+            raise ValueError(
+                f"Gaussian takes numbers up to 1e100, not {np.abs(values).max():g}: their squares overflow"
+            )
         return Moments.of(values[:, None], weights_for(weights, len(values)))
 
     @classmethod
@@ -75,24 +88,28 @@ class Gaussian(Distribution):
 
         The rule "predictive" makes it a Student's t, of which ``mean`` and ``variance`` are shown.
         """
+        if not 0 <= ddof < tally.n.item():
+            raise ValueError(f"ddof={ddof} must be 0 or more, and less than the {tally.n.item():g} observations")
         if isinstance(tally, CoMoments):
-            return cls._estimated_together(tally, prior, rule, ddof)
-        made = super().estimate(tally, prior, rule)
-        if rule == "mle" and ddof:
+            made = cls._estimated_together(tally, prior, rule)
+        else:
+            made = super().estimate(tally, prior, rule)
+        if rule == "mle":
             made.variance = made.variance * (tally.n.item() / (tally.n.item() - ddof))
         return made
 
     @classmethod
-    def _estimated_together(cls, tally: CoMoments, prior: Any, rule: str, ddof: float) -> Self:
+    def _estimated_together(cls, tally: CoMoments, prior: Any, rule: str) -> Self:
         if rule not in RULES:
             raise ValueError(f"rule={rule!r} is not known; it is one of {', '.join(map(repr, RULES))}")
         beliefs = cls.together.updated(cls.together.believed(prior, tally), tally)
-        covariance = cls.together.covariance("mean" if rule == "predictive" else rule, beliefs, tally)
-        if rule == "mle" and ddof:
-            covariance = covariance * (tally.n.item() / (tally.n.item() - ddof))
-        made = cls(tally.mean[0] if rule == "mle" else beliefs[0], covariance)
+        if rule == "predictive":
+            df, shape = cls.together.predictive(beliefs)
+            made = cls(beliefs[0], shape * (df / (df - 2) if df > 2 else 1.0))
+            made._tail = Scaled(stats.multivariate_t, beliefs[0], shape, df=df)
+        else:
+            made = cls(tally.mean[0] if rule == "mle" else beliefs[0], cls.together.covariance(rule, beliefs, tally))
         made._beliefs = beliefs
-        made._tail = cls.together.predictive(beliefs) if rule == "predictive" else None
         return made
 
     @classmethod
@@ -119,9 +136,20 @@ class Gaussian(Distribution):
         if len(beliefs) == 4:
             mean, kappa, dof, scale = beliefs
             df: Any = float(dof) - len(mean) + 1
-            means = stats.multivariate_t(mean, scale / (kappa * df), df)
+            if not (kappa > 0 and df > 0):
+                raise ValueError(
+                    f"a flat prior and so few rows leave nothing to believe of {len(mean)} columns; use a prior"
+                )
+            try:
+                means = stats.multivariate_t(mean, scale / (kappa * df), df)
+            except np.linalg.LinAlgError:
+                raise ValueError("the columns differ too much in scale for scipy.stats; standardise them") from None
             return GaussianPosterior(means, stats.invwishart(float(dof), scale))
         mean, kappa, shape, scale, _ = (array.item() for array in beliefs)
+        if not (kappa > 0 and shape > 0 and scale > 0):
+            raise ValueError(
+                "under a flat prior more than 3 observations that differ are needed; use a prior, such as 1.0"
+            )
         spread = np.sqrt(scale / (shape * kappa))
         return GaussianPosterior(stats.t(2 * shape, mean, spread), stats.invgamma(shape, scale=scale))
 
@@ -155,7 +183,8 @@ class Gaussian(Distribution):
         rng = np.random.default_rng(0)
         if len(beliefs) == 4:
             mean, kappa, dof, scale = beliefs
-            covariances: Any = stats.invwishart(float(dof), scale).rvs(DRAWS // 10, random_state=rng)
+            drawn = stats.invwishart(float(dof), scale).rvs(DRAWS // 10, random_state=rng)
+            covariances = np.reshape(drawn, (-1, *scale.shape))
             return float(np.mean([f(rng.multivariate_normal(mean, c / float(kappa)), c) for c in covariances]))
         mean, kappa, shape, scale, _ = (array.item() for array in beliefs)
         variances = scale / rng.standard_gamma(shape, DRAWS)
@@ -167,24 +196,37 @@ class Gaussian(Distribution):
         if self._tail is not None:
             return self._tail
         if np.ndim(self.mean):
-            return stats.multivariate_normal(self.mean, self.variance, allow_singular=True)
+            return Scaled(stats.multivariate_normal, self.mean, self.variance, allow_singular=True)
+        if self.variance == 0:
+            raise ValueError("a variance of 0 has no density: all observations are the mean")
         return stats.norm(self.mean, np.sqrt(self.variance))
 
     def log_density(self, x: Any) -> Array:
         return np.asarray(self._distribution.logpdf(x))
 
     def sample(self, size: int = 1, random_state: Any = None) -> Array:
-        return np.asarray(self._distribution.rvs(size, random_state=random_state))
+        drawn = np.asarray(self._distribution.rvs(size, random_state=random_state))
+        return drawn.reshape(size, -1) if np.ndim(self.mean) else drawn
+
+    def _gaussian(self) -> Self:
+        if self._tail is not None:
+            raise ValueError('estimated by the rule "predictive" it is a Student\'s t; maps and sums are of Gaussians')
+        return self
 
     def __add__(self, other: Any) -> Gaussian:
+        mine = self._gaussian()
         if isinstance(other, Gaussian):
-            return Gaussian(self.mean + other.mean, self.variance + other.variance)
-        return Gaussian(self.mean + np.asarray(other, np.float64), self.variance)
+            other = other._gaussian()
+            return Gaussian(mine.mean + other.mean, mine.variance + other.variance)
+        return Gaussian(mine.mean + numbers(other, "what is added"), mine.variance)
 
     __radd__ = __add__
 
-    def __mul__(self, factor: float) -> Gaussian:
-        return Gaussian(self.mean * factor, self.variance * factor**2)
+    def __mul__(self, factor: Any) -> Gaussian:
+        mine, factor = self._gaussian(), numbers(factor, "the factor")
+        if factor.ndim > 1 or factor.ndim > np.ndim(mine.mean):
+            raise ValueError("a Gaussian is multiplied by a number, or by one a column; by a matrix with @")
+        return Gaussian(mine.mean * factor, mine.variance * np.multiply.outer(factor, factor))
 
     __rmul__ = __mul__
 
@@ -198,5 +240,27 @@ class Gaussian(Distribution):
         return (-self).__add__(other)
 
     def __rmatmul__(self, matrix: Any) -> Gaussian:
-        matrix = np.asarray(matrix, np.float64)
-        return Gaussian(matrix @ self.mean, matrix @ self.variance @ matrix.T)
+        matrix, mine = numbers(matrix, "the matrix"), self._gaussian()
+        covariance = matrix @ mine.variance @ matrix.T
+        return Gaussian(matrix @ mine.mean, (covariance + covariance.T) / 2)
+
+
+class Scaled:
+    """A distribution of scipy.stats of several columns, worked out in units of their own deviations.
+
+    In the units they came in, scipy takes a column for constant whose deviation is 1e-5 of another's.
+    """
+
+    def __init__(self, kind: Any, mean: Array, matrix: Array, **settings: Any) -> None:
+        deviations = np.sqrt(np.diag(matrix))
+        self.mean, self.deviations = mean, np.where(deviations > 0, deviations, 1.0)
+        correlations = matrix / np.multiply.outer(self.deviations, self.deviations)
+        self.standard = kind(np.zeros(len(mean)), correlations, **settings)
+
+    def logpdf(self, x: Any) -> Array:
+        standard = self.standard.logpdf((np.asarray(x, np.float64) - self.mean) / self.deviations)
+        return np.asarray(standard - np.log(self.deviations).sum())
+
+    def rvs(self, size: int, random_state: Any = None) -> Array:
+        drawn = np.reshape(self.standard.rvs(size, random_state=random_state), (size, -1))
+        return np.asarray(self.mean + self.deviations * drawn)

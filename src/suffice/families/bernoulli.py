@@ -10,10 +10,10 @@ import numpy as np
 from scipy.special import betaln
 
 from suffice import scans
-from suffice.families.family import Beliefs, Family, Parameters, guarded, log_ratio
+from suffice.families.family import Beliefs, Family, Parameters, drawn_weights, guarded, log_ratio
 from suffice.families.linear import Linear
 from suffice.kernels import scoring
-from suffice.priors import Beta, pseudo_counts
+from suffice.priors import Beta, MEstimate, Prior, per_column, positive, pseudo_counts
 from suffice.schema import Array, Columns
 from suffice.tables import Block, Dense, Part
 from suffice.tallies import Counts, Statistic
@@ -68,8 +68,8 @@ class BernoulliParameters(Parameters):
 class Bernoulli(Family):
     """p(x given class) = Πⱼ pⱼ^xⱼ·(1 − pⱼ)^(1 − xⱼ); beliefs are Beta(a, b).
 
-    The mode is (a − 1) / (a + b − 2); where a or b is less than 1 it lies at the edge, 0 or 1, and
-    where neither is more than 1, so that no value stands out, it is taken to be ½.
+    The mode is (a − 1) / (a + b − 2); where a or b is less than 1 it lies at the edge, 0 or 1. Where
+    a = b ≤ 1, so that no value stands out, it is taken to be ½.
     """
 
     epsilon: float = 0.0
@@ -81,13 +81,17 @@ class Bernoulli(Family):
         return columns, Counts(part.class_count[:, None], scans.bits(part, columns.threshold))
 
     def believed(self, prior: Any, columns: Columns, statistic: Statistic) -> Beliefs:
+        count = columns.count
         if isinstance(prior, Beta):
-            ones, zeros = (np.broadcast_to(np.asarray(v, np.float64), columns.count) for v in (prior.a, prior.b))
+            return per_column(prior.a, count, "Beta(a=…)")[None], per_column(prior.b, count, "Beta(b=…)")[None]
+        if isinstance(prior, MEstimate) and prior.p is not None and np.size(prior.p) != 2 * count:
+            # of yes and no, p is the share of yes
+            rows, p = per_column(prior.m, count, "MEstimate(m=…)"), per_column(prior.p, count, "MEstimate(p=…)")
+            return (rows * p)[None], (rows * (1 - p))[None]
+        if isinstance(prior, Prior):
+            zeros, ones = pseudo_counts(prior, np.full(count, 2), self.name).reshape(-1, 2).T
             return ones[None], zeros[None]
-        if np.ndim(prior) == 0 or np.size(prior) != columns.count:
-            zeros, ones = pseudo_counts(prior, np.full(columns.count, 2), self.name).reshape(-1, 2).T
-            return ones[None], zeros[None]
-        each = pseudo_counts(prior, np.ones(columns.count, np.intp), self.name)[None]
+        each = per_column(positive(prior, "prior", zero=True), count, "prior")[None]
         return each, each
 
     def updated(self, beliefs: Beliefs, statistic: Counts) -> Beliefs:
@@ -97,7 +101,11 @@ class Bernoulli(Family):
         return self._shares(statistic.total, statistic.n - statistic.total)
 
     def mode(self, columns: Columns, beliefs: Beliefs) -> BernoulliParameters:
-        return self._shares(np.maximum(beliefs[0] - 1, 0), np.maximum(beliefs[1] - 1, 0))
+        ones, zeros = (np.maximum(belief - 1, 0) for belief in beliefs)
+        at_edge = (ones + zeros) == 0
+        return self._shares(
+            np.where(at_edge, beliefs[0] > beliefs[1], ones), np.where(at_edge, beliefs[1] > beliefs[0], zeros)
+        )
 
     def mean(self, columns: Columns, beliefs: Beliefs) -> BernoulliParameters:
         return self._shares(*beliefs)
@@ -106,10 +114,14 @@ class Bernoulli(Family):
         return self.mean(columns, beliefs)  # of a single trial the average is the mean
 
     def log_partition(self, columns: Columns, beliefs: Beliefs) -> Array:
+        if not all((belief > 0).all() for belief in beliefs):
+            raise ValueError("a pseudo-count of 0 has no evidence: it is no distribution; use a prior of more than 0")
         return np.asarray(betaln(*beliefs))
 
     def draw(self, columns: Columns, beliefs: Beliefs, rng: np.random.Generator) -> BernoulliParameters:
-        return self._shares(rng.standard_gamma(beliefs[0]), rng.standard_gamma(beliefs[1]))
+        both = np.stack(np.broadcast_arrays(*beliefs), axis=-1).reshape(-1, 2)
+        drawn = drawn_weights(both, np.array([0]), rng).reshape(*beliefs[0].shape, 2)
+        return self._shares(drawn[..., 0], drawn[..., 1])
 
     def _shares(self, ones: Array, zeros: Array) -> BernoulliParameters:
         logs = (guarded(log_ratio(part, ones + zeros, 0.5), self.epsilon) for part in (ones, zeros))

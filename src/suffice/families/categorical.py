@@ -71,9 +71,12 @@ class Categorical(DirichletFamily):
         return alpha[None], (np.add.reduceat(alpha, columns.starts) / columns.sizes)[None]
 
     def log_partition(self, columns: Columns, beliefs: Beliefs) -> Array:
-        alpha = beliefs[0]
+        alpha = self._proper(beliefs[0])
         whole = np.add.reduceat(alpha, columns.starts, axis=1)
         return np.asarray(np.add.reduceat(gammaln(alpha), columns.starts, axis=1) - gammaln(whole))
+
+    def _groups(self, columns: Columns) -> Array:
+        return columns.starts
 
     def _shares(self, columns: Columns, weights: Array, unseen: Array) -> CategoricalParameters:
         assert columns.sizes is not None

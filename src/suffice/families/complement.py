@@ -22,6 +22,10 @@ class Complement(Multinomial):
 
     norm: bool = False
 
+    @property
+    def generative(self) -> Multinomial:
+        return Multinomial(self.epsilon)
+
     name = "complement"
 
     def updated(self, beliefs: Beliefs, statistic: Counts) -> Beliefs:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.families.family import Beliefs, Family, Parameters
+from suffice.families.family import Beliefs, Family, Parameters, drawn_weights
 from suffice.schema import Array, Columns
 from suffice.tallies import Counts
 
@@ -17,7 +17,7 @@ class DirichletFamily(Family):
     """p(θ) ∝ Πⱼ θⱼ^(αⱼ − 1), to which counts are added: every estimate is a share of something.
 
     Beliefs are α for each cell and α for a cell never met. The mode takes αⱼ − 1 of each; where that
-    is negative the mode lies at the edge, 0, and where nothing is left all shares are equal.
+    is negative the mode lies at the edge, 0; where nothing is left, those of the largest α share all.
     """
 
     epsilon: float = 0.0
@@ -35,7 +35,12 @@ class DirichletFamily(Family):
         return self._shares(columns, statistic.total, np.zeros((1, columns.count)))
 
     def mode(self, columns: Columns, beliefs: Beliefs) -> Parameters:
-        return self._shares(columns, np.maximum(beliefs[0] - 1, 0), np.maximum(beliefs[1] - 1, 0))
+        alpha, starts = beliefs[0], self._groups(columns)
+        sizes = np.diff([*starts, alpha.shape[1]])
+        weights = np.maximum(alpha - 1, 0)
+        at_edge = np.repeat(np.add.reduceat(weights, starts, axis=1) == 0, sizes, axis=1)
+        highest = alpha == np.repeat(np.maximum.reduceat(alpha, starts, axis=1), sizes, axis=1)
+        return self._shares(columns, np.where(at_edge, highest, weights), np.maximum(beliefs[1] - 1, 0))
 
     def mean(self, columns: Columns, beliefs: Beliefs) -> Parameters:
         return self._shares(columns, *beliefs)
@@ -44,7 +49,14 @@ class DirichletFamily(Family):
         return self.mean(columns, beliefs)  # of a single draw the average is the mean
 
     def draw(self, columns: Columns, beliefs: Beliefs, rng: np.random.Generator) -> Parameters:
-        shape = (len(beliefs[0]), columns.count)
-        return self._shares(
-            columns, rng.standard_gamma(beliefs[0]), rng.standard_gamma(np.broadcast_to(beliefs[1], shape))
-        )
+        weights = drawn_weights(beliefs[0], self._groups(columns), rng)
+        return self._shares(columns, weights, beliefs[1])
+
+    @abstractmethod
+    def _groups(self, columns: Columns) -> Array:
+        """Return where each set of shares that add up to one starts."""
+
+    def _proper(self, alpha: Array) -> Array:
+        if not (alpha > 0).all():
+            raise ValueError("a pseudo-count of 0 has no evidence: it is no distribution; use a prior of more than 0")
+        return alpha

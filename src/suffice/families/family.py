@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import gammaln
 
 from suffice.schema import Array, Columns, Frozen
 from suffice.tables import Block, Part
@@ -34,6 +35,11 @@ class Family(ABC):
 
     name: ClassVar[str]
     statistic: ClassVar[type[Statistic]]
+
+    @property
+    def generative(self) -> Family:
+        """The family of whose counts there is an evidence: itself, but for scores that are no probability."""
+        return self
 
     @abstractmethod
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Statistic]:
@@ -85,3 +91,29 @@ def log_ratio(part: Array, whole: Array, otherwise: Array | float) -> Array:
 def guarded(log_p: Array, epsilon: float) -> Array:
     """Return log(p + ε) from log p: the lecture's guard against a probability of zero."""
     return log_p if epsilon == 0 else np.log(np.exp(log_p) + epsilon)
+
+
+def log_rising(a: Array, x: Array | float) -> Array:
+    """Return log Γ(a + x) − log Γ(a), with all its digits where a is so large that the two are alike.
+
+    >>> float(log_rising(np.array(1e16), 2.0) - 2 * np.log(1e16))
+    0.0
+    """
+    large = a > 1e4
+    b = np.where(large, a, 1e4)
+    stirling = (b + x - 0.5) * np.log1p(x / b) + x * np.log(b) - x + (1 / (b + x) - 1 / b) / 12
+    small = np.where(large, 1.0, a)
+    return np.where(large, stirling, gammaln(small + x) - gammaln(small))
+
+
+def drawn_weights(alpha: Array, starts: Array, rng: np.random.Generator) -> Array:
+    """Return Gamma(α, 1) draws, each group (from one start to the next) scaled so that its largest is 1.
+
+    In logarithms, as log Γ(α + 1)-draw + log(u) / α: a small α gives weights too small for a number.
+    """
+    alpha = np.maximum(alpha, 1e-300)
+    with np.errstate(over="ignore"):
+        logs = np.log(rng.standard_gamma(alpha + 1)) + np.log(rng.random(alpha.shape)) / alpha
+    logs = np.maximum(logs, -1e300)
+    sizes = np.diff([*starts, alpha.shape[1]])
+    return np.asarray(np.exp(logs - np.repeat(np.maximum.reduceat(logs, starts, axis=1), sizes, axis=1)))

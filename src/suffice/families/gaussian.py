@@ -10,9 +10,9 @@ import numpy as np
 from scipy.special import gammaln
 
 from suffice import scans
-from suffice.families.family import Beliefs, Family, Parameters
+from suffice.families.family import Beliefs, Family, Parameters, log_rising
 from suffice.kernels import averaging, scoring
-from suffice.priors import Flat, NormalInverseGamma, Prior, refused
+from suffice.priors import Flat, NormalInverseGamma, Prior, per_column, positive, refused
 from suffice.schema import Array, Columns
 from suffice.tables import Block, Dense, Part
 from suffice.tallies import Moments
@@ -67,7 +67,7 @@ class StudentT(Parameters):
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         assert isinstance(block, Dense)
         half = 0.5 * (self.dof + 1)
-        peak = gammaln(half) - gammaln(0.5 * self.dof) - 0.5 * np.log(np.pi * self.dof * self.squared_scale)
+        peak = log_rising(0.5 * self.dof, 0.5) - 0.5 * np.log(np.pi * self.dof * self.squared_scale)
         poison = 0.0
         for place, x in block.pieces(rows.start, rows.stop):
             part = scores[place.start - rows.start : place.stop - rows.start]
@@ -106,11 +106,13 @@ class Gaussian(Family):
         if isinstance(prior, Prior) and not isinstance(prior, NormalInverseGamma):
             raise refused(prior, self.name, "a number, NormalInverseGamma or Flat")
         if not isinstance(prior, NormalInverseGamma):
-            half = np.asarray(prior, np.float64) / 2
-            scale = half * np.where(spread > 0, spread, max(float(spread.max()), LEAST_VARIANCE))
-            prior = NormalInverseGamma(statistic.pooled().mean[0], 2 * half, half, np.maximum(scale, LEAST_VARIANCE))
-        values = (prior.mean, prior.kappa, prior.shape, prior.scale)
-        mean, kappa, shape, scale = (np.broadcast_to(np.asarray(v, np.float64), columns.count)[None] for v in values)
+            rows = per_column(positive(prior, "prior"), columns.count, "prior")[None]
+            like = np.where(spread > 0, spread, max(float(spread.max()), LEAST_VARIANCE))
+            return statistic.pooled().mean, rows, rows / 2, np.maximum(rows / 2 * like, LEAST_VARIANCE), np.array(floor)
+        mean, kappa, shape, scale = (
+            per_column(getattr(prior, name), columns.count, f"NormalInverseGamma({name}=…)")[None]
+            for name in ("mean", "kappa", "shape", "scale")
+        )
         return mean, kappa, shape, scale, np.array(floor)
 
     def updated(self, beliefs: Beliefs, statistic: Moments) -> Beliefs:
@@ -128,9 +130,14 @@ class Gaussian(Family):
         )
 
     def most_likely(self, columns: Columns, statistic: Moments) -> GaussianParameters:
-        floor = self.var_smoothing * float(_pooled_variance(statistic).max())
+        spread = _pooled_variance(statistic)
+        floor = self.var_smoothing * float(spread.max())
         rows = statistic.n - self.ddof
-        return _normal(statistic.mean, statistic.m2 / np.where(rows > 0, rows, 1.0), floor)
+        variance = statistic.m2 / np.where(rows > 0, rows, 1.0)
+        # of a class that has no rows yet no more is known than of all classes together
+        unmet = statistic.n == 0
+        mean = np.where(unmet, statistic.pooled().mean, statistic.mean) if unmet.any() else statistic.mean
+        return _normal(mean, np.where(unmet, spread, variance), floor)
 
     def mode(self, columns: Columns, beliefs: Beliefs) -> GaussianParameters:
         mean, _, shape, scale, floor = beliefs

@@ -47,9 +47,8 @@ class DirichletMultinomial(Parameters):
         return log_ratio(self.alpha, self.alpha.sum(axis=1, keepdims=True), 1 / self.alpha.shape[1])
 
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        alpha, whole = np.maximum(self.alpha, np.finfo(float).tiny), self.alpha.sum(axis=1)
+        alpha, whole = self.alpha, self.alpha.sum(axis=1)
         log_gamma, work = gammaln(alpha), len(alpha)
-        scores += gammaln(whole)
         if isinstance(block, Sparse):
             stored = block.stored(rows.start, rows.stop)
             cells = int(stored[0][-1] - stored[0][0])
@@ -62,7 +61,7 @@ class DirichletMultinomial(Parameters):
                 poison += averaging.add_dirichlet(x, alpha, whole, log_gamma, part, work=x.size * work)
         if poison != 0:
             block.reject_if_not_finite(rows)
-            block.reject_negative(rows)
+            block.reject_uncountable(rows)
 
 
 @dataclass(frozen=True)
@@ -79,11 +78,19 @@ class Multinomial(DirichletFamily):
         return alpha, alpha
 
     def predictive(self, columns: Columns, beliefs: Beliefs) -> Parameters:
+        if not (beliefs[0] > 0).all():
+            raise ValueError(
+                'estimate="predictive" averages over what is believed, and a pseudo-count of 0 leaves nothing to '
+                "believe of what was never seen; use a prior of more than 0"
+            )
         return DirichletMultinomial(beliefs[0])
 
     def log_partition(self, columns: Columns, beliefs: Beliefs) -> Array:
-        alpha = beliefs[0]
+        alpha = self._proper(beliefs[0])
         return np.asarray(gammaln(alpha).sum(axis=1, keepdims=True) - gammaln(alpha.sum(axis=1, keepdims=True)))
+
+    def _groups(self, columns: Columns) -> Array:
+        return np.array([0])
 
     def _shares(self, columns: Columns, weights: Array, unseen: Array) -> Parameters:
         log_p = log_ratio(weights, weights.sum(axis=1, keepdims=True), 1 / weights.shape[1])

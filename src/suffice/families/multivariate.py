@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 from scipy.special import multigammaln
 
 from suffice.families.family import Beliefs
-from suffice.priors import Flat, NormalInverseWishart, Prior, refused
+from suffice.priors import Flat, NormalInverseWishart, Prior, per_column, positive, refused
 from suffice.schema import Array
 from suffice.tallies import CoMoments
 
@@ -34,10 +33,11 @@ class Multivariate:
             scale = np.atleast_2d(np.asarray(prior.scale, np.float64))
             if scale.shape != (size, size):
                 raise ValueError(f"NormalInverseWishart(scale=…) is for {len(scale)} columns, and there are {size}")
-            mean = np.broadcast_to(np.asarray(prior.mean, np.float64), size)
+            mean = per_column(prior.mean, size, "NormalInverseWishart(mean=…)")
             return mean, np.array(float(prior.kappa)), np.array(float(prior.dof)), scale
-        if isinstance(prior, Prior) or not (np.isfinite(prior) and prior > 0):
+        if isinstance(prior, (Prior, str)) or np.ndim(prior):
             raise refused(prior, "multivariate gaussian", "a number more than 0, NormalInverseWishart or Flat")
+        prior = float(positive(prior, "prior"))
         variances = np.diag(moments.matrices[0]) / max(moments.n.item(), 1.0)
         spread = np.where(variances > 0, variances, max(variances.max(), 1e-300))
         return moments.mean[0], np.array(float(prior)), np.array(prior + size + 1.0), np.diag(prior * spread)
@@ -65,13 +65,13 @@ class Multivariate:
             )
         return np.asarray(scale / (dof - size - 1))
 
-    def predictive(self, beliefs: Beliefs) -> Any:
-        """Return the posterior predictive distribution, a multivariate t."""
+    def predictive(self, beliefs: Beliefs) -> tuple[float, Array]:
+        """Return degrees of freedom and shape of the posterior predictive distribution, a multivariate t."""
         mean, kappa, dof, scale = beliefs
-        df: Any = float(dof) - len(mean) + 1
+        df = float(dof) - len(mean) + 1
         if not (kappa > 0 and df > 0):
             raise ValueError(f"the predictive distribution needs more than {2 * len(mean) + 1} rows under a flat prior")
-        return stats.multivariate_t(mean, scale * (kappa + 1) / (kappa * df), df)
+        return df, np.asarray(scale * (kappa + 1) / (kappa * df))
 
     def log_partition(self, beliefs: Beliefs) -> float:
         """Return log Z of the conjugate prior."""

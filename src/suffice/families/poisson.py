@@ -13,7 +13,7 @@ from suffice import scans
 from suffice.families.family import Beliefs, Family, Parameters
 from suffice.families.linear import Linear
 from suffice.kernels import averaging
-from suffice.priors import Flat, Gamma, Prior, refused
+from suffice.priors import Flat, Gamma, Prior, per_column, positive, refused
 from suffice.schema import Array, Columns
 from suffice.tables import Block, Dense, Part, Sparse
 from suffice.tallies import Counts, Statistic
@@ -53,7 +53,7 @@ class NegativeBinomial(Parameters):
         shape, b = np.broadcast_arrays(self.shape, self.inverse_scale)
         shape, log_scale = np.ascontiguousarray(shape), np.ascontiguousarray(np.log1p(b))
         log_gamma = gammaln(shape)
-        scores += (shape * (np.log(b) - log_scale)).sum(axis=1)
+        scores -= (shape * np.log1p(1 / b)).sum(axis=1)
         if isinstance(block, Sparse):
             stored = block.stored(rows.start, rows.stop)
             work = int(stored[0][-1] - stored[0][0]) * len(shape)
@@ -67,7 +67,7 @@ class NegativeBinomial(Parameters):
                 poison += averaging.add_negative_binomial(x, shape, log_scale, log_gamma, part, work=work)
         if poison != 0:
             block.reject_if_not_finite(rows)
-            block.reject_negative(rows)
+            block.reject_uncountable(rows)
         add_log_factorials(block, rows, scores)
 
 
@@ -92,10 +92,11 @@ class Poisson(Family):
             return np.ones((1, columns.count)), np.zeros((1, columns.count))
         if isinstance(prior, Prior) and not isinstance(prior, Gamma):
             raise refused(prior, self.name, "a number, Gamma or Flat")
-        gamma = prior if isinstance(prior, Gamma) else Gamma(prior, prior)
-        both = (np.broadcast_to(np.asarray(v, np.float64), columns.count) for v in (gamma.shape, gamma.rate))
-        shape, rate = both
-        return shape[None], rate[None]
+        if not isinstance(prior, Gamma):
+            each = per_column(positive(prior, "prior"), columns.count, "prior")[None]
+            return each, each
+        shape = per_column(prior.shape, columns.count, "Gamma(shape=…)")
+        return shape[None], per_column(prior.rate, columns.count, "Gamma(rate=…)")[None]
 
     def updated(self, beliefs: Beliefs, statistic: Counts) -> Beliefs:
         return beliefs[0] + statistic.total, beliefs[1] + statistic.n

@@ -1,4 +1,9 @@
-"""Log likelihoods averaged over what is not known exactly, and log factorials, added to ``scores``."""
+"""Log likelihoods averaged over what is not known exactly, and log factorials, added to ``scores``.
+
+log Γ(a + x) − log Γ(a) is the difference of two numbers that are alike where a is large; there it is taken
+by Stirling's formula, in which they cancel on paper. Helpers cannot be called from a kernel, so the formula
+stands in each.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,9 @@ import math
 from typing import Any
 
 from suffice.kernels.compiling import Kernel
+
+LARGE = 1e6
+MOST_COUNTED = 1e15  # beyond this a double cannot tell a count from the next one
 
 
 @Kernel
@@ -33,7 +41,7 @@ def add_dirichlet(x: Any, alpha: Any, whole: Any, log_gamma: Any, scores: Any) -
         length = 0.0
         for j in range(columns):
             length += x[row, j]
-            if x[row, j] < 0:
+            if x[row, j] < 0 or x[row, j] > MOST_COUNTED:
                 poison = math.nan
         poison += length * 0.0
         if poison != 0:
@@ -42,8 +50,18 @@ def add_dirichlet(x: Any, alpha: Any, whole: Any, log_gamma: Any, scores: Any) -
             total = 0.0
             for j in range(columns):
                 if x[row, j] != 0:
-                    total += math.lgamma(alpha[k, j] + x[row, j]) - log_gamma[k, j]
-            scores[row, k] += total - math.lgamma(whole[k] + length)
+                    a = alpha[k, j]
+                    value = x[row, j] * 1.0
+                    if a < LARGE:
+                        total += math.lgamma(a + value) - log_gamma[k, j]
+                    else:
+                        total += (a + value - 0.5) * math.log1p(value / a) + value * math.log(a) - value
+            a = whole[k]
+            if a < LARGE:
+                total -= math.lgamma(a + length) - math.lgamma(a)
+            else:
+                total -= (a + length - 0.5) * math.log1p(length / a) + length * math.log(a) - length
+            scores[row, k] += total
     return poison
 
 
@@ -57,7 +75,7 @@ def add_dirichlet_sparse(
         length = 0.0
         for p in range(starts[row], starts[row + 1]):
             length += values[p]
-            if values[p] < 0:
+            if values[p] < 0 or values[p] > MOST_COUNTED:
                 poison = math.nan
         poison += length * 0.0
         if poison != 0:
@@ -65,8 +83,18 @@ def add_dirichlet_sparse(
         for k in range(alpha.shape[0]):
             total = 0.0
             for p in range(starts[row], starts[row + 1]):
-                total += math.lgamma(alpha[k, columns[p]] + values[p]) - log_gamma[k, columns[p]]
-            scores[row, k] += total - math.lgamma(whole[k] + length)
+                a = alpha[k, columns[p]]
+                value = values[p] * 1.0
+                if a < LARGE:
+                    total += math.lgamma(a + value) - log_gamma[k, columns[p]]
+                else:
+                    total += (a + value - 0.5) * math.log1p(value / a) + value * math.log(a) - value
+            a = whole[k]
+            if a < LARGE:
+                total -= math.lgamma(a + length) - math.lgamma(a)
+            else:
+                total -= (a + length - 0.5) * math.log1p(length / a) + length * math.log(a) - length
+            scores[row, k] += total
     return poison
 
 
@@ -78,16 +106,19 @@ def add_negative_binomial(x: Any, shape: Any, log_scale: Any, log_gamma: Any, sc
     for row in range(rows):
         for j in range(columns):
             poison += x[row, j] * 0.0
-            if x[row, j] < 0:
+            if x[row, j] < 0 or x[row, j] > MOST_COUNTED:
                 poison = math.nan
         if poison != 0:
             return poison
         for k in range(shape.shape[0]):
             total = 0.0
             for j in range(columns):
-                value = x[row, j]
-                if value != 0:
-                    total += math.lgamma(shape[k, j] + value) - log_gamma[k, j] - value * log_scale[k, j]
+                value = x[row, j] * 1.0
+                a = shape[k, j]
+                if value != 0 and a < LARGE:
+                    total += math.lgamma(a + value) - log_gamma[k, j] - value * log_scale[k, j]
+                elif value != 0:
+                    total += (a + value - 0.5) * math.log1p(value / a) - value + value * (math.log(a) - log_scale[k, j])
             scores[row, k] += total
     return poison
 
@@ -101,7 +132,7 @@ def add_negative_binomial_sparse(
     for row in range(scores.shape[0]):
         for p in range(starts[row], starts[row + 1]):
             poison += values[p] * 0.0
-            if values[p] < 0:
+            if values[p] < 0 or values[p] > MOST_COUNTED:
                 poison = math.nan
         if poison != 0:
             return poison
@@ -109,7 +140,12 @@ def add_negative_binomial_sparse(
             total = 0.0
             for p in range(starts[row], starts[row + 1]):
                 j = columns[p]
-                total += math.lgamma(shape[k, j] + values[p]) - log_gamma[k, j] - values[p] * log_scale[k, j]
+                value = values[p] * 1.0
+                a = shape[k, j]
+                if a < LARGE:
+                    total += math.lgamma(a + value) - log_gamma[k, j] - value * log_scale[k, j]
+                else:
+                    total += (a + value - 0.5) * math.log1p(value / a) - value + value * (math.log(a) - log_scale[k, j])
             scores[row, k] += total
     return poison
 

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from suffice.kernels.averaging import MOST_COUNTED
 from suffice.schema import Array
 
 # Rows that must be copied are copied this many cells at a time: they stay in the cache until used.
@@ -85,6 +86,14 @@ class Block(ABC):
             f"Negative values in data passed to {self.owner} (input X): {self.name(column)} is {value} in row {row}, "
             f"and {self.owner} counts from 0 up."
         )
+
+    def reject_uncountable(self, rows: slice) -> NoReturn:
+        """Raise the error for a value that is no count, naming the cell."""
+        found = self.find(rows, lambda values: values > MOST_COUNTED)
+        if found is None:
+            self.reject_negative(rows)
+        row, column, value = found
+        raise ValueError(f"{self.name(column)} is {value} in row {row}, which is no count: {self.owner} counts to 1e15")
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Self
 import numpy as np
 
 from suffice.schema import Array
-from suffice.tallies.moments import rounded
-from suffice.tallies.statistic import Statistic, difference, weight_of
+from suffice.tallies.moments import Moments, rounded
+from suffice.tallies.statistic import Statistic, weight_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +55,11 @@ class CoMoments(Statistic):
         width = self.mean.shape[1]
         return self.scatter.reshape(-1, width, width)
 
+    @property
+    def spreads(self) -> Moments:
+        """The moments of each column by itself."""
+        return Moments(self.n, self.mean, self.tail, self.scatter[:, :: self.mean.shape[1] + 1])
+
     def __add__(self, other: Self) -> Self:
         n = self.n + other.n
         share = other.n / np.where(n > 0, n, 1.0)
@@ -65,13 +70,12 @@ class CoMoments(Statistic):
         return type(self)(n, mean, tail, self.scatter + other.scatter + _outer(delta) * (self.n * share))
 
     def __sub__(self, other: Self) -> Self:
-        n = difference(self.n, other.n)
-        left = np.where(n > 0, n, 1.0)
-        delta = self._distance(other)
-        mean, tail = rounded(self.mean, self.tail - delta * (other.n / left))
-        scatter = self.scatter - other.scatter - _outer(delta) * (self.n / left * other.n)
-        gone = n == 0
-        return type(self)(n, *(np.where(gone, 0.0, array) for array in (mean, tail, scatter)))
+        spreads = self.spreads - other.spreads  # raises if more is asked for than is there
+        left = np.where(spreads.n > 0, spreads.n, 1.0)
+        scatter = self.scatter - other.scatter - _outer(self._distance(other)) * (self.n / left * other.n)
+        scatter = np.where(spreads.n > 0, scatter, 0.0)
+        scatter[:, :: self.mean.shape[1] + 1] = spreads.m2
+        return type(self)(spreads.n, spreads.mean, spreads.tail, scatter)
 
     def __mul__(self, weight: float) -> Self:
         weight = weight_of(weight)
