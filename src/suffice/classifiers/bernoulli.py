@@ -65,14 +65,8 @@ class BernoulliNB(FeatureCounts, DiscreteNB):
         prior: Any = None,
         epsilon: float = 0.0,
     ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
+        super().__init__(alpha, force_alpha, fit_prior, class_prior, estimate, prior, epsilon)
         self.binarize = binarize
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.estimate = estimate
-        self.prior = prior
-        self.epsilon = epsilon
 
     def _columns(self, block: Block) -> Columns:
         return replace(super()._columns(block), threshold=None if self.binarize is None else float(self.binarize))

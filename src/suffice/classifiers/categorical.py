@@ -68,14 +68,8 @@ class CategoricalNB(DiscreteNB):
         prior: Any = None,
         epsilon: float = 0.0,
     ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+        super().__init__(alpha, force_alpha, fit_prior, class_prior, estimate, prior, epsilon)
         self.min_categories = min_categories
-        self.estimate = estimate
-        self.prior = prior
-        self.epsilon = epsilon
 
     def _estimator(self) -> Categorical:
         return Categorical(self.epsilon)

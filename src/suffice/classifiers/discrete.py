@@ -29,10 +29,23 @@ class DiscreteNB(TallyClassifier):
         "epsilon": [Interval(Real, 0, None, closed="left")],
     }
 
-    alpha: Any
-    force_alpha: bool
-    fit_prior: bool
-    epsilon: float
+    def __init__(
+        self,
+        alpha: Any,
+        force_alpha: bool,
+        fit_prior: bool,
+        class_prior: Any,
+        estimate: str,
+        prior: Any,
+        epsilon: float,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.estimate = estimate
+        self.prior = prior
+        self.epsilon = epsilon
 
     def _check_settings(self, tally: Tally) -> None:
         alpha, columns = np.asarray(self.alpha, np.float64), tally.schema.blocks[0].count

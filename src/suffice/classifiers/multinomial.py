@@ -56,13 +56,7 @@ class MultinomialNB(FeatureCounts, DiscreteNB):
         prior: Any = None,
         epsilon: float = 0.0,
     ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.estimate = estimate
-        self.prior = prior
-        self.epsilon = epsilon
+        super().__init__(alpha, force_alpha, fit_prior, class_prior, estimate, prior, epsilon)
 
     def _estimator(self) -> Multinomial:
         return Multinomial(self.epsilon)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import stats
 
 from suffice.distributions.distribution import DRAWS, Distribution, one_column, weights_for
+from suffice.distributions.scaled import Scaled
 from suffice.estimation import RULES
 from suffice.families import FAMILIES
 from suffice.families.family import Beliefs
@@ -243,24 +244,3 @@ class Gaussian(Distribution):
         matrix, mine = numbers(matrix, "the matrix"), self._gaussian()
         covariance = matrix @ mine.variance @ matrix.T
         return Gaussian(matrix @ mine.mean, (covariance + covariance.T) / 2)
-
-
-class Scaled:
-    """A distribution of scipy.stats of several columns, worked out in units of their own deviations.
-
-    In the units they came in, scipy takes a column for constant whose deviation is 1e-5 of another's.
-    """
-
-    def __init__(self, kind: Any, mean: Array, matrix: Array, **settings: Any) -> None:
-        deviations = np.sqrt(np.diag(matrix))
-        self.mean, self.deviations = mean, np.where(deviations > 0, deviations, 1.0)
-        correlations = matrix / np.multiply.outer(self.deviations, self.deviations)
-        self.standard = kind(np.zeros(len(mean)), correlations, **settings)
-
-    def logpdf(self, x: Any) -> Array:
-        standard = self.standard.logpdf((np.asarray(x, np.float64) - self.mean) / self.deviations)
-        return np.asarray(standard - np.log(self.deviations).sum())
-
-    def rvs(self, size: int, random_state: Any = None) -> Array:
-        drawn = np.reshape(self.standard.rvs(size, random_state=random_state), (size, -1))
-        return np.asarray(self.mean + self.deviations * drawn)

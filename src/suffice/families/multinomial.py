@@ -47,18 +47,18 @@ class DirichletMultinomial(Parameters):
         return log_ratio(self.alpha, self.alpha.sum(axis=1, keepdims=True), 1 / self.alpha.shape[1])
 
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        alpha, whole = self.alpha, self.alpha.sum(axis=1)
-        log_gamma, work = gammaln(alpha), len(alpha)
+        whole = self.alpha.sum(axis=1)
+        beliefs, work = (self.alpha, gammaln(self.alpha), whole, gammaln(whole)), len(whole)
         if isinstance(block, Sparse):
             stored = block.stored(rows.start, rows.stop)
             cells = int(stored[0][-1] - stored[0][0])
-            poison = averaging.add_dirichlet_sparse(*stored, alpha, whole, log_gamma, scores, work=cells * work)
+            poison = averaging.add_dirichlet_sparse(*stored, *beliefs, scores, work=cells * work)
         else:
             assert isinstance(block, Dense)
             poison = 0.0
             for place, x in block.pieces(rows.start, rows.stop):
                 part = scores[place.start - rows.start : place.stop - rows.start]
-                poison += averaging.add_dirichlet(x, alpha, whole, log_gamma, part, work=x.size * work)
+                poison += averaging.add_dirichlet(x, *beliefs, part, work=x.size * work)
         if poison != 0:
             block.reject_if_not_finite(rows)
             block.reject_uncountable(rows)

@@ -1,8 +1,7 @@
 """Log likelihoods averaged over what is not known exactly, and log factorials, added to ``scores``.
 
 log Γ(a + x) − log Γ(a) is the difference of two numbers that are alike where a is large; there it is taken
-by Stirling's formula, in which they cancel on paper. Helpers cannot be called from a kernel, so the formula
-stands in each.
+by Stirling's formula, in which they cancel on paper.
 """
 
 from __future__ import annotations
@@ -14,6 +13,13 @@ from suffice.kernels.compiling import Kernel
 
 LARGE = 1e6
 MOST_COUNTED = 1e15  # beyond this a double cannot tell a count from the next one
+
+
+def log_rising(a: float, x: float, log_gamma: float) -> float:
+    """Return log Γ(a + x) − log Γ(a); ``log_gamma`` is the latter."""
+    if a < LARGE:
+        return math.lgamma(a + x) - log_gamma
+    return (a + x - 0.5) * math.log1p(x / a) + x * math.log(a) - x
 
 
 @Kernel
@@ -33,7 +39,7 @@ def add_student(x: Any, means: Any, inverses: Any, halves: Any, scores: Any) -> 
 
 
 @Kernel
-def add_dirichlet(x: Any, alpha: Any, whole: Any, log_gamma: Any, scores: Any) -> float:
+def add_dirichlet(x: Any, alpha: Any, log_gamma: Any, whole: Any, log_gamma_whole: Any, scores: Any) -> float:
     """Add −log Γ(A + N) + Σⱼ log Γ(αⱼ + xⱼ) − log Γ(αⱼ)."""
     rows, columns = x.shape
     poison = 0.0
@@ -50,24 +56,21 @@ def add_dirichlet(x: Any, alpha: Any, whole: Any, log_gamma: Any, scores: Any) -
             total = 0.0
             for j in range(columns):
                 if x[row, j] != 0:
-                    a = alpha[k, j]
-                    value = x[row, j] * 1.0
-                    if a < LARGE:
-                        total += math.lgamma(a + value) - log_gamma[k, j]
-                    else:
-                        total += (a + value - 0.5) * math.log1p(value / a) + value * math.log(a) - value
-            a = whole[k]
-            if a < LARGE:
-                total -= math.lgamma(a + length) - math.lgamma(a)
-            else:
-                total -= (a + length - 0.5) * math.log1p(length / a) + length * math.log(a) - length
-            scores[row, k] += total
+                    total += log_rising(alpha[k, j], x[row, j] * 1.0, log_gamma[k, j])
+            scores[row, k] += total - log_rising(whole[k], length, log_gamma_whole[k])
     return poison
 
 
 @Kernel
 def add_dirichlet_sparse(
-    starts: Any, columns: Any, values: Any, alpha: Any, whole: Any, log_gamma: Any, scores: Any
+    starts: Any,
+    columns: Any,
+    values: Any,
+    alpha: Any,
+    log_gamma: Any,
+    whole: Any,
+    log_gamma_whole: Any,
+    scores: Any,
 ) -> float:
     """Add what ``add_dirichlet`` does over the stored cells."""
     poison = 0.0
@@ -83,18 +86,8 @@ def add_dirichlet_sparse(
         for k in range(alpha.shape[0]):
             total = 0.0
             for p in range(starts[row], starts[row + 1]):
-                a = alpha[k, columns[p]]
-                value = values[p] * 1.0
-                if a < LARGE:
-                    total += math.lgamma(a + value) - log_gamma[k, columns[p]]
-                else:
-                    total += (a + value - 0.5) * math.log1p(value / a) + value * math.log(a) - value
-            a = whole[k]
-            if a < LARGE:
-                total -= math.lgamma(a + length) - math.lgamma(a)
-            else:
-                total -= (a + length - 0.5) * math.log1p(length / a) + length * math.log(a) - length
-            scores[row, k] += total
+                total += log_rising(alpha[k, columns[p]], values[p] * 1.0, log_gamma[k, columns[p]])
+            scores[row, k] += total - log_rising(whole[k], length, log_gamma_whole[k])
     return poison
 
 
@@ -113,12 +106,9 @@ def add_negative_binomial(x: Any, shape: Any, log_scale: Any, log_gamma: Any, sc
         for k in range(shape.shape[0]):
             total = 0.0
             for j in range(columns):
-                value = x[row, j] * 1.0
-                a = shape[k, j]
-                if value != 0 and a < LARGE:
-                    total += math.lgamma(a + value) - log_gamma[k, j] - value * log_scale[k, j]
-                elif value != 0:
-                    total += (a + value - 0.5) * math.log1p(value / a) - value + value * (math.log(a) - log_scale[k, j])
+                if x[row, j] != 0:
+                    value = x[row, j] * 1.0
+                    total += log_rising(shape[k, j], value, log_gamma[k, j]) - value * log_scale[k, j]
             scores[row, k] += total
     return poison
 
@@ -141,11 +131,7 @@ def add_negative_binomial_sparse(
             for p in range(starts[row], starts[row + 1]):
                 j = columns[p]
                 value = values[p] * 1.0
-                a = shape[k, j]
-                if a < LARGE:
-                    total += math.lgamma(a + value) - log_gamma[k, j] - value * log_scale[k, j]
-                else:
-                    total += (a + value - 0.5) * math.log1p(value / a) - value + value * (math.log(a) - log_scale[k, j])
+                total += log_rising(shape[k, j], value, log_gamma[k, j]) - value * log_scale[k, j]
             scores[row, k] += total
     return poison
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,12 @@ class Kernel:
 def compiled(source: Callable[..., Any]) -> Any:
     """Return the source compiled by Numba, from its cache on disk where there is one."""
     import numba
+    from numba.extending import register_jitable
 
+    for name in source.__code__.co_names:
+        helper = source.__globals__.get(name)
+        if isinstance(helper, FunctionType):
+            register_jitable(helper)  # a plain function that the source calls is compiled with it
     options: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy"}
     try:
         return numba.njit(cache=True, **options)(source)

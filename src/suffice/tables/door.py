@@ -10,8 +10,9 @@ import scipy.sparse as sp
 from sklearn.utils.validation import _check_sample_weight, check_array, check_consistent_length
 
 from suffice.schema import Array, merged_classes
-from suffice.tables.blocks import Block, Dense, Part, Sparse, handed_out, part_of
+from suffice.tables.blocks import Block, Dense, Sparse, handed_out
 from suffice.tables.labels import encode
+from suffice.tables.parts import Part, part_of
 
 
 @dataclass(frozen=True)
