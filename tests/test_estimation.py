@@ -487,3 +487,34 @@ def test_intervals_of_many_rows_are_those_of_each(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(base, "DRAWN_CELLS", 50 * 3 * 7)
         np.testing.assert_allclose(model.predict_interval(rows, draws=50), whole, rtol=1e-9)
         monkeypatch.undo()
+
+
+def test_posteriors_of_whole_classifiers_are_those_of_their_columns() -> None:
+    """One scipy.stats object for all parameters, [class, column]; its interval is the credible one."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (30, 3)), np.arange(30) % 2
+    own = {
+        BernoulliNB(prior=Beta(2, 3)): (Bernoulli, Beta(2, 3), "p"),
+        PoissonNB(prior=Gamma(2, 3)): (Poisson, Gamma(2, 3), "rate"),
+    }
+    for model, (kind, prior, name) in own.items():
+        interval = model.fit(X, y).posterior_[name].interval(0.9)
+        for k in (0, 1):
+            for j in range(3):
+                alone = kind.posterior(kind.tally(X[y == k, j]), prior).interval(0.9)
+                np.testing.assert_allclose((interval[0][k, j], interval[1][k, j]), alone)
+    prior = NormalInverseGamma(0.0, 1.0, 2.0, 3.0)
+    believed = GaussianNB(estimate="mean", prior=prior).fit(X, y).posterior_
+    alone = Gaussian.posterior(Gaussian.tally(X[y == 1, 2]), prior)
+    np.testing.assert_allclose(believed["mean"].mean()[1, 2], alone.mean.mean())
+    np.testing.assert_allclose(believed["variance"].interval(0.8)[0][1, 2], alone.variance.interval(0.8)[0])
+    for model in (CategoricalNB(), MultinomialNB()):
+        shares = model.fit(X, y).posterior_["p"].mean()
+        expected = (
+            np.concatenate(model.feature_log_prob_, axis=1)
+            if isinstance(model, CategoricalNB)
+            else model.feature_log_prob_
+        )
+        np.testing.assert_allclose(shares, np.exp(expected))
+    with pytest.raises(ValueError, match="there is no posterior distribution"):
+        _ = BernoulliNB(alpha=0).fit(X * 0, y).posterior_

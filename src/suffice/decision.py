@@ -65,12 +65,12 @@ def class_prior(setting: Any, classes: Array, class_count: Array) -> Array:
 
 def drawn_class_prior(setting: Any, classes: Array, class_count: Array, rng: np.random.Generator) -> Array:
     """Return class probabilities drawn from their posterior where they were counted, else as set."""
-    if isinstance(setting, (str, Mapping)) and setting != "empirical":
+    smoothed = isinstance(setting, (Real, Prior))
+    counted = smoothed or setting is None or (isinstance(setting, str) and setting == "empirical")
+    if not counted:
         return class_prior(setting, classes, class_count)
-    if setting is not None and not isinstance(setting, (str, Real, Prior)):
-        return class_prior(setting, classes, class_count)
-    smoothing = pseudo_counts(setting if isinstance(setting, (Real, Prior)) else 1.0, np.array([len(classes)]), "class")
-    return rng.dirichlet(class_count + np.maximum(smoothing, np.finfo(float).tiny))
+    alpha = pseudo_counts(setting if smoothed else 1.0, np.array([len(classes)]), "class")
+    return rng.dirichlet(class_count + np.maximum(alpha, np.finfo(float).tiny))
 
 
 def log(probabilities: Array) -> Array:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from suffice.kernels import counting, moments
-from suffice.schema import Array
-from suffice.tables import Block, Part, Sparse
+from suffice.schema import Array, starts_of
+from suffice.tables import Block, Part, Sparse, cells_of
 from suffice.tallies import Moments
 
 # The first rows of a range, this many a class, give the means that the next ones are measured from, and
@@ -31,7 +31,7 @@ def bits(part: Part, threshold: float | None) -> Array:
     if isinstance(block, Sparse):
         counts = np.zeros((part.classes, block.shape[1]))
         stored = part.stored()
-        poison = counting.count_above_sparse(*stored, part.codes, part.weights, limit, counts, work=_stored(stored))
+        poison = counting.count_above_sparse(*stored, part.codes, part.weights, limit, counts, work=cells_of(stored))
         if poison != 0:
             block.reject_if_not_finite(part.rows)
         return counts
@@ -51,7 +51,7 @@ def sums(part: Part, most: float | None = None) -> Array:
     if isinstance(part.block, Sparse):
         counts = np.zeros((part.classes, part.block.shape[1]))
         stored = part.stored()
-        outside = counting.add_up_sparse(*stored, part.codes, part.weights, most, counts, work=_stored(stored))
+        outside = counting.add_up_sparse(*stored, part.codes, part.weights, most, counts, work=cells_of(stored))
         _check_sums(part, outside, counts, most)
         return counts
     partial, counts, most_rows = _accumulators(part, {1: np.uint32} if part.block.dtype == np.uint8 else {}, 255)
@@ -84,7 +84,7 @@ def levels(part: Part) -> tuple[Array, Array]:
     counts = np.zeros((part.classes, int(room.sum())), kind)
     fractions = np.zeros(1, np.uint8)
     for x, codes, weights in part.pieces():
-        starts, first = _starts(room), 0
+        starts, first = starts_of(room), 0
         while True:
             work = (len(x) - first) * columns
             first = counting.count_levels(x, codes, weights, first, starts, room, counts, fractions, work=work)
@@ -92,7 +92,7 @@ def levels(part: Part) -> tuple[Array, Array]:
                 break
             wider = _room_for(part, x[first], room)
             counts, room = _relaid(counts, room, wider), wider
-            starts = _starts(room)
+            starts = starts_of(room)
     if fractions[0]:
         _warn_of_fractions(part)
     return room, counts.astype(np.float64, copy=False)
@@ -156,10 +156,6 @@ def _accumulators(part: Part, narrow: dict[int, Any], largest: int) -> tuple[Arr
     return np.zeros(shape, narrow[itemsize]), np.zeros(shape, np.int64), int(np.iinfo(narrow[itemsize]).max) // largest
 
 
-def _stored(stored: tuple[Array, Array, Array]) -> int:
-    return int(stored[0][-1] - stored[0][0])
-
-
 def _check_sums(part: Part, outside: bool, counts: Array, most: float | None) -> None:
     block = part.block
     if counts.dtype.kind == "f" and not np.isfinite(counts).all():
@@ -176,10 +172,6 @@ def _check_sums(part: Part, outside: bool, counts: Array, most: float | None) ->
         f"{block.owner} with binarize=None takes 0s and 1s, but {block.name(column)} is {value} in row {row}; "
         "set binarize to the threshold above which a value counts as 1"
     )
-
-
-def _starts(room: Array) -> Array:
-    return np.concatenate([[0], np.cumsum(room)[:-1]]).astype(np.intp)
 
 
 def _room_for(part: Part, row: Array, room: Array) -> Array:
@@ -207,7 +199,7 @@ def _room_for(part: Part, row: Array, room: Array) -> Array:
 
 
 def _relaid(counts: Array, room: Array, wider: Array) -> Array:
-    places = np.arange(counts.shape[1]) + np.repeat(_starts(wider) - _starts(room), room)
+    places = np.arange(counts.shape[1]) + np.repeat(starts_of(wider) - starts_of(room), room)
     relaid = np.zeros((len(counts), int(wider.sum())), counts.dtype)
     relaid[:, places] = counts
     return relaid

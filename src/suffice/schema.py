@@ -57,8 +57,7 @@ class Columns(Frozen):
     @property
     def starts(self) -> Array:
         """Where each column's levels start in the statistic."""
-        sizes = np.ones(self.count, np.intp) if self.sizes is None else self.sizes
-        return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp)
+        return starts_of(np.ones(self.count, np.intp) if self.sizes is None else self.sizes)
 
     def name_of_cell(self, cell: int) -> str:
         """Name the column, and the level if there are levels, that a cell of the statistic counts."""
@@ -134,6 +133,15 @@ class Schema(Frozen):
         return bool(np.array_equal(self.classes, other.classes)) and self.blocks == other.blocks
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def starts_of(sizes: Array) -> Array:
+    """Return where each of several stretches starts that lie side by side.
+
+    >>> starts_of(np.array([3, 2, 4])).tolist()
+    [0, 3, 5]
+    """
+    return (np.cumsum(sizes) - sizes).astype(np.intp)
 
 
 def merged_classes(known: Array, met: Array) -> Array:

@@ -150,6 +150,19 @@ class TallyClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         return Model(columns, self._scored(decision.log(shares)), family.draw(columns, beliefs, rng))
 
     @property
+    def posterior_(self) -> dict[str, Any]:
+        """What is believed of each parameter after the data: distributions of scipy.stats, [class, column].
+
+        >>> from suffice import BernoulliNB
+        >>> model = BernoulliNB().fit([[1], [1], [0]], ["a", "a", "b"])
+        >>> lower, upper = model.posterior_["p"].interval(0.9)
+        >>> lower.round(2).tolist(), upper.round(2).tolist()
+        ([[0.37], [0.03]], [[0.98], [0.78]])
+        """
+        family, columns, statistic = self._subject(self._learned())
+        return family.marginals(columns, posterior(family, columns, statistic, self.prior_))
+
+    @property
     def log_evidence_(self) -> float:
         """The log probability of X given the classes and the prior, all parameters averaged out."""
         return float(log_evidence(*self._subject(self._learned()), self.prior_).sum())

@@ -14,8 +14,6 @@ from suffice.families import FAMILIES
 from suffice.families.bernoulli import BernoulliParameters
 from suffice.families.categorical import CategoricalParameters
 from suffice.families.family import Beliefs, log_rising
-from suffice.families.multinomial import DirichletMultinomial
-from suffice.families.poisson import NegativeBinomial
 from suffice.priors import checked_sums, numbers
 from suffice.schema import Array, Columns
 from suffice.tallies import Counts
@@ -152,7 +150,11 @@ class Multinomial(Categorical):
     """
 
     family = FAMILIES["multinomial"]
-    alpha: Array | None = None
+
+    @property
+    def alpha(self) -> Array | None:
+        """The α over which the shares are averaged, if they are."""
+        return self._beliefs[0][0] if self.averaged and self._beliefs is not None else None
 
     @classmethod
     def tally(cls, x: Any, weights: Any = None, levels: int | None = None) -> Counts:
@@ -168,10 +170,7 @@ class Multinomial(Categorical):
 
     @classmethod
     def _made(cls, parameters: Any) -> Self:
-        made = cls(np.exp(parameters.log_p[0]))
-        if isinstance(parameters, DirichletMultinomial):
-            made.alpha = parameters.alpha[0]
-        return made
+        return cls(np.exp(parameters.log_p[0]))
 
     def log_density(self, x: Any) -> Array:
         rows = np.atleast_2d(np.asarray(x, np.float64))
@@ -197,7 +196,6 @@ class Poisson(Distribution):
     """
 
     family = FAMILIES["poisson"]
-    beliefs: tuple[float, float] | None = None
 
     def __init__(self, rate: float) -> None:
         if np.ndim(rate) or numbers(rate, "rate") < 0:
@@ -218,10 +216,7 @@ class Poisson(Distribution):
 
     @classmethod
     def _made(cls, parameters: Any) -> Self:
-        made = cls(parameters.rate.item())
-        if isinstance(parameters, NegativeBinomial):
-            made.beliefs = (parameters.shape.item(), parameters.inverse_scale.item())
-        return made
+        return cls(parameters.rate.item())
 
     @classmethod
     def _posterior(cls, beliefs: Beliefs) -> Any:
@@ -232,9 +227,9 @@ class Poisson(Distribution):
 
     @property
     def _distribution(self) -> Any:
-        if self.beliefs is None:
+        if not self.averaged or self._beliefs is None:
             return stats.poisson(self.rate)
-        shape, rate = self.beliefs
+        shape, rate = (belief.item() for belief in self._beliefs)
         return stats.nbinom(shape, rate / (rate + 1))
 
     def log_density(self, x: Any) -> Array:

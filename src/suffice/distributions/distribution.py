@@ -13,7 +13,7 @@ from suffice.estimation import log_evidence as evidence
 from suffice.estimation import posterior as believed_after
 from suffice.families import Family
 from suffice.families.family import Beliefs
-from suffice.priors import for_columns, numbers
+from suffice.priors import numbers
 from suffice.schema import Array, Columns
 from suffice.tallies import Statistic
 
@@ -76,8 +76,7 @@ class Distribution(ABC):
         Without multinomial coefficients and factorials of poisson counts, which no parameter touches.
         """
         columns = cls._columns(tally)
-        prior = for_columns(chosen(prior, cls.family, columns, tally), columns)
-        return float(evidence(cls.family, columns, tally, prior).sum())
+        return float(evidence(cls.family, columns, tally, chosen(prior, cls.family, columns, tally)).sum())
 
     def _believed(self) -> Any:
         if self._beliefs is None:

@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import stats
 from scipy.special import betaln
 
 from suffice import scans
-from suffice.families.family import Beliefs, Family, Parameters, drawn_weights, guarded, log_ratio
+from suffice.families.family import Beliefs, Family, Parameters, drawn_weights, guarded, log_ratio, proper
 from suffice.families.linear import Linear
 from suffice.kernels import scoring
 from suffice.priors import Beta, MEstimate, Prior, per_column, positive, pseudo_counts
@@ -118,6 +119,9 @@ class Bernoulli(Family):
             raise ValueError("a pseudo-count of 0 has no evidence: it is no distribution; use a prior of more than 0")
         return np.asarray(betaln(*beliefs))
 
+    def marginals(self, columns: Columns, beliefs: Beliefs) -> dict[str, Any]:
+        return {"p": stats.beta(*proper(beliefs))}
+
     def draw(self, columns: Columns, beliefs: Beliefs, rng: np.random.Generator) -> BernoulliParameters:
         both = np.stack(np.broadcast_arrays(*beliefs), axis=-1).reshape(-1, 2)
         drawn = drawn_weights(both, np.array([0]), rng).reshape(*beliefs[0].shape, 2)
@@ -133,7 +137,6 @@ def _add_octets(table: Array, bias: Array, columns: Columns, block: Block, rows:
     assert columns.threshold is not None
     scores += bias
     limit, check = scans.comparable(columns.threshold, block.dtype), scans.finite_check(block)
-    for place, x in block.pieces(rows.start, rows.stop):
-        part = scores[place.start - rows.start : place.stop - rows.start]
+    for x, part in block.scored(rows, scores):
         if scoring.add_octets(x, limit, check, table, part, work=x.size * table.shape[2] // 8) != 0:
             block.reject_if_not_finite(rows)

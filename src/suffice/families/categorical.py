@@ -30,8 +30,7 @@ class CategoricalParameters(Parameters):
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         assert isinstance(block, Dense)
         starts, table = self.lookup
-        for place, x in block.pieces(rows.start, rows.stop):
-            part = scores[place.start - rows.start : place.stop - rows.start]
+        for x, part in block.scored(rows, scores):
             if scoring.add_levels(x, starts, self.sizes, table, part, work=x.size * len(table)) < len(x):
                 block.reject_if_not_finite(rows)
                 block.reject_negative(rows)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy import stats
 
-from suffice.families.family import Beliefs, Family, Parameters, drawn_weights
+from suffice.families.family import Beliefs, Family, Parameters, drawn_weights, proper
 from suffice.schema import Array, Columns
 from suffice.tallies import Counts
 
@@ -47,6 +49,11 @@ class DirichletFamily(Family):
 
     def predictive(self, columns: Columns, beliefs: Beliefs) -> Parameters:
         return self.mean(columns, beliefs)  # of a single draw the average is the mean
+
+    def marginals(self, columns: Columns, beliefs: Beliefs) -> dict[str, Any]:
+        (alpha,), starts = proper(beliefs[:1]), self._groups(columns)
+        whole = np.repeat(np.add.reduceat(alpha, starts, axis=1), np.diff([*starts, alpha.shape[1]]), axis=1)
+        return {"p": stats.beta(alpha, whole - alpha)}
 
     def draw(self, columns: Columns, beliefs: Beliefs, rng: np.random.Generator) -> Parameters:
         weights = drawn_weights(beliefs[0], self._groups(columns), rng)

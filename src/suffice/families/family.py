@@ -74,6 +74,10 @@ class Family(ABC):
         """Return log Z, the logarithm of what normalises the conjugate prior, [class, column]."""
 
     @abstractmethod
+    def marginals(self, columns: Columns, beliefs: Beliefs) -> dict[str, Any]:
+        """Return what is believed of each parameter, a scipy.stats distribution of arrays [class, column or level]."""
+
+    @abstractmethod
     def draw(self, columns: Columns, beliefs: Beliefs, rng: np.random.Generator) -> Parameters:
         """Return parameters drawn at random from what is believed."""
 
@@ -91,6 +95,15 @@ def log_ratio(part: Array, whole: Array, otherwise: Array | float) -> Array:
 def guarded(log_p: Array, epsilon: float) -> Array:
     """Return log(p + ε) from log p: the lecture's guard against a probability of zero."""
     return log_p if epsilon == 0 else np.log(np.exp(log_p) + epsilon)
+
+
+def proper(beliefs: Beliefs) -> Beliefs:
+    """Return hyperparameters of a distribution, or say that these are of none."""
+    if not all((np.asarray(belief) > 0).all() for belief in beliefs):
+        raise ValueError(
+            "under this prior, and with so few rows, there is no posterior distribution; use a larger prior"
+        )
+    return beliefs
 
 
 def log_rising(a: Array, x: Array | float) -> Array:

@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import stats
 from scipy.special import gammaln
 
 from suffice import scans
-from suffice.families.family import Beliefs, Family, Parameters, log_rising
+from suffice.families.family import Beliefs, Family, Parameters, log_rising, proper
 from suffice.kernels import averaging, scoring
 from suffice.priors import Flat, NormalInverseGamma, Prior, per_column, positive, refused
 from suffice.schema import Array, Columns
@@ -32,8 +33,7 @@ class GaussianParameters(Parameters):
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         assert isinstance(block, Dense)
         poison = 0.0
-        for place, x in block.pieces(rows.start, rows.stop):
-            part = scores[place.start - rows.start : place.stop - rows.start]
+        for x, part in block.scored(rows, scores):
             part += self.bias
             work = 2 * x.size * len(self.mean)
             poison += scoring.add_gaussian(x, self.mean, self.halved_precision, part, work=work)
@@ -58,6 +58,16 @@ class StudentT(Parameters):
     squared_scale: Array
     floor: float
 
+    @cached_property
+    def terms(self) -> tuple[Array, Array]:
+        """What the kernel takes: 1 / νs² and (ν + 1) / 2."""
+        return 1 / (self.dof * self.squared_scale), 0.5 * (self.dof + 1)
+
+    @cached_property
+    def bias(self) -> Array:
+        peak = log_rising(0.5 * self.dof, 0.5) - 0.5 * np.log(np.pi * self.dof * self.squared_scale)
+        return np.asarray(peak.sum(axis=1))
+
     @property
     def variance(self) -> Array:
         """The variance, where there is one (ν > 2), else the squared scale."""
@@ -66,14 +76,10 @@ class StudentT(Parameters):
 
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         assert isinstance(block, Dense)
-        half = 0.5 * (self.dof + 1)
-        peak = log_rising(0.5 * self.dof, 0.5) - 0.5 * np.log(np.pi * self.dof * self.squared_scale)
         poison = 0.0
-        for place, x in block.pieces(rows.start, rows.stop):
-            part = scores[place.start - rows.start : place.stop - rows.start]
-            part += peak.sum(axis=1)
-            inverse, work = 1 / (self.dof * self.squared_scale), 4 * x.size * len(half)
-            poison += averaging.add_student(x, self.mean, inverse, half, part, work=work)
+        for x, part in block.scored(rows, scores):
+            part += self.bias
+            poison += averaging.add_student(x, self.mean, *self.terms, part, work=4 * x.size * len(self.mean))
         if poison != 0:
             block.reject_if_not_finite(rows)
 
@@ -164,6 +170,11 @@ class Gaussian(Family):
         if not (np.asarray(kappa) > 0).all():
             raise ValueError("the flat prior of a mean has no evidence: it does not add up to 1; use a number")
         return np.asarray(gammaln(shape) - shape * (np.log(scale) + np.log(2 * np.pi)) - 0.5 * np.log(kappa))
+
+    def marginals(self, columns: Columns, beliefs: Beliefs) -> dict[str, Any]:
+        mean, (kappa, shape, scale) = beliefs[0], proper(beliefs[1:4])
+        spread = np.sqrt(scale / (shape * kappa))
+        return {"mean": stats.t(2 * shape, mean, spread), "variance": stats.invgamma(shape, scale=scale)}
 
     def draw(self, columns: Columns, beliefs: Beliefs, rng: np.random.Generator) -> GaussianParameters:
         mean, kappa, shape, scale, floor = beliefs

@@ -10,7 +10,7 @@ import numpy as np
 from suffice.kernels import scoring
 from suffice.scans import comparable, finite_check
 from suffice.schema import Array, Frozen
-from suffice.tables import Block, Dense, Sparse
+from suffice.tables import Block, Dense, Sparse, cells_of
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,12 @@ class Linear(Frozen):
         limit = None if threshold is None else comparable(threshold, block.dtype)
         if isinstance(block, Sparse):
             stored = block.stored(rows.start, rows.stop)
-            work = int(stored[0][-1] - stored[0][0]) * self.by_column.shape[1]
+            work = cells_of(stored) * self.by_column.shape[1]
             poison = scoring.add_linear_sparse(*stored, limit, self.by_column, scores, work=work)
         else:
             assert isinstance(block, Dense)
             check, poison = finite_check(block), 0.0
-            for place, x in block.pieces(rows.start, rows.stop):
-                part = scores[place.start - rows.start : place.stop - rows.start]
+            for x, part in block.scored(rows, scores):
                 poison += scoring.add_linear(x, limit, check, self.weights, part, work=x.size * len(self.weights))
         if poison != 0:
             block.reject_if_not_finite(rows)

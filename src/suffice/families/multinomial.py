@@ -16,7 +16,7 @@ from suffice.families.linear import Linear
 from suffice.kernels import averaging
 from suffice.priors import pseudo_counts
 from suffice.schema import Array, Columns
-from suffice.tables import Block, Dense, Part, Sparse
+from suffice.tables import Block, Dense, Part, Sparse, cells_of
 from suffice.tallies import Counts, Statistic
 
 
@@ -41,24 +41,28 @@ class DirichletMultinomial(Parameters):
 
     alpha: Array
 
+    @cached_property
+    def terms(self) -> tuple[Array, Array, Array, Array]:
+        """What the kernel takes: α and log Γ(α), A and log Γ(A)."""
+        whole = self.alpha.sum(axis=1)
+        return self.alpha, gammaln(self.alpha), whole, gammaln(whole)
+
     @property
     def log_p(self) -> Array:
         """The logarithm of each column's expected share."""
         return log_ratio(self.alpha, self.alpha.sum(axis=1, keepdims=True), 1 / self.alpha.shape[1])
 
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        whole = self.alpha.sum(axis=1)
-        beliefs, work = (self.alpha, gammaln(self.alpha), whole, gammaln(whole)), len(whole)
+        work = len(self.alpha)
         if isinstance(block, Sparse):
             stored = block.stored(rows.start, rows.stop)
-            cells = int(stored[0][-1] - stored[0][0])
-            poison = averaging.add_dirichlet_sparse(*stored, *beliefs, scores, work=cells * work)
+            cells = cells_of(stored)
+            poison = averaging.add_dirichlet_sparse(*stored, *self.terms, scores, work=cells * work)
         else:
             assert isinstance(block, Dense)
             poison = 0.0
-            for place, x in block.pieces(rows.start, rows.stop):
-                part = scores[place.start - rows.start : place.stop - rows.start]
-                poison += averaging.add_dirichlet(x, *beliefs, part, work=x.size * work)
+            for x, part in block.scored(rows, scores):
+                poison += averaging.add_dirichlet(x, *self.terms, part, work=x.size * work)
         if poison != 0:
             block.reject_if_not_finite(rows)
             block.reject_uncountable(rows)

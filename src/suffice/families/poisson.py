@@ -7,15 +7,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import stats
 from scipy.special import gammaln
 
 from suffice import scans
-from suffice.families.family import Beliefs, Family, Parameters
+from suffice.families.family import Beliefs, Family, Parameters, proper
 from suffice.families.linear import Linear
 from suffice.kernels import averaging
 from suffice.priors import Flat, Gamma, Prior, per_column, positive, refused
 from suffice.schema import Array, Columns
-from suffice.tables import Block, Dense, Part, Sparse
+from suffice.tables import Block, Dense, Part, Sparse, cells_of
 from suffice.tallies import Counts, Statistic
 
 
@@ -44,27 +45,32 @@ class NegativeBinomial(Parameters):
     shape: Array
     inverse_scale: Array
 
+    @cached_property
+    def terms(self) -> tuple[Array, Array, Array]:
+        """What the kernel takes: a, log(b + 1) and log Γ(a)."""
+        return self.shape, np.log1p(self.inverse_scale), gammaln(self.shape)
+
+    @cached_property
+    def bias(self) -> Array:
+        return np.asarray(-(self.shape * np.log1p(1 / self.inverse_scale)).sum(axis=1))
+
     @property
     def rate(self) -> Array:
         """The expected rate."""
         return np.asarray(self.shape / self.inverse_scale)
 
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        shape, b = np.broadcast_arrays(self.shape, self.inverse_scale)
-        shape, log_scale = np.ascontiguousarray(shape), np.ascontiguousarray(np.log1p(b))
-        log_gamma = gammaln(shape)
-        scores -= (shape * np.log1p(1 / b)).sum(axis=1)
+        scores += self.bias
         if isinstance(block, Sparse):
             stored = block.stored(rows.start, rows.stop)
-            work = int(stored[0][-1] - stored[0][0]) * len(shape)
-            poison = averaging.add_negative_binomial_sparse(*stored, shape, log_scale, log_gamma, scores, work=work)
+            work = cells_of(stored) * len(self.shape)
+            poison = averaging.add_negative_binomial_sparse(*stored, *self.terms, scores, work=work)
         else:
             assert isinstance(block, Dense)
             poison = 0.0
-            for place, x in block.pieces(rows.start, rows.stop):
-                part = scores[place.start - rows.start : place.stop - rows.start]
-                work = x.size * len(shape)
-                poison += averaging.add_negative_binomial(x, shape, log_scale, log_gamma, part, work=work)
+            for x, part in block.scored(rows, scores):
+                work = x.size * len(self.shape)
+                poison += averaging.add_negative_binomial(x, *self.terms, part, work=work)
         if poison != 0:
             block.reject_if_not_finite(rows)
             block.reject_uncountable(rows)
@@ -112,13 +118,17 @@ class Poisson(Family):
 
     def predictive(self, columns: Columns, beliefs: Beliefs) -> NegativeBinomial:
         shape, rate = np.broadcast_arrays(*beliefs)
-        return NegativeBinomial(shape, np.where(rate > 0, rate, 1.0))
+        return NegativeBinomial(np.ascontiguousarray(shape), np.where(rate > 0, rate, 1.0))
 
     def log_partition(self, columns: Columns, beliefs: Beliefs) -> Array:
         shape, rate = beliefs
         if not (np.asarray(rate) > 0).all():
             raise ValueError("the flat prior of a rate has no evidence: it does not add up to 1; use Gamma")
         return np.asarray(gammaln(shape) - shape * np.log(rate))
+
+    def marginals(self, columns: Columns, beliefs: Beliefs) -> dict[str, Any]:
+        shape, rate = np.broadcast_arrays(*proper(beliefs))
+        return {"rate": stats.gamma(shape, scale=1 / rate)}
 
     def draw(self, columns: Columns, beliefs: Beliefs, rng: np.random.Generator) -> PoissonParameters:
         return self._rate(rng.standard_gamma(beliefs[0]), beliefs[1])
@@ -130,8 +140,9 @@ class Poisson(Family):
 def add_log_factorials(block: Block, rows: slice, scores: Array) -> None:
     """Add −Σⱼ log xⱼ!, which is the same for all classes."""
     if isinstance(block, Sparse):
-        averaging.add_factorials_sparse(*block.stored(rows.start, rows.stop), scores, work=block.cells)
+        stored = block.stored(rows.start, rows.stop)
+        averaging.add_factorials_sparse(*stored, scores, work=cells_of(stored))
         return
     assert isinstance(block, Dense)
-    for place, x in block.pieces(rows.start, rows.stop):
-        averaging.add_factorials(x, scores[place.start - rows.start : place.stop - rows.start], work=x.size)
+    for x, part in block.scored(rows, scores):
+        averaging.add_factorials(x, part, work=x.size)

@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.priors.checks import checked_sums, numbers, per_column, positive
 from suffice.priors.priors import Dirichlet, Flat, MEstimate, Prior
-from suffice.schema import Array, Columns
+from suffice.schema import Array, Columns, starts_of
 
 
 def pseudo_counts(prior: Any, sizes: Array, family: str) -> Array:
@@ -99,5 +99,5 @@ def _by_level(value: Any, sizes: Array, what: str) -> Array:
 
 def _shares(p: Any, sizes: Array) -> Array:
     share = _by_level(p, sizes, "MEstimate(p=…)")
-    totals = np.add.reduceat(share, np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp))
+    totals = np.add.reduceat(share, starts_of(sizes))
     return np.asarray(share / np.repeat(checked_sums(totals, "MEstimate(p=…)"), sizes))

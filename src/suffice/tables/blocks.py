@@ -136,6 +136,11 @@ class Dense(Block):
             piece.flags.writeable = False  # one signature for the compiler, not two
             yield rows, piece
 
+    def scored(self, rows: slice, scores: Array) -> Iterator[tuple[Array, Array]]:
+        """Yield the rows in pieces, each with its own of the scores [row, class]."""
+        for here, piece in self.pieces(rows.start, rows.stop):
+            yield piece, scores[here.start - rows.start : here.stop - rows.start]
+
     def find(self, rows: slice, wrong: Callable[[Array], Array]) -> tuple[int, int, Any] | None:
         step = max(PIECE // self.shape[1], 1)
         for first in range(rows.start, rows.stop, step):
@@ -180,6 +185,11 @@ class Sparse(Block):
         place = first + places[0]
         row = int(np.searchsorted(self.matrix.indptr, place, side="right")) - 1
         return row, int(self.matrix.indices[place]), self.matrix.data[place].item()
+
+
+def cells_of(stored: tuple[Array, Array, Array]) -> int:
+    """Return how many cells a range of sparse rows stores."""
+    return int(stored[0][-1] - stored[0][0])
 
 
 def handed_out(dtype: np.dtype[Any]) -> np.dtype[Any]:
