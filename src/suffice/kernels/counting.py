@@ -25,15 +25,16 @@ def count_above(
     for first in range(0, rows, limit):
         for row in range(first, min(first + limit, rows)):
             k = codes[row]
-            if check is not None:
-                for j in range(columns):
-                    poison += x[row, j] * 0.0
             if weights is None:
                 for j in range(columns):
+                    if check is not None:
+                        poison += x[row, j] * 0.0
                     partial[k, j] += x[row, j] > threshold
             else:
                 weight = weights[row]
                 for j in range(columns):
+                    if check is not None:
+                        poison += x[row, j] * 0.0
                     partial[k, j] += weight if x[row, j] > threshold else 0.0
         for k in range(counts.shape[0]):
             for j in range(columns):
