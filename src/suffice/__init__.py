@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from suffice.classifiers.bayes import BayesClassifier
     from suffice.classifiers.bernoulli import BernoulliNB
     from suffice.classifiers.categorical import CategoricalNB
     from suffice.classifiers.gaussian import GaussianNB
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
     from suffice.distributions.gaussian import Gaussian
     from suffice.parallel import get_threads, set_threads, threads
     from suffice.priors import Beta, Dirichlet, Flat, Gamma, MEstimate, NormalInverseGamma, NormalInverseWishart, Prior
+    from suffice.schema import Text
     from suffice.tallies import CoMoments, Counts, Moments, Tally
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BayesClassifier",
     "Bernoulli",
     "BernoulliNB",
     "Beta",
@@ -50,6 +53,7 @@ __all__ = [
     "PoissonNB",
     "Prior",
     "Tally",
+    "Text",
     "get_threads",
     "set_threads",
     "threads",
@@ -58,6 +62,7 @@ __all__ = [
 # A name is imported when it is first asked for: scikit-learn, and pandas which it imports wherever
 # it finds it, are not loaded by `import suffice` alone.
 _HOMES = {
+    "suffice.classifiers.bayes": ("BayesClassifier",),
     "suffice.classifiers.bernoulli": ("BernoulliNB",),
     "suffice.classifiers.categorical": ("CategoricalNB",),
     "suffice.classifiers.gaussian": ("GaussianNB",),
@@ -76,6 +81,7 @@ _HOMES = {
         "NormalInverseWishart",
         "Prior",
     ),
+    "suffice.schema": ("Text",),
     "suffice.tallies": ("CoMoments", "Counts", "Moments", "Tally"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

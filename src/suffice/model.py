@@ -16,33 +16,34 @@ from suffice.tables import Block
 
 @dataclass(frozen=True)
 class Model:
-    """The log prior of the classes and the parameters of p(x given class) in one family."""
+    """The log prior of the classes, and for each block of columns the parameters of p(x given class)."""
 
-    columns: Columns
+    columns: tuple[Columns, ...]
     class_log_prior: Array
-    parameters: Parameters
+    parameters: tuple[Parameters, ...]
 
-    def log_joint(self, block: Block) -> Array:
+    def log_joint(self, blocks: tuple[Block, ...]) -> Array:
         """Return log p(x, class) for each row and class."""
-        return self._by_row(block, lambda log_joint: log_joint)
+        return self._by_row(blocks, lambda log_joint: log_joint)
 
-    def log_posterior(self, block: Block) -> Array:
+    def log_posterior(self, blocks: tuple[Block, ...]) -> Array:
         """Return log P(class given x) for each row and class."""
-        return self._by_row(block, lambda log_joint: decision.log_posterior(log_joint, self.class_log_prior))
+        return self._by_row(blocks, lambda log_joint: decision.log_posterior(log_joint, self.class_log_prior))
 
-    def most_probable(self, block: Block) -> Array:
+    def most_probable(self, blocks: tuple[Block, ...]) -> Array:
         """Return the code of the most probable class of each row."""
-        return self._by_row(block, lambda log_joint: decision.most_probable(log_joint, self.class_log_prior))
+        return self._by_row(blocks, lambda log_joint: decision.most_probable(log_joint, self.class_log_prior))
 
-    def _by_row(self, block: Block, view: Callable[[Array], Array]) -> Array:
+    def _by_row(self, blocks: tuple[Block, ...], view: Callable[[Array], Array]) -> Array:
         """Return a view of the log joint of all rows; the log joint itself exists for a few at a time."""
         classes = len(self.class_log_prior)
 
         def part(rows: slice) -> Array:
             scores = np.empty((rows.stop - rows.start, classes))
             scores[:] = self.class_log_prior
-            self.parameters.add(self.columns, block, rows, scores)
+            for columns, block, parameters in zip(self.columns, blocks, self.parameters, strict=True):
+                parameters.add(columns, block, rows, scores)
             return view(scores)
 
-        parts = memory.over_rows(block, classes, part)
+        parts = memory.over_rows(blocks, classes, part)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)

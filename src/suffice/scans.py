@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from suffice.kernels import counting, moments
-from suffice.schema import Array, starts_of
+from suffice.schema import Array, by_group, starts_of
 from suffice.tables import Block, Part, Sparse, cells_of
-from suffice.tallies import Moments
+from suffice.tallies import Counts, Moments
 
 # The first rows of a range, this many a class, give the means that the next ones are measured from, and
 # these the means for all others. Measured from its first row alone, a column that starts with an outlier
@@ -22,10 +22,14 @@ MOST_LEVELS = 1 << 24
 MOST_CELLS = 1 << 29
 
 
-def bits(part: Part, threshold: float | None) -> Array:
+def bits(part: Part, threshold: float | None) -> Counts:
     """Return how often each column was above the threshold; without one, the sum of its bits."""
     if threshold is None:
         return sums(part, most=1)
+    return Counts(part.class_count[:, None], _above(part, threshold))
+
+
+def _above(part: Part, threshold: float) -> Array:
     block = part.block
     limit = comparable(threshold, block.dtype)
     if isinstance(block, Sparse):
@@ -46,19 +50,31 @@ def bits(part: Part, threshold: float | None) -> Array:
     return counts.astype(np.float64, copy=False)
 
 
-def sums(part: Part, most: float | None = None) -> Array:
+def sums(part: Part, most: float | None = None) -> Counts:
     """Return the sum of each column, of numbers from 0 up (and up to ``most``)."""
     if isinstance(part.block, Sparse):
         counts = np.zeros((part.classes, part.block.shape[1]))
         stored = part.stored()
         outside = counting.add_up_sparse(*stored, part.codes, part.weights, most, counts, work=cells_of(stored))
         _check_sums(part, outside, counts, most)
-        return counts
+        return Counts(part.class_count[:, None], counts)
     partial, counts, most_rows = _accumulators(part, {1: np.uint32} if part.block.dtype == np.uint8 else {}, 255)
     for x, codes, weights in part.pieces():
         outside = counting.add_up(x, codes, weights, most, most_rows, partial, counts, work=x.size + counts.size)
+        if part.block.gaps and not np.isfinite(counts).all():
+            return _sums_present(part)
         _check_sums(part, outside, counts, most)
-    return counts.astype(np.float64, copy=False)
+    return Counts(part.class_count[:, None], counts)
+
+
+def _sums_present(part: Part) -> Counts:
+    """Return the sums over cells that are not empty, with the rows that have one."""
+    shape = (part.classes, part.block.shape[1])
+    n, counts = np.zeros(shape), np.zeros(shape)
+    for x, codes, weights in part.pieces():
+        outside = counting.add_up_present(x, codes, weights, n, counts, work=x.size)
+        _check_sums(part, outside, counts, None)
+    return Counts(n, counts)
 
 
 def spreads(part: Part) -> Moments:
@@ -68,7 +84,7 @@ def spreads(part: Part) -> Moments:
     total, before = None, None
     for head in (HEAD * part.classes, HEAD**2 * part.classes, len(part.codes)):
         here, part = part.split(min(head, len(part.codes)))
-        before = _deviations(here, before)
+        before = _deviations(here, before) or _deviations_present(here, before)
         total = before if total is None else total + before
         if not len(part.codes):
             break
@@ -77,7 +93,7 @@ def spreads(part: Part) -> Moments:
 
 
 def levels(part: Part) -> tuple[Array, Array]:
-    """Return the number of levels of each column, and how often each level was seen."""
+    """Return the number of levels of each column, and how often each level was seen, of plain codes."""
     columns = part.block.shape[1]
     room = np.full(columns, 8, np.intp)
     kind: Any = np.int64 if part.weights is None else np.float64
@@ -96,6 +112,15 @@ def levels(part: Part) -> tuple[Array, Array]:
     if fractions[0]:
         _warn_of_fractions(part)
     return room, counts.astype(np.float64, copy=False)
+
+
+def coded(part: Part, sizes: Array) -> Counts:
+    """Return how often each level was seen, of columns with so many levels each, and the rows not empty."""
+    counts = np.zeros((part.classes, int(sizes.sum())))
+    starts = starts_of(sizes)
+    for x, codes, weights in part.pieces():
+        counting.count_coded(x, codes, weights, starts, counts, work=x.size)
+    return Counts(by_group(np.add, counts, starts), counts)
 
 
 def comparable(threshold: float, dtype: np.dtype[Any]) -> Any:
@@ -131,8 +156,10 @@ def _moments_of_bytes(part: Part) -> Moments:
     return Moments(n, total / held, np.zeros(shape), (n.astype(np.int64) * squares - total * total) / held)
 
 
-def _deviations(part: Part, before: Moments | None) -> Moments:
-    """Return the moments, measured from the means of the rows before if there are any."""
+def _deviations(part: Part, before: Moments | None) -> Moments | None:
+    """Return the moments, measured from the means of the rows before if there are any; None if cells are empty."""
+    if before is not None and before.n.shape[1] > 1:
+        return None  # cells were empty before, so this class and column may have no mean yet
     shape = (part.classes, part.block.shape[1])
     shift = np.zeros(shape) if before is None else before.mean.copy()
     met = np.zeros(part.classes, np.uint8) if before is None else (before.n[:, 0] > 0).astype(np.uint8)
@@ -140,12 +167,30 @@ def _deviations(part: Part, before: Moments | None) -> Moments:
     for x, codes, weights in part.pieces():
         if moments.add_deviations(x, codes, weights, shift, met, sums, squares, work=2 * x.size) != 0:
             part.block.reject_if_not_finite(part.rows)
+        if part.block.gaps and not np.isfinite(sums).all():
+            return None
+    _check_squares(part, sums, squares)
+    return Moments.about(part.class_count[:, None], shift, sums, squares)
+
+
+def _deviations_present(part: Part, before: Moments | None) -> Moments:
+    """Return the moments of the cells that are not empty, measured as `_deviations` does."""
+    shape = (part.classes, part.block.shape[1])
+    shift = np.zeros(shape) if before is None else before.mean.copy()
+    met = np.zeros(shape, np.uint8) if before is None else np.broadcast_to(before.n > 0, shape).astype(np.uint8)
+    n, sums, squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    for x, codes, weights in part.pieces():
+        moments.add_deviations_present(x, codes, weights, shift, met, n, sums, squares, work=3 * x.size)
+    _check_squares(part, sums, squares)
+    return Moments.about(n, shift, sums, squares)
+
+
+def _check_squares(part: Part, sums: Array, squares: Array) -> None:
     finite = np.isfinite(sums) & np.isfinite(squares)
     if not finite.all():
         part.block.reject_if_not_finite(part.rows)
         name = part.block.name(int(np.argmin(finite.all(axis=0))))
         raise ValueError(f"the numbers of {name} are so large that their squares overflow; rescale it")
-    return Moments.about(part.class_count[:, None], shift, sums, squares)
 
 
 def _accumulators(part: Part, narrow: dict[int, Any], largest: int) -> tuple[Array, Array, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -18,7 +18,10 @@ from suffice.families.family import Beliefs
 from suffice.model import Model
 from suffice.priors import Prior, for_columns
 from suffice.schema import Array, Columns
+from suffice.tables import Block
 from suffice.tallies import Statistic, Tally
+
+Subject = tuple[Family, Columns, Statistic]
 
 # How many probabilities are drawn at once for an interval: the rows are taken a few at a time.
 DRAWN_CELLS = 1 << 22
@@ -55,7 +58,7 @@ class TallyClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         labels : ndarray of shape (n_samples,)
         """
         tally = self._learned()
-        return tally.schema.classes[self._model().most_probable(self._block(X, tally))]
+        return tally.schema.classes[self._model().most_probable(self._blocks(X, tally))]
 
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Return log p(x, class) = log P(class) + log p(x given class).
@@ -69,7 +72,7 @@ class TallyClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         -------
         log_joint : ndarray of shape (n_samples, n_classes)
         """
-        return self._model().log_joint(self._block(X, self._learned()))
+        return self._model().log_joint(self._blocks(X, self._learned()))
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return log P(class given x).
@@ -83,7 +86,7 @@ class TallyClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         -------
         log_probabilities : ndarray of shape (n_samples, n_classes)
         """
-        return self._model().log_posterior(self._block(X, self._learned()))
+        return self._model().log_posterior(self._blocks(X, self._learned()))
 
     def predict_proba(self, X: Any) -> Array:
         """Return P(class given x).
@@ -128,26 +131,29 @@ class TallyClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         if draws < 2:
             raise ValueError(f"draws must be 2 or more, not {draws!r}")
         tally = self._learned()
-        block = self._block(X, tally)
-        subject = self._subject(tally)
-        beliefs = posterior(*subject, self.prior_)
+        blocks = self._blocks(X, tally)
+        subjects = self._subjects(tally)
+        beliefs = [posterior(*subject, prior) for subject, prior in zip(subjects, self._priors(tally), strict=True)]
         quantiles = [(1 - level) / 2, (1 + level) / 2]
         seed = np.random.SeedSequence(random_state)
         step = max(DRAWN_CELLS // (draws * len(tally.class_count)), 1)
         bounds = []
-        for first in range(0, block.shape[0], step):
-            rows, rng = block.between(first, min(first + step, block.shape[0])), np.random.default_rng(seed)
-            drawn = [np.exp(self._drawn(tally, *subject[:2], beliefs, rng).log_posterior(rows)) for _ in range(draws)]
+        for first in range(0, blocks[0].shape[0], step):
+            last, rng = min(first + step, blocks[0].shape[0]), np.random.default_rng(seed)
+            rows = tuple(block.between(first, last) for block in blocks)
+            drawn = [np.exp(self._drawn(tally, subjects, beliefs, rng).log_posterior(rows)) for _ in range(draws)]
             bounds.append(np.quantile(drawn, quantiles, axis=0))
         lower, upper = np.concatenate(bounds, axis=1)
         return lower, upper
 
     def _drawn(
-        self, tally: Tally, family: Family, columns: Columns, beliefs: Beliefs, rng: np.random.Generator
+        self, tally: Tally, subjects: Sequence[Subject], beliefs: Sequence[Beliefs], rng: np.random.Generator
     ) -> Model:
         """Return a model drawn from what is believed of the parameters."""
         shares = decision.drawn_class_prior(self._class_prior(), tally.schema.classes, tally.class_count, rng)
-        return Model(columns, self._scored(decision.log(shares)), family.draw(columns, beliefs, rng))
+        pairs = zip(subjects, beliefs, strict=True)
+        parameters = tuple(family.draw(columns, its, rng) for (family, columns, _), its in pairs)
+        return Model(tuple(subject[1] for subject in subjects), self._scored(decision.log(shares)), parameters)
 
     @property
     def posterior_(self) -> dict[str, Any]:
@@ -159,24 +165,27 @@ class TallyClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         >>> lower.round(2).tolist(), upper.round(2).tolist()
         ([[0.37], [0.03]], [[0.98], [0.78]])
         """
-        family, columns, statistic = self._subject(self._learned())
+        family, columns, statistic = self._subjects(self._learned())[0]
         return family.marginals(columns, posterior(family, columns, statistic, self.prior_))
 
     @property
     def log_evidence_(self) -> float:
         """The log probability of X given the classes and the prior, all parameters averaged out."""
-        return float(log_evidence(*self._subject(self._learned()), self.prior_).sum())
+        tally = self._learned()
+        self._check(tally)
+        pairs = zip(self._subjects(tally), self._priors(tally), strict=True)
+        return float(sum(log_evidence(*subject, prior).sum() for subject, prior in pairs))
 
     @property
     def prior_(self) -> Any:
         """The prior in use: as set, or the pseudo-counts that ``"auto"`` chose."""
         tally = self._learned()
         self._check(tally)
-        return chosen(self._prior_setting(), *self._subject(tally))
+        return self._priors(tally)[0]
 
     @abstractmethod
-    def _estimator(self) -> Family:
-        """Return the family as the settings have it."""
+    def _estimator(self, columns: Columns) -> Family:
+        """Return the family of a block of columns as the settings have it."""
 
     def _default_prior(self) -> Any:
         """Return the prior where none is set."""
@@ -194,23 +203,35 @@ class TallyClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         """Raise what is wrong with the settings for this tally."""
         decision.class_prior(self._class_prior(), tally.schema.classes, tally.class_count)
         if self.estimate != "mle" and not isinstance(self.prior, str):
-            family, columns, statistic = self._subject(tally)
-            family.believed(for_columns(self._prior_setting(), columns), columns, statistic)
+            for family, columns, statistic in self._subjects(tally):
+                family.believed(for_columns(self._prior_setting(columns), columns), columns, statistic)
 
-    def _prior_setting(self) -> Any:
+    def _prior_setting(self, columns: Columns) -> Any:
+        """Return what is set as the prior of a block of columns."""
         return self._default_prior() if self.prior is None else self.prior
+
+    def _priors(self, tally: Tally) -> list[Any]:
+        """Return the prior of each block of columns: as set, or as chosen by evidence."""
+        return [chosen(self._prior_setting(subject[1]), *subject) for subject in self._subjects(tally)]
 
     def _estimated(self, tally: Tally) -> Model:
         """Return the model that the settings make of a tally."""
-        subject = self._subject(tally)
-        prior = None if self.estimate == "mle" else chosen(self._prior_setting(), *subject)
+        subjects = self._subjects(tally)
+        priors = [None] * len(subjects) if self.estimate == "mle" else self._priors(tally)
         shares = decision.class_prior(self._class_prior(), tally.schema.classes, tally.class_count)
-        return Model(subject[1], self._scored(decision.log(shares)), RULES[self.estimate](*subject, prior))
+        rule = RULES[self.estimate]
+        parameters = tuple(rule(*subject, prior) for subject, prior in zip(subjects, priors, strict=True))
+        return Model(tuple(subject[1] for subject in subjects), self._scored(decision.log(shares)), parameters)
 
-    def _subject(self, tally: Tally) -> tuple[Family, Columns, Statistic]:
-        """Return what an estimate is made of: the family, its columns and their sums."""
+    def _subjects(self, tally: Tally) -> list[Subject]:
+        """Return what an estimate is made of, for each block: the family, its columns and their sums."""
         tally = self._laid_out(tally)
-        return self._estimator(), tally.schema.blocks[0], tally.statistics[0]
+        blocks = zip(tally.schema.blocks, tally.statistics, strict=True)
+        return [(self._estimator(columns), columns, statistic) for columns, statistic in blocks]
+
+    def _blocks(self, X: Any, tally: Tally) -> tuple[Block, ...]:
+        """Return X as blocks of the columns that were learned."""
+        return (self._block(X, tally),)
 
     def _scored(self, class_log_prior: Array) -> Array:
         """Return the part of the log prior that enters the scores: all of it, but for complements."""

@@ -71,12 +71,12 @@ class BernoulliNB(FeatureCounts, DiscreteNB):
     def _columns(self, block: Block) -> Columns:
         return replace(super()._columns(block), threshold=None if self.binarize is None else float(self.binarize))
 
-    def _estimator(self) -> Bernoulli:
+    def _estimator(self, columns: Columns) -> Bernoulli:
         return Bernoulli(self.epsilon)
 
     @property
     def feature_log_prob_(self) -> Array:
         """Log p, the log probability of a 1 in each column of each class."""
-        parameters = self._model().parameters
+        parameters = self._model().parameters[0]
         assert isinstance(parameters, BernoulliParameters)
         return parameters.log_p

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval
 
 from suffice.classifiers.discrete import DiscreteNB
 from suffice.families.categorical import Categorical, CategoricalParameters
-from suffice.schema import Array, Schema
+from suffice.schema import Array, Columns, Schema
 from suffice.tallies import Counts, Tally
 
 
@@ -71,7 +71,7 @@ class CategoricalNB(DiscreteNB):
         super().__init__(alpha, force_alpha, fit_prior, class_prior, estimate, prior, epsilon)
         self.min_categories = min_categories
 
-    def _estimator(self) -> Categorical:
+    def _estimator(self, columns: Columns) -> Categorical:
         return Categorical(self.epsilon)
 
     def _laid_out(self, tally: Tally) -> Tally:
@@ -91,7 +91,7 @@ class CategoricalNB(DiscreteNB):
 
     @property
     def _parameters(self) -> CategoricalParameters:
-        parameters = self._model().parameters
+        parameters = self._model().parameters[0]
         assert isinstance(parameters, CategoricalParameters)
         return parameters
 

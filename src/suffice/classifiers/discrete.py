@@ -58,8 +58,8 @@ class DiscreteNB(TallyClassifier):
             raise ValueError("All values in alpha must be greater than 0. They must be finite numbers, too.")
         super()._check_settings(tally)
 
-    def _learn(self, *arguments: Any) -> Self:
-        learned = super()._learn(*arguments)
+    def _learn(self, *arguments: Any, whole: bool) -> Self:
+        learned = super()._learn(*arguments, whole=whole)
         if np.min(self.alpha) < LEAST_ALPHA and not self.force_alpha:
             warnings.warn(
                 f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. "

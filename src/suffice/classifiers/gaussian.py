@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from suffice.classifiers.base import TallyClassifier
 from suffice.estimation import RULES
 from suffice.families.gaussian import Gaussian, GaussianParameters, StudentT
-from suffice.schema import Array
+from suffice.schema import Array, Columns
 
 
 class GaussianNB(TallyClassifier):
@@ -76,12 +76,12 @@ class GaussianNB(TallyClassifier):
             raise ValueError("priors and class_prior are two names for one thing: set one of them")
         return self.class_prior if self.priors is None else self.priors
 
-    def _estimator(self) -> Gaussian:
+    def _estimator(self, columns: Columns) -> Gaussian:
         return Gaussian(self.var_smoothing, self.ddof)
 
     @property
     def _parameters(self) -> GaussianParameters | StudentT:
-        parameters = self._model().parameters
+        parameters = self._model().parameters[0]
         assert isinstance(parameters, (GaussianParameters, StudentT))
         return parameters
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from suffice.engines import memory
 from suffice.schema import Array, Columns, merged_classes
-from suffice.tables import Block, Table, as_block, as_labels
+from suffice.tables import Block, Table, Target, as_block, as_labels
 from suffice.tallies import Statistic, Tally
 
 
@@ -32,6 +32,14 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """Return how the columns of a block are to be counted."""
         return Columns(self._family, block.shape[1], block.names)
 
+    def _opened(self, X: Any, known: Tally | None) -> Any:
+        """Return X as something that has a shape and can be read: its form is checked, not yet its values."""
+        return self._block(X, known)
+
+    def _tallied(self, opened: Any, target: Target, known: Tally | None, whole: bool) -> Tally:
+        """Return the tally of rows to be learned or forgotten, which are all there will be or some of many."""
+        return memory.tally(Table((opened,), target), (self._columns(opened),))
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y, and from nothing else: what was known is forgotten.
 
@@ -48,7 +56,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         -------
         self : object
         """
-        return self._learn(None, X, y, None, sample_weight)
+        return self._learn(None, X, y, None, sample_weight, whole=True)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows: any batches, in any order, give what ``fit`` gives on all of them.
@@ -68,7 +76,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         -------
         self : object
         """
-        return self._learn(self.tally_ if self.__sklearn_is_fitted__() else None, X, y, classes, sample_weight)
+        known = self.tally_ if self.__sklearn_is_fitted__() else None
+        return self._learn(known, X, y, classes, sample_weight, whole=False)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Unlearn rows: the model is as if it had never met them.
@@ -90,9 +99,9 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         self : object
         """
         known = self._learned()
-        block = self._block(X, known)
-        table = Table.of(block, y, sample_weight, known.schema.classes)
-        left = known - memory.tally(table, self._columns(block))
+        opened = self._opened(X, known)
+        target = Target.of(opened.shape[0], y, sample_weight, known.schema.classes, type(self).__name__)
+        left = known - self._tallied(opened, target, known, whole=False)
         if len(left.class_count):
             self._check(left)
         self.tally_ = left
@@ -125,12 +134,12 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     @property
     def n_features_in_(self) -> int:
         """The number of columns."""
-        return self._learned().schema.blocks[0].count
+        return self._learned().schema.feature_count
 
     @property
     def feature_names_in_(self) -> Array:
         """The names of the columns; there only if they were learned from a frame with string names."""
-        names = self._learned().schema.blocks[0].names
+        names = self._learned().schema.feature_names
         if names is None:
             raise AttributeError(f"this {type(self).__name__} was fitted on columns without names")
         return np.array(names, dtype=object)
@@ -138,18 +147,18 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "tally_") and len(self.tally_.class_count) > 0
 
-    def _learn(self, known: Tally | None, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
+    def _learn(self, known: Tally | None, X: Any, y: Any, classes: Any, sample_weight: Any, *, whole: bool) -> Self:
         """Learn on top of what is known; nothing is changed before all of it has gone well."""
         self._check(None)
-        block = self._block(X, known)
+        opened = self._opened(X, known)
         labels = None if known is None else known.schema.classes
         if classes is not None:
             labels = self._declared(classes, labels)
-        table = Table.of(block, y, sample_weight, labels)
-        if classes is not None and labels is not None and len(table.classes) > len(labels):
-            strange = np.setdiff1d(table.classes, labels)
+        target = Target.of(opened.shape[0], y, sample_weight, labels, type(self).__name__)
+        if classes is not None and labels is not None and len(target.classes) > len(labels):
+            strange = np.setdiff1d(target.classes, labels)
             raise ValueError(f"The target label(s) {strange} in y do not exist in the initial classes {labels}")
-        tally = memory.tally(table, self._columns(block))
+        tally = self._tallied(opened, target, known, whole)
         tally = tally if known is None else known + tally
         self._check(tally)
         self.tally_ = tally

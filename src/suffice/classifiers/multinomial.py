@@ -9,7 +9,7 @@ import numpy as np
 from suffice.classifiers.discrete import DiscreteNB, FeatureCounts
 from suffice.families.complement import Complement
 from suffice.families.multinomial import DirichletMultinomial, Multinomial, MultinomialParameters
-from suffice.schema import Array
+from suffice.schema import Array, Columns
 
 
 class MultinomialNB(FeatureCounts, DiscreteNB):
@@ -58,13 +58,13 @@ class MultinomialNB(FeatureCounts, DiscreteNB):
     ) -> None:
         super().__init__(alpha, force_alpha, fit_prior, class_prior, estimate, prior, epsilon)
 
-    def _estimator(self) -> Multinomial:
+    def _estimator(self, columns: Columns) -> Multinomial:
         return Multinomial(self.epsilon)
 
     @property
     def feature_log_prob_(self) -> Array:
         """The log of each column's share in each class; of complements, the weights."""
-        parameters = self._model().parameters
+        parameters = self._model().parameters[0]
         assert isinstance(parameters, (MultinomialParameters, DirichletMultinomial))
         return parameters.log_p
 
@@ -132,7 +132,7 @@ class ComplementNB(MultinomialNB):
         )
         self.norm = norm
 
-    def _estimator(self) -> Complement:
+    def _estimator(self, columns: Columns) -> Complement:
         return Complement(self.epsilon, self.norm)
 
     def _scored(self, class_log_prior: Array) -> Array:

@@ -13,7 +13,7 @@ from suffice.classifiers.base import TallyClassifier
 from suffice.classifiers.discrete import FeatureCounts
 from suffice.estimation import RULES
 from suffice.families.poisson import NegativeBinomial, Poisson, PoissonParameters
-from suffice.schema import Array
+from suffice.schema import Array, Columns
 
 
 class PoissonNB(FeatureCounts, TallyClassifier):
@@ -55,13 +55,13 @@ class PoissonNB(FeatureCounts, TallyClassifier):
         self.class_prior = class_prior
         self.epsilon = epsilon
 
-    def _estimator(self) -> Poisson:
+    def _estimator(self, columns: Columns) -> Poisson:
         return Poisson(self.epsilon)
 
     @property
     def rate_(self) -> Array:
         """The rate of each column in each class."""
-        parameters = self._model().parameters
+        parameters = self._model().parameters[0]
         assert isinstance(parameters, (PoissonParameters, NegativeBinomial))
         return parameters.rate
 

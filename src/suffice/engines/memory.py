@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from suffice.families import FAMILIES
 from suffice.parallel import spread
-from suffice.schema import Columns, Schema
+from suffice.schema import Columns, Features, Schema
 from suffice.tables import Block, Table
 from suffice.tallies import Tally
 
@@ -23,34 +23,35 @@ MOST_ROWS = 1 << 22  # in a part: keeps sums of squares of bytes within 64 bits
 SCORED_CELLS = 1 << 21  # in a part that is scored: its scores are gone before the next one's come
 
 
-def tally(table: Table, columns: Columns) -> Tally:
-    """Return the tally of a table's rows, in one scan."""
-    family = FAMILIES[columns.family]
+def tally(table: Table, columns: tuple[Columns, ...], features: Features | None = None) -> Tally:
+    """Return the tally of a table's rows, in one scan of each block."""
+    classes = table.target.classes
 
     def tally_of(rows: slice) -> Tally:
-        part = table.part(rows)
-        met, statistic = family.tally(columns, part)
-        return Tally(Schema(table.classes, (met,)), part.class_count, (statistic,))
+        parts = table.parts(rows)
+        met = [FAMILIES[its.family].tally(its, part) for its, part in zip(columns, parts, strict=True)]
+        schema = Schema(classes, tuple(columns for columns, _ in met), features)
+        return Tally(schema, parts[0].class_count, tuple(statistic for _, statistic in met))
 
-    return reduce(add, spread(tally_of, _parts(table.block, len(table.classes)))).trimmed()
+    return reduce(add, spread(tally_of, _parts(table.blocks, len(classes)))).trimmed()
 
 
-def over_rows(block: Block, classes: int, function: Callable[[slice], Result]) -> list[Result]:
+def over_rows(blocks: tuple[Block, ...], classes: int, function: Callable[[slice], Result]) -> list[Result]:
     """Return the function's result for ranges of rows, in order, worked out by several threads."""
-    rows = block.shape[0]
-    step = max(min(SCORED_CELLS * rows // max(block.cells, 1), (1 << 17) // classes), 64)
+    rows, cells = blocks[0].shape[0], sum(block.cells for block in blocks)
+    step = max(min(SCORED_CELLS * rows // max(cells, 1), (1 << 17) // classes), 64)
     return spread(function, [slice(first, min(first + step, rows)) for first in range(0, rows, step)])
 
 
-def _parts(block: Block, classes: int) -> list[slice]:
+def _parts(blocks: tuple[Block, ...], classes: int) -> list[slice]:
     """Cut the rows into ranges by the size of the data alone.
 
     The number of threads has no say in it, so it has none in the result either. Each range costs
     accumulators of its own, so there are few where these are large (a vocabulary times classes).
     """
-    rows, columns = block.shape
-    affordable = block.cells // max(LEAST_WORK, 2 * classes * columns)
-    most = FEW_PARTS if block.cells < MUCH_WORK else MANY_PARTS
+    rows, cells = blocks[0].shape[0], sum(block.cells for block in blocks)
+    affordable = cells // max(LEAST_WORK, 2 * classes * sum(block.shape[1] for block in blocks))
+    most = FEW_PARTS if cells < MUCH_WORK else MANY_PARTS
     count = 1 << max(min(affordable, most, rows), 1).bit_length() - 1
     step = min(-(-rows // count), MOST_ROWS)
     return [slice(first, min(first + step, rows)) for first in range(0, rows, step)]

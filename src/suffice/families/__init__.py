@@ -7,9 +7,11 @@ from suffice.families.family import Family
 from suffice.families.gaussian import Gaussian
 from suffice.families.multinomial import Multinomial
 from suffice.families.poisson import Poisson
+from suffice.families.text import WordCounts
 
 FAMILIES: dict[str, Family] = {
-    family.name: family for family in (Bernoulli(), Categorical(), Complement(), Gaussian(), Multinomial(), Poisson())
+    family.name: family
+    for family in (Bernoulli(), Categorical(), Complement(), Gaussian(), Multinomial(), Poisson(), WordCounts())
 }
 
 __all__ = ["FAMILIES", "Family"]

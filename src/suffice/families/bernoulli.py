@@ -45,12 +45,12 @@ class BernoulliParameters(Parameters):
         """Σⱼ xⱼ·log p + (1 − xⱼ)·log q  =  Σⱼ log q + Σⱼ xⱼ·(log p − log q)."""
         never, always = np.isinf(self.log_p), np.isinf(self.log_q)
         if not (never.any() or always.any()):
-            return Linear(self.log_p - self.log_q, self.log_q.sum(axis=1))
+            return Linear(self.log_p - self.log_q, self.log_q)
         # where p is 0 a one is impossible, where p is 1 a zero is
-        veto = Linear(never.astype(np.float64) - always, always.sum(axis=1).astype(np.float64))
+        veto = Linear(never.astype(np.float64) - always, always.astype(np.float64))
         certain = never | always
         weights = np.where(certain, 0.0, np.where(never, 0.0, self.log_p) - np.where(always, 0.0, self.log_q))
-        return Linear(weights, np.where(certain, 0.0, self.log_q).sum(axis=1), veto)
+        return Linear(weights, np.where(certain, 0.0, self.log_q), veto)
 
     @cached_property
     def octets(self) -> Array | None:
@@ -79,7 +79,7 @@ class Bernoulli(Family):
     statistic = Counts
 
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
-        return columns, Counts(part.class_count[:, None], scans.bits(part, columns.threshold))
+        return columns, scans.bits(part, columns.threshold)
 
     def believed(self, prior: Any, columns: Columns, statistic: Statistic) -> Beliefs:
         count = columns.count

@@ -7,15 +7,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import stats
 from scipy.special import gammaln
 
 from suffice import scans
 from suffice.families.dirichlet import DirichletFamily
-from suffice.families.family import Beliefs, Parameters, guarded, log_ratio
+from suffice.families.family import Beliefs, Parameters, drawn_weights, guarded, log_ratio, proper
 from suffice.kernels import scoring
 from suffice.priors import pseudo_counts
-from suffice.schema import Array, Columns
-from suffice.tables import Block, Dense, Part
+from suffice.schema import Array, Columns, by_group
+from suffice.tables import Block, Coded, Dense, Part
 from suffice.tallies import Counts, Statistic
 
 
@@ -30,6 +31,10 @@ class CategoricalParameters(Parameters):
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         assert isinstance(block, Dense)
         starts, table = self.lookup
+        if isinstance(block, Coded):
+            for x, part in block.scored(rows, scores):
+                scoring.add_coded(x, starts, self.sizes, self.by_slot, part, work=x.size * len(table))
+            return
         for x, part in block.scored(rows, scores):
             if scoring.add_levels(x, starts, self.sizes, table, part, work=x.size * len(table)) < len(x):
                 block.reject_if_not_finite(rows)
@@ -44,43 +49,87 @@ class CategoricalParameters(Parameters):
     def lookup(self) -> tuple[Array, Array]:
         """Where each column starts in the table, and the table [class, slot]."""
         ends = np.cumsum(self.sizes + 1) - 1
-        table = np.zeros((len(self.log_p), int((self.sizes + 1).sum())))
-        table[:, np.setdiff1d(np.arange(table.shape[1]), ends)] = self.log_p
-        table[:, ends] = self.log_unseen
-        return (ends - self.sizes).astype(np.intp), table
+        return (ends - self.sizes).astype(np.intp), with_others(self.log_p, self.log_unseen, self.sizes)
+
+    @cached_property
+    def by_slot(self) -> Array:
+        """The table [slot, class]: what a cell looks up lies together."""
+        return np.ascontiguousarray(self.lookup[1].T)
 
 
 @dataclass(frozen=True)
 class Categorical(DirichletFamily):
     """p(x given class) = Πⱼ p[j, xⱼ], with Σ p[j, ·] = 1 for each column j.
 
-    A level never met has the weight α of the column's levels on average, and its share is what it
-    would have had as one more level: α / (n + Σα + α).
+    A level never met has the weight α of the column's levels on average. In an open column it is one
+    of those that share the whole: α / (n + Σα + α), beside count + α for the others. In a closed one
+    the levels met share the whole among themselves; there, a level never met says nothing if the codes
+    stand for something (bits, bins), and else has what it would have had as one more level.
     """
 
     name = "categorical"
 
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
+        if columns.codings is not None:
+            assert columns.sizes is not None
+            return columns, scans.coded(part, columns.sizes)
         room, counts = scans.levels(part)
         return replace(columns, sizes=room), Counts(part.class_count[:, None], counts)
 
     def believed(self, prior: Any, columns: Columns, statistic: Statistic) -> Beliefs:
         assert columns.sizes is not None
-        alpha = pseudo_counts(prior, columns.sizes, self.name)
-        return alpha[None], (np.add.reduceat(alpha, columns.starts) / columns.sizes)[None]
+        alpha = pseudo_counts(prior, columns.sizes, self.name)[None]
+        whole = by_group(np.add, alpha, columns.starts)
+        otherwise = 1.0  # a column that has met no level yet has no α of its own
+        return alpha, np.where(columns.sizes > 0, whole / np.maximum(columns.sizes, 1), otherwise)
 
     def log_partition(self, columns: Columns, beliefs: Beliefs) -> Array:
-        alpha = self._proper(beliefs[0])
-        whole = np.add.reduceat(alpha, columns.starts, axis=1)
-        return np.asarray(np.add.reduceat(gammaln(alpha), columns.starts, axis=1) - gammaln(whole))
+        alpha, unseen = self._proper(beliefs[0]), beliefs[1] * columns.open
+        logs = by_group(np.add, gammaln(alpha), columns.starts) + gammaln(np.where(unseen > 0, unseen, 1.0))
+        return np.asarray(logs - gammaln(self._whole(columns, alpha, beliefs[1])))
+
+    def marginals(self, columns: Columns, beliefs: Beliefs) -> dict[str, Any]:
+        assert columns.sizes is not None
+        (alpha,) = proper(beliefs[:1])
+        whole = np.repeat(self._whole(columns, alpha, beliefs[1]), columns.sizes, axis=1)
+        return {"p": stats.beta(alpha, whole - alpha)}
+
+    def draw(self, columns: Columns, beliefs: Beliefs, rng: np.random.Generator) -> Parameters:
+        assert columns.sizes is not None
+        alpha, sizes = beliefs[0], columns.sizes
+        unseen = np.broadcast_to(beliefs[1], (len(alpha), columns.count))
+        drawn = drawn_weights(with_others(alpha, unseen, sizes), np.cumsum(sizes + 1) - sizes - 1, rng)
+        ends = np.cumsum(sizes + 1) - 1
+        return self._shares(columns, np.delete(drawn, ends, axis=1), drawn[:, ends])
 
     def _groups(self, columns: Columns) -> Array:
         return columns.starts
 
+    def _whole(self, columns: Columns, weights: Array, unseen: Array) -> Array:
+        """Return what the levels of each column share: a part of it is for those never met, if it is open."""
+        return np.asarray(by_group(np.add, weights, columns.starts) + unseen * columns.open)
+
     def _shares(self, columns: Columns, weights: Array, unseen: Array) -> CategoricalParameters:
         assert columns.sizes is not None
-        sizes = columns.sizes
-        whole = np.add.reduceat(weights, columns.starts, axis=1)
-        log_p = log_ratio(weights, np.repeat(whole, sizes, axis=1), 1 / np.repeat(sizes, sizes))
-        log_unseen = log_ratio(np.broadcast_to(unseen, whole.shape), whole + unseen, 1 / (sizes + 1))
-        return CategoricalParameters(guarded(log_p, self.epsilon), guarded(log_unseen, self.epsilon), sizes)
+        sizes, is_open = columns.sizes, columns.open
+        whole = self._whole(columns, weights, unseen)
+        equal = np.repeat(1 / np.maximum(sizes + is_open, 1), sizes)
+        log_p = guarded(log_ratio(weights, np.repeat(whole, sizes, axis=1), equal), self.epsilon)
+        log_unseen = log_ratio(np.broadcast_to(unseen, whole.shape), whole + unseen * (1 - is_open), 1 / (sizes + 1))
+        log_unseen = guarded(log_unseen, self.epsilon)
+        if columns.codings is not None:
+            log_unseen = np.where(is_open > 0, log_unseen, 0.0)
+        return CategoricalParameters(log_p, log_unseen, sizes)
+
+
+def with_others(by_level: Array, by_column: Array, sizes: Array) -> Array:
+    """Return the levels of each column, followed by a slot of its own for any other level.
+
+    >>> with_others(np.array([[1, 2, 3]]), np.array([[8, 9]]), np.array([2, 1])).tolist()
+    [[1.0, 2.0, 8.0, 3.0, 9.0]]
+    """
+    ends = np.cumsum(sizes + 1) - 1
+    slots = np.empty((len(by_level), int((sizes + 1).sum())))
+    slots[:, np.delete(np.arange(slots.shape[1]), ends)] = by_level
+    slots[:, ends] = by_column
+    return slots

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import gammaln
 
-from suffice.schema import Array, Columns, Frozen
-from suffice.tables import Block, Part
+from suffice.schema import Array, Columns, Frozen, by_group
+from suffice.tables import Block, Dense, Part
 from suffice.tallies import Statistic
 
 Beliefs = tuple[Array, ...]
@@ -82,6 +83,26 @@ class Family(ABC):
         """Return parameters drawn at random from what is believed."""
 
 
+def add_by_piece(
+    block: Block,
+    rows: slice,
+    scores: Array,
+    whole: Callable[[Array, Array], float],
+    present: Callable[[Array, Array], float],
+) -> None:
+    """Add to the scores by the kernel for complete rows; by the other where cells turn out to be empty."""
+    assert isinstance(block, Dense)
+    for x, part in block.scored(rows, scores):
+        before = part.copy() if block.gaps else None
+        if whole(x, part) == 0:
+            continue
+        if before is not None:
+            part[:] = before
+            if present(x, part) == 0:
+                continue
+        block.reject_if_not_finite(rows)
+
+
 def log_ratio(part: Array, whole: Array, otherwise: Array | float) -> Array:
     """Return log(part / whole), −∞ for no part of something, and log(otherwise) for a part of nothing.
 
@@ -129,4 +150,4 @@ def drawn_weights(alpha: Array, starts: Array, rng: np.random.Generator) -> Arra
         logs = np.log(rng.standard_gamma(alpha + 1)) + np.log(rng.random(alpha.shape)) / alpha
     logs = np.maximum(logs, -1e300)
     sizes = np.diff([*starts, alpha.shape[1]])
-    return np.asarray(np.exp(logs - np.repeat(np.maximum.reduceat(logs, starts, axis=1), sizes, axis=1)))
+    return np.asarray(np.exp(logs - np.repeat(by_group(np.maximum, logs, starts), sizes, axis=1)))

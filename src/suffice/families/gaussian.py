@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.special import gammaln
 
 from suffice import scans
-from suffice.families.family import Beliefs, Family, Parameters, log_rising, proper
+from suffice.families.family import Beliefs, Family, Parameters, add_by_piece, log_rising, proper
 from suffice.kernels import averaging, scoring
 from suffice.priors import Flat, NormalInverseGamma, Prior, per_column, positive, refused
 from suffice.schema import Array, Columns
@@ -31,22 +31,29 @@ class GaussianParameters(Parameters):
     floor: float
 
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        assert isinstance(block, Dense)
-        poison = 0.0
-        for x, part in block.scored(rows, scores):
+        shape, each = (self.mean, self.halved_precision), 2 * len(self.mean)
+
+        def whole(x: Array, part: Array) -> float:
             part += self.bias
-            work = 2 * x.size * len(self.mean)
-            poison += scoring.add_gaussian(x, self.mean, self.halved_precision, part, work=work)
-        if poison != 0:
-            block.reject_if_not_finite(rows)
+            return scoring.add_gaussian(x, *shape, part, work=x.size * each)  # type: ignore[no-any-return]
+
+        def present(x: Array, part: Array) -> float:
+            return scoring.add_gaussian_present(x, *shape, self.peaks, part, work=x.size * each)  # type: ignore[no-any-return]
+
+        add_by_piece(block, rows, scores, whole, present)
 
     @cached_property
     def halved_precision(self) -> Array:
         return 0.5 / self.variance
 
     @cached_property
+    def peaks(self) -> Array:
+        """The log density of each column at its mean."""
+        return np.asarray(-0.5 * np.log(2 * np.pi * self.variance))
+
+    @cached_property
     def bias(self) -> Array:
-        return np.asarray(-0.5 * np.log(2 * np.pi * self.variance).sum(axis=1))
+        return np.asarray(self.peaks.sum(axis=1))
 
 
 @dataclass(frozen=True)
@@ -59,14 +66,10 @@ class StudentT(Parameters):
     floor: float
 
     @cached_property
-    def terms(self) -> tuple[Array, Array]:
-        """What the kernel takes: 1 / νs² and (ν + 1) / 2."""
-        return 1 / (self.dof * self.squared_scale), 0.5 * (self.dof + 1)
-
-    @cached_property
-    def bias(self) -> Array:
-        peak = log_rising(0.5 * self.dof, 0.5) - 0.5 * np.log(np.pi * self.dof * self.squared_scale)
-        return np.asarray(peak.sum(axis=1))
+    def terms(self) -> tuple[Array, Array, Array]:
+        """What the kernel takes: 1 / νs², (ν + 1) / 2 and the log density at m."""
+        peaks = log_rising(0.5 * self.dof, 0.5) - 0.5 * np.log(np.pi * self.dof * self.squared_scale)
+        return 1 / (self.dof * self.squared_scale), 0.5 * (self.dof + 1), peaks
 
     @property
     def variance(self) -> Array:
@@ -76,10 +79,9 @@ class StudentT(Parameters):
 
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         assert isinstance(block, Dense)
-        poison = 0.0
+        poison, gaps = 0.0, True if block.gaps else None
         for x, part in block.scored(rows, scores):
-            part += self.bias
-            poison += averaging.add_student(x, self.mean, *self.terms, part, work=4 * x.size * len(self.mean))
+            poison += averaging.add_student(x, self.mean, *self.terms, gaps, part, work=4 * x.size * len(self.mean))
         if poison != 0:
             block.reject_if_not_finite(rows)
 

@@ -7,35 +7,40 @@ from functools import cached_property
 
 import numpy as np
 
+from suffice.families.family import add_by_piece
 from suffice.kernels import scoring
 from suffice.scans import comparable, finite_check
 from suffice.schema import Array, Frozen
-from suffice.tables import Block, Dense, Sparse, cells_of
+from suffice.tables import Block, Sparse, cells_of
 
 
 @dataclass(frozen=True)
 class Linear(Frozen):
-    """log p(x given class) = bias + Σⱼ weights·xⱼ, and −∞ (``limit``) where ``veto`` is met.
+    """log p(x given class) = Σⱼ biases + weights·xⱼ, and −∞ (``limit``) where ``veto`` is met.
 
     The weights are finite. A probability of zero would be a weight of −∞, and −∞ times 0 is not a
     number; so what is impossible is counted apart, by a second product with 0s and 1s.
     """
 
     weights: Array
-    bias: Array
+    biases: Array
     veto: Linear | None = None
     limit: float = -np.inf
 
     @classmethod
-    def of(cls, weights: Array, bias: Array | float = 0.0, limit: float = -np.inf) -> Linear:
+    def of(cls, weights: Array, biases: Array | float = 0.0, limit: float = -np.inf) -> Linear:
         """Return the parameters from weights that may be infinite."""
-        classes = len(weights)
-        bias = np.broadcast_to(np.asarray(bias, np.float64), classes)
+        biases = np.broadcast_to(np.asarray(biases, np.float64), weights.shape)
         infinite = np.isinf(weights)
         if not infinite.any():
-            return cls(weights, bias)
-        veto = cls(infinite.astype(np.float64), np.zeros(classes))
-        return cls(np.where(infinite, 0.0, weights), bias, veto, limit)
+            return cls(weights, biases)
+        veto = cls(infinite.astype(np.float64), np.zeros(weights.shape))
+        return cls(np.where(infinite, 0.0, weights), biases, veto, limit)
+
+    @cached_property
+    def bias(self) -> Array:
+        """The sum of the biases of all columns."""
+        return np.asarray(self.biases.sum(axis=1))
 
     @cached_property
     def by_column(self) -> Array:
@@ -44,19 +49,24 @@ class Linear(Frozen):
 
     def add(self, block: Block, rows: slice, threshold: float | None, scores: Array) -> None:
         """Add the log likelihood of a range of rows to the scores."""
-        scores += self.bias
         limit = None if threshold is None else comparable(threshold, block.dtype)
         if isinstance(block, Sparse):
+            scores += self.bias
             stored = block.stored(rows.start, rows.stop)
             work = cells_of(stored) * self.by_column.shape[1]
-            poison = scoring.add_linear_sparse(*stored, limit, self.by_column, scores, work=work)
+            if scoring.add_linear_sparse(*stored, limit, self.by_column, scores, work=work) != 0:
+                block.reject_if_not_finite(rows)
         else:
-            assert isinstance(block, Dense)
-            check, poison = finite_check(block), 0.0
-            for x, part in block.scored(rows, scores):
-                poison += scoring.add_linear(x, limit, check, self.weights, part, work=x.size * len(self.weights))
-        if poison != 0:
-            block.reject_if_not_finite(rows)
+            check, classes = finite_check(block), len(self.weights)
+
+            def whole(x: Array, part: Array) -> float:
+                part += self.bias
+                return scoring.add_linear(x, limit, check, self.weights, part, work=x.size * classes)  # type: ignore[no-any-return]
+
+            def present(x: Array, part: Array) -> float:
+                return scoring.add_linear_present(x, self.weights, self.biases, part, work=x.size * classes)  # type: ignore[no-any-return]
+
+            add_by_piece(block, rows, scores, whole, present)
         if self.veto is not None:
             vetoes = np.zeros(scores.shape)
             self.veto.add(block, rows, threshold, vetoes)

@@ -53,7 +53,7 @@ class DirichletMultinomial(Parameters):
         return log_ratio(self.alpha, self.alpha.sum(axis=1, keepdims=True), 1 / self.alpha.shape[1])
 
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        work = len(self.alpha)
+        work, gaps = len(self.alpha), True if block.gaps else None
         if isinstance(block, Sparse):
             stored = block.stored(rows.start, rows.stop)
             cells = cells_of(stored)
@@ -62,7 +62,7 @@ class DirichletMultinomial(Parameters):
             assert isinstance(block, Dense)
             poison = 0.0
             for x, part in block.scored(rows, scores):
-                poison += averaging.add_dirichlet(x, *self.terms, part, work=x.size * work)
+                poison += averaging.add_dirichlet(x, *self.terms, gaps, part, work=x.size * work)
         if poison != 0:
             block.reject_if_not_finite(rows)
             block.reject_uncountable(rows)
@@ -75,10 +75,10 @@ class Multinomial(DirichletFamily):
     name = "multinomial"
 
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
-        return columns, Counts(part.class_count[:, None], scans.sums(part))
+        return columns, scans.sums(part)
 
     def believed(self, prior: Any, columns: Columns, statistic: Statistic) -> Beliefs:
-        alpha = pseudo_counts(prior, np.array([columns.count]), self.name)[None]
+        alpha = pseudo_counts(prior, np.array([columns.width]), self.name)[None]
         return alpha, alpha
 
     def predictive(self, columns: Columns, beliefs: Beliefs) -> Parameters:
@@ -97,5 +97,5 @@ class Multinomial(DirichletFamily):
         return np.array([0])
 
     def _shares(self, columns: Columns, weights: Array, unseen: Array) -> Parameters:
-        log_p = log_ratio(weights, weights.sum(axis=1, keepdims=True), 1 / weights.shape[1])
+        log_p = log_ratio(weights, weights.sum(axis=1, keepdims=True), 1 / max(weights.shape[1], 1))
         return MultinomialParameters(guarded(log_p, self.epsilon))

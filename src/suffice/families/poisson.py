@@ -35,7 +35,7 @@ class PoissonParameters(Parameters):
     def linear(self) -> Linear:
         """Σⱼ xⱼ·log λⱼ − λⱼ."""
         with np.errstate(divide="ignore"):
-            return Linear.of(np.log(self.rate + self.epsilon), -self.rate.sum(axis=1))
+            return Linear.of(np.log(self.rate + self.epsilon), -self.rate)
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class NegativeBinomial(Parameters):
         return self.shape, np.log1p(self.inverse_scale), gammaln(self.shape)
 
     @cached_property
-    def bias(self) -> Array:
-        return np.asarray(-(self.shape * np.log1p(1 / self.inverse_scale)).sum(axis=1))
+    def biases(self) -> Array:
+        return np.asarray(-self.shape * np.log1p(1 / self.inverse_scale))
 
     @property
     def rate(self) -> Array:
@@ -60,8 +60,9 @@ class NegativeBinomial(Parameters):
         return np.asarray(self.shape / self.inverse_scale)
 
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        scores += self.bias
+        gaps = True if block.gaps else None
         if isinstance(block, Sparse):
+            scores += self.biases.sum(axis=1)
             stored = block.stored(rows.start, rows.stop)
             work = cells_of(stored) * len(self.shape)
             poison = averaging.add_negative_binomial_sparse(*stored, *self.terms, scores, work=work)
@@ -70,7 +71,7 @@ class NegativeBinomial(Parameters):
             poison = 0.0
             for x, part in block.scored(rows, scores):
                 work = x.size * len(self.shape)
-                poison += averaging.add_negative_binomial(x, *self.terms, part, work=work)
+                poison += averaging.add_negative_binomial(x, *self.terms, self.biases, gaps, part, work=work)
         if poison != 0:
             block.reject_if_not_finite(rows)
             block.reject_uncountable(rows)
@@ -91,7 +92,7 @@ class Poisson(Family):
     statistic = Counts
 
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
-        return columns, Counts(part.class_count[:, None], scans.sums(part))
+        return columns, scans.sums(part)
 
     def believed(self, prior: Any, columns: Columns, statistic: Statistic) -> Beliefs:
         if isinstance(prior, Flat):

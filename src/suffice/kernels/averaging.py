@@ -23,30 +23,34 @@ def log_rising(a: float, x: float, log_gamma: float) -> float:
 
 
 @Kernel
-def add_student(x: Any, means: Any, inverses: Any, halves: Any, scores: Any) -> float:
-    """Add −Σⱼ (ν + 1)/2·log(1 + (x − m)² / νs²)."""
+def add_student(x: Any, means: Any, inverses: Any, halves: Any, peaks: Any, gaps: Any, scores: Any) -> float:
+    """Add Σⱼ peak − (ν + 1)/2·log(1 + (x − m)² / νs²); with ``gaps``, over the cells that are not empty."""
     rows, columns = x.shape
     poison = 0.0
     for row in range(rows):
         for k in range(means.shape[0]):
             total = 0.0
             for j in range(columns):
-                deviation = x[row, j] - means[k, j]
-                total += halves[k, j] * math.log1p(deviation * deviation * inverses[k, j])
+                if gaps is None or x[row, j] == x[row, j]:
+                    deviation = x[row, j] - means[k, j]
+                    total += peaks[k, j] - halves[k, j] * math.log1p(deviation * deviation * inverses[k, j])
             poison += total * 0.0
-            scores[row, k] -= total
+            scores[row, k] += total
     return poison
 
 
 @Kernel
-def add_dirichlet(x: Any, alpha: Any, log_gamma: Any, whole: Any, log_gamma_whole: Any, scores: Any) -> float:
-    """Add −log Γ(A + N) + Σⱼ log Γ(αⱼ + xⱼ) − log Γ(αⱼ)."""
+def add_dirichlet(
+    x: Any, alpha: Any, log_gamma: Any, whole: Any, log_gamma_whole: Any, gaps: Any, scores: Any
+) -> float:
+    """Add −log Γ(A + N) + Σⱼ log Γ(αⱼ + xⱼ) − log Γ(αⱼ); with ``gaps``, an empty cell is a count of 0."""
     rows, columns = x.shape
     poison = 0.0
     for row in range(rows):
         length = 0.0
         for j in range(columns):
-            length += x[row, j]
+            if gaps is None or x[row, j] == x[row, j]:
+                length += x[row, j]
             if x[row, j] < 0 or x[row, j] > MOST_COUNTED:
                 poison = math.nan
         poison += length * 0.0
@@ -55,7 +59,7 @@ def add_dirichlet(x: Any, alpha: Any, log_gamma: Any, whole: Any, log_gamma_whol
         for k in range(alpha.shape[0]):
             total = 0.0
             for j in range(columns):
-                if x[row, j] != 0:
+                if x[row, j] != 0 and (gaps is None or x[row, j] == x[row, j]):
                     total += log_rising(alpha[k, j], x[row, j] * 1.0, log_gamma[k, j])
             scores[row, k] += total - log_rising(whole[k], length, log_gamma_whole[k])
     return poison
@@ -92,13 +96,16 @@ def add_dirichlet_sparse(
 
 
 @Kernel
-def add_negative_binomial(x: Any, shape: Any, log_scale: Any, log_gamma: Any, scores: Any) -> float:
-    """Add Σⱼ log Γ(aⱼ + xⱼ) − log Γ(aⱼ) − xⱼ·log(bⱼ + 1)."""
+def add_negative_binomial(
+    x: Any, shape: Any, log_scale: Any, log_gamma: Any, biases: Any, gaps: Any, scores: Any
+) -> float:
+    """Add Σⱼ bias + log Γ(aⱼ + xⱼ) − log Γ(aⱼ) − xⱼ·log(bⱼ + 1); with ``gaps``, over cells not empty."""
     rows, columns = x.shape
     poison = 0.0
     for row in range(rows):
         for j in range(columns):
-            poison += x[row, j] * 0.0
+            if gaps is None:
+                poison += x[row, j] * 0.0
             if x[row, j] < 0 or x[row, j] > MOST_COUNTED:
                 poison = math.nan
         if poison != 0:
@@ -106,9 +113,11 @@ def add_negative_binomial(x: Any, shape: Any, log_scale: Any, log_gamma: Any, sc
         for k in range(shape.shape[0]):
             total = 0.0
             for j in range(columns):
-                if x[row, j] != 0:
-                    value = x[row, j] * 1.0
-                    total += log_rising(shape[k, j], value, log_gamma[k, j]) - value * log_scale[k, j]
+                if gaps is None or x[row, j] == x[row, j]:
+                    total += biases[k, j]
+                    if x[row, j] != 0:
+                        value = x[row, j] * 1.0
+                        total += log_rising(shape[k, j], value, log_gamma[k, j]) - value * log_scale[k, j]
             scores[row, k] += total
     return poison
 

@@ -71,6 +71,36 @@ def add_up(x: Any, codes: Any, weights: Any, most: Any, limit: int, partial: Any
 
 
 @Kernel
+def add_up_present(x: Any, codes: Any, weights: Any, n: Any, counts: Any) -> bool:
+    """Sum each column over the cells that are not empty, and the rows that have one; True as ``add_up``."""
+    rows, columns = x.shape
+    outside = False
+    for row in range(rows):
+        k = codes[row]
+        weight = 1.0 if weights is None else weights[row]
+        for j in range(columns):
+            value = x[row, j]
+            if value == value:
+                outside |= value < 0
+                n[k, j] += weight
+                counts[k, j] += weight * value
+    return outside
+
+
+@Kernel
+def count_coded(x: Any, codes: Any, weights: Any, starts: Any, counts: Any) -> None:
+    """Count each code of each column; a negative one is an empty cell."""
+    rows, columns = x.shape
+    for row in range(rows):
+        k = codes[row]
+        weight = 1.0 if weights is None else weights[row]
+        for j in range(columns):
+            code = x[row, j]
+            if code >= 0:
+                counts[k, starts[j] + code] += weight
+
+
+@Kernel
 def count_levels(
     x: Any, codes: Any, weights: Any, first: int, starts: Any, room: Any, counts: Any, fractions: Any
 ) -> int:

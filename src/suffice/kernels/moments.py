@@ -59,3 +59,26 @@ def add_deviations(x: Any, codes: Any, weights: Any, shift: Any, met: Any, sums:
                 sums[k, j] += weight * deviation
                 squares[k, j] += weight * deviation * deviation
     return poison
+
+
+@Kernel
+def add_deviations_present(
+    x: Any, codes: Any, weights: Any, shift: Any, met: Any, n: Any, sums: Any, squares: Any
+) -> None:
+    """Sum what ``add_deviations`` does over the cells that are not empty, and their weight n."""
+    rows, columns = x.shape
+    for row in range(rows):
+        k = codes[row]
+        weight = 1.0 if weights is None else weights[row]
+        if weight == 0:
+            continue
+        for j in range(columns):
+            value = x[row, j]
+            if value == value:
+                if not met[k, j]:
+                    met[k, j] = 1
+                    shift[k, j] = value
+                deviation = value - shift[k, j]
+                n[k, j] += weight
+                sums[k, j] += weight * deviation
+                squares[k, j] += weight * deviation * deviation

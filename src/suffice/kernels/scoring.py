@@ -127,6 +127,55 @@ def add_gaussian(x: Any, means: Any, halved_precisions: Any, scores: Any) -> flo
 
 
 @Kernel
+def add_linear_present(x: Any, weights: Any, biases: Any, scores: Any) -> float:
+    """Add Σⱼ b[class, j] + w[class, j]·x[row, j] over the cells that are not empty."""
+    rows, columns = x.shape
+    poison = 0.0
+    for row in range(rows):
+        for k in range(weights.shape[0]):
+            total = 0.0
+            for j in range(columns):
+                value = x[row, j]
+                total += biases[k, j] + weights[k, j] * value if value == value else 0.0
+            poison += total * 0.0
+            scores[row, k] += total
+    return poison
+
+
+@Kernel
+def add_gaussian_present(x: Any, means: Any, halved_precisions: Any, peaks: Any, scores: Any) -> float:
+    """Add Σⱼ peak[class, j] − (x[row, j] − μ[class, j])² / 2σ²[class, j] over the cells that are not empty."""
+    rows, columns = x.shape
+    poison = 0.0
+    for row in range(rows):
+        for k in range(means.shape[0]):
+            total = 0.0
+            for j in range(columns):
+                value = x[row, j]
+                deviation = value - means[k, j]
+                total += peaks[k, j] - deviation * deviation * halved_precisions[k, j] if value == value else 0.0
+            poison += total * 0.0
+            scores[row, k] += total
+    return poison
+
+
+@Kernel
+def add_coded(x: Any, starts: Any, sizes: Any, table: Any, scores: Any) -> None:
+    """Add Σⱼ table[column j's code x[row, j], class]; a negative code is an empty cell and adds nothing.
+
+    The slot after a column's last code is that of any level never met.
+    """
+    rows, columns = x.shape
+    for row in range(rows):
+        for j in range(columns):
+            code = x[row, j]
+            if code >= 0:
+                slot = starts[j] + (code if code < sizes[j] else sizes[j])
+                for k in range(table.shape[1]):
+                    scores[row, k] += table[slot, k]
+
+
+@Kernel
 def add_levels(x: Any, starts: Any, sizes: Any, table: Any, scores: Any) -> int:
     """Add Σⱼ table[class, column j's level x[row, j]], up to the first row that holds no level.
 

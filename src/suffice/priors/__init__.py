@@ -11,7 +11,7 @@ from suffice.priors.priors import (
     NormalInverseWishart,
     Prior,
 )
-from suffice.priors.reading import for_columns, pseudo_counts, refused
+from suffice.priors.reading import by_name, for_columns, pseudo_counts, refused
 
 __all__ = [
     "LARGEST",
@@ -23,6 +23,7 @@ __all__ = [
     "NormalInverseGamma",
     "NormalInverseWishart",
     "Prior",
+    "by_name",
     "checked_sums",
     "for_columns",
     "numbers",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.priors.checks import checked_sums, numbers, per_column, positive
-from suffice.priors.priors import Dirichlet, Flat, MEstimate, Prior
+from suffice.priors.priors import Beta, Dirichlet, Flat, MEstimate, Prior
 from suffice.schema import Array, Columns, starts_of
 
 
@@ -79,6 +79,31 @@ def for_columns(prior: Any, columns: Columns) -> Any:
     return kind(**stacked)
 
 
+def by_name(prior: Any, columns: Columns) -> Any:
+    """Return the prior of a block from {column or family: prior}; what is not named has a pseudo-count of ½.
+
+    >>> from suffice import Gamma
+    >>> by_name({"poisson": Gamma(2, 1), "age": 5.0}, Columns("gaussian", 2, ("age", "height")))
+    array([5. , 0.5])
+    """
+    if not isinstance(prior, Mapping):
+        return prior
+    names, families = columns.names or tuple(range(columns.count)), columns.families
+    found = [prior.get(name, prior.get(family, 0.5)) for name, family in zip(names, families, strict=True)]
+    if any(isinstance(each, Prior) for each in found) and columns.codings is not None:
+        found = [_of_levels(each) for each in found]
+    if any(isinstance(each, Prior) for each in found):
+        return found[0] if len(found) == 1 or all(each == found[0] for each in found) else found
+    return np.array(found, np.float64) if len(found) > 1 else found[0]
+
+
+def _of_levels(prior: Any) -> Any:
+    """Return a prior of one column as a Dirichlet, so that columns of yes and no stand beside others."""
+    if isinstance(prior, Beta):
+        return Dirichlet(np.array([prior.b, prior.a], np.float64))
+    return prior if isinstance(prior, Prior) else Dirichlet(prior)
+
+
 def refused(prior: Any, family: str, accepted: str) -> ValueError:
     """Return the error for a prior that is another family's."""
     return ValueError(f"prior={prior!r} does not suit {family} columns; they take {accepted}")
@@ -87,8 +112,8 @@ def refused(prior: Any, family: str, accepted: str) -> ValueError:
 def _by_level(value: Any, sizes: Array, what: str) -> Array:
     """Return one number a level: from one for all, or one for each level of a column."""
     array, width = numbers(value, what), int(sizes.sum())
-    if array.ndim == 0:
-        return np.full(width, float(array))
+    if array.size == 1:
+        return np.full(width, array.item())
     if array.shape == (width,):
         return array
     if len(set(sizes.tolist())) == 1 and array.shape == (int(sizes[0]),):

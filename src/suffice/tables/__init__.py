@@ -1,8 +1,30 @@
 """The one door for data. Everything a user passes in is checked here, and nowhere else."""
 
-from suffice.tables.blocks import Block, Dense, Sparse, cells_of
-from suffice.tables.door import Table, as_block
+from suffice.tables.blocks import Block, Coded, Dense, Gappy, Sparse, cells_of
+from suffice.tables.door import Table, Target, as_block, as_sheet
+from suffice.tables.frames import FrameSheet, split_frame
 from suffice.tables.labels import as_labels
 from suffice.tables.parts import Part
+from suffice.tables.reading import matched, read
+from suffice.tables.sheets import Sheet, SparseSheet
 
-__all__ = ["Block", "Dense", "Part", "Sparse", "Table", "as_block", "as_labels", "cells_of"]
+__all__ = [
+    "Block",
+    "Coded",
+    "Dense",
+    "FrameSheet",
+    "Gappy",
+    "Part",
+    "Sheet",
+    "Sparse",
+    "SparseSheet",
+    "Table",
+    "Target",
+    "as_block",
+    "as_labels",
+    "as_sheet",
+    "cells_of",
+    "matched",
+    "read",
+    "split_frame",
+]

@@ -28,7 +28,7 @@ class Block(ABC):
     """Columns of numbers, read by ranges of rows; ``owner`` is who asks, for error messages."""
 
     owner: str
-    names: tuple[str, ...] | None
+    names: tuple[Any, ...] | None
 
     @property
     @abstractmethod
@@ -52,6 +52,15 @@ class Block(ABC):
     def find(self, rows: slice, wrong: Callable[[Array], Array]) -> tuple[int, int, Any] | None:
         """Return row, column and value of the first cell among these rows that is wrong."""
 
+    @property
+    def gaps(self) -> bool:
+        """Whether NaN is an empty cell, to be skipped, and not an error."""
+        return False
+
+    def without_gaps(self) -> Block:
+        """Return the same cells, none of which may be empty."""
+        return self
+
     def name(self, column: int) -> str:
         """Name a column as an error message should."""
         return f"column {column}" if self.names is None else f"column {self.names[column]!r}"
@@ -60,7 +69,7 @@ class Block(ABC):
         """Raise scikit-learn's error for NaN or infinity, naming the cell, if these rows have one."""
         if self.dtype.kind != "f":
             return
-        found = self.find(rows, lambda values: ~np.isfinite(values))
+        found = self.find(rows, np.isinf if self.gaps else lambda values: ~np.isfinite(values))
         if found is not None:
             self.reject_not_finite(*found)
 
@@ -150,6 +159,23 @@ class Dense(Block):
                     row, column = places[0]
                     return here.start + int(row), int(column), piece[row, column].item()
         return None
+
+
+@dataclass(frozen=True)
+class Gappy(Dense):
+    """A two-dimensional array in which NaN is an empty cell."""
+
+    @property
+    def gaps(self) -> bool:
+        return True
+
+    def without_gaps(self) -> Block:
+        return Dense(self.owner, self.names, self.array)
+
+
+@dataclass(frozen=True)
+class Coded(Dense):
+    """Codes of levels, [row, column]: negative where a cell is empty, the number of levels where it holds another."""
 
 
 @dataclass(frozen=True)

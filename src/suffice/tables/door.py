@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,32 +13,42 @@ from suffice.schema import Array, merged_classes
 from suffice.tables.blocks import Block, Dense, Sparse, handed_out
 from suffice.tables.labels import encode
 from suffice.tables.parts import Part, part_of
+from suffice.tables.sheets import ArraySheet, Sheet, SparseSheet
 
 
 @dataclass(frozen=True)
-class Table:
-    """Rows to learn from: a block of columns, the class of each row, and its weight (None: 1)."""
+class Target:
+    """What is known of each row beside its columns: its class, and its weight (None: 1)."""
 
-    block: Block
     classes: Array
     codes: Array
     weights: Array | None
 
     @classmethod
-    def of(cls, block: Block, y: Any, sample_weight: Any = None, known: Array | None = None) -> Table:
-        """Return the table of a block's rows with their labels, coded among the known ones and new ones."""
-        met, codes = encode(y, owner=block.owner)
-        if len(codes) != block.shape[0]:
-            check_consistent_length(np.empty(block.shape[0]), codes)
+    def of(cls, rows: int, y: Any, sample_weight: Any, known: Array | None, owner: str) -> Target:
+        """Return the labels of so many rows, coded among the known ones and new ones."""
+        met, codes = encode(y, owner=owner)
+        if len(codes) != rows:
+            check_consistent_length(np.empty(rows), codes)
         classes = met if known is None else merged_classes(known, met)
         if classes is not met:
             codes = np.searchsorted(classes, met)[codes]
-        return cls(block, classes, codes, weights_of(sample_weight, block.shape[0]))
+        return cls(classes, codes, weights_of(sample_weight, rows))
 
-    def part(self, rows: slice) -> Part:
-        """Return a range of the rows."""
-        weights = None if self.weights is None else self.weights[rows]
-        return part_of(self.block, rows, self.codes[rows], weights, len(self.classes))
+
+@dataclass(frozen=True)
+class Table:
+    """Rows to learn from: blocks of columns, and the class and weight of each row."""
+
+    blocks: tuple[Block, ...]
+    target: Target
+
+    def parts(self, rows: slice) -> list[Part]:
+        """Return a range of the rows, block by block."""
+        target = self.target
+        weights = None if target.weights is None else target.weights[rows]
+        first = part_of(self.blocks[0], rows, target.codes[rows], weights, len(target.classes))
+        return [first, *(replace(first, block=block) for block in self.blocks[1:])]
 
 
 def weights_of(sample_weight: Any, rows: int) -> Array | None:
@@ -76,6 +86,41 @@ def as_block(X: Any, *, owner: str, sparse: bool) -> Block:
     if array.dtype.kind not in "biuf":
         raise ValueError(f"X holds {array.dtype}, and {owner} needs numbers; turn X into numbers first")
     return Dense(owner, None, array)
+
+
+def as_sheet(X: Any, *, owner: str) -> Sheet:
+    """Return the user's X as a sheet, whatever its columns hold, or say what is wrong with its form."""
+    if sp.issparse(X):
+        block = _sparse_block(X, owner, True)
+        return SparseSheet(owner, tuple(range(block.shape[1])), block)
+    if hasattr(X, "columns") or hasattr(X, "column_names"):
+        from suffice.tables.frames import FrameSheet
+
+        sheet = FrameSheet.of(X, owner)
+        if sheet is not None and 0 not in sheet.shape:
+            return sheet
+    array = _as_array(X)
+    if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "biufO":
+        array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X", estimator=owner)
+        array = array.astype(object) if array.dtype.kind not in "biuf" else array
+    return ArraySheet(owner, tuple(range(array.shape[1])), array)
+
+
+def _as_array(X: Any) -> Array:
+    """Return lists and masked arrays as arrays; in lists of lists, each cell keeps its own type."""
+    if isinstance(X, np.ma.MaskedArray):
+        hole, cells = (None, X.data) if X.dtype.kind == "O" else (np.nan, X.data.astype(np.float64))
+        return np.where(np.ma.getmaskarray(X), np.asarray(hole), cells)
+    if isinstance(X, np.ndarray) or not isinstance(X, (list, tuple)):
+        return np.asarray(X)
+    try:
+        array = np.array(X, dtype=object)
+    except ValueError:  # rows of unequal length: the general door words the complaint
+        return np.asarray(X)
+    if array.ndim != 2 or not array.size:
+        return array
+    kinds = {type(cell) for cell in array.ravel().tolist()}
+    return array.astype(np.float64) if kinds <= {int, float, type(None)} else array
 
 
 def _sparse_block(X: Any, owner: str, accepted: bool) -> Sparse:

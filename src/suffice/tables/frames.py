@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from suffice.schema import Array
-from suffice.tables.blocks import PIECE, Block, Dense, handed_out
+from suffice.tables.blocks import PIECE, Block, Dense, Gappy, handed_out
+from suffice.tables.labels import is_missing
+from suffice.tables.sheets import Sheet, as_numbers, coded_objects, kind_of, label_of
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,7 @@ class Frame(Dense):
 
     array: Any
     common: np.dtype[Any]
+    gappy: bool = False
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -31,13 +35,20 @@ class Frame(Dense):
     def in_place(self) -> bool:
         return False
 
+    @property
+    def gaps(self) -> bool:
+        return self.gappy
+
+    def without_gaps(self) -> Block:
+        return replace(self, gappy=False)
+
     def pieces(self, start: int, stop: int) -> Iterator[tuple[slice, Array]]:
         step = max(4 * PIECE // self.shape[1], 1)
         for first in range(start, stop, step):
             rows = slice(first, min(first + step, stop))
             numbers = self.array[rows].to_numpy()
             if numbers.dtype.kind == "O":  # booleans with empty cells
-                numbers = np.array([[np.nan if _empty(v) else v for v in line] for line in numbers], np.float64)
+                numbers = np.array([[np.nan if is_missing(v) else v for v in line] for line in numbers], np.float64)
             if numbers.dtype.kind == "f" and self.dtype.kind != "f":
                 # whole numbers come out as floats where cells are empty
                 row, column = np.argwhere(np.isnan(numbers))[0]
@@ -62,6 +73,84 @@ def frame_block(X: Any, owner: str) -> Block | None:
         return Frame(owner, names, frame, np.result_type(*{kind for kind in kinds if kind is not None}))
     columns = [_as_numbers(frame[:, place], name, owner) for place, name in enumerate(frame.columns)]
     return Dense(owner, names, np.column_stack(columns))
+
+
+@dataclass(frozen=True)
+class FrameSheet(Sheet):
+    """A data frame of any make (``frame`` is narwhals'), with columns of any kind."""
+
+    frame: Any
+
+    @classmethod
+    def of(cls, X: Any, owner: str) -> FrameSheet | None:
+        """Return a pandas, polars or pyarrow frame as a sheet; None if X is no frame."""
+        import narwhals.stable.v2 as nw
+
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        return cls(owner, tuple(frame.columns), frame) if isinstance(frame, nw.DataFrame) else None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.frame.shape  # type: ignore[no-any-return]
+
+    def _kind(self, name: Any) -> str:
+        import narwhals.stable.v2 as nw
+
+        series = self._series(name)
+        dtype = series.dtype
+        if dtype == nw.Boolean:
+            return "boolean"
+        if dtype.is_numeric():
+            return "number"
+        if dtype == nw.String or dtype == nw.Categorical or dtype == nw.Enum:
+            return "string"
+        if dtype.is_temporal():
+            return "date"
+        return kind_of(series.to_list(), f"column {name!r}")
+
+    def number(self, name: Any) -> Array:
+        return self.finite(as_numbers(self._series(name).to_numpy()), name)
+
+    def numbers(self, names: tuple[Any, ...]) -> Block:
+        import narwhals.stable.v2 as nw
+
+        there = [name for name in names if name in self.places]
+        kinds = [_numpy_dtype(self._series(name).dtype, nw) for name in there]
+        plain = len(there) == len(names) and None not in kinds
+        if not plain:
+            empty = np.full(self.shape[0], np.nan)
+            columns = [self.number(name) if name in self.places else empty for name in names]
+            return Gappy(self.owner, names, np.column_stack(columns))
+        frame = self.frame if names == self.names else self.frame[:, [self.places[name] for name in names]]
+        common = np.result_type(*{kind for kind in kinds if kind is not None})
+        gappy = common.kind == "f" or any(self._series(name).null_count() for name in names)
+        return Frame(self.owner, names, frame, np.result_type(common, np.float64) if gappy else common, gappy)
+
+    def strings(self, name: Any) -> list[Any]:
+        return self._series(name).to_list()  # type: ignore[no-any-return]
+
+    def _series(self, name: Any) -> Any:
+        known = self._looked_at
+        if ("series", name) not in known:
+            known["series", name] = self.frame[:, self.places[name]]
+        return known["series", name]
+
+    def _coded_strings(self, name: Any) -> tuple[list[Any], Array]:
+        series = self._series(name)
+        native = series.to_native()
+        if hasattr(native, "factorize"):  # pandas and its like
+            codes, found = native.factorize()
+            labels = found.tolist()
+        elif hasattr(native, "dictionary_encode"):  # pyarrow
+            encoded = native.dictionary_encode().unify_dictionaries().combine_chunks()
+            codes, labels = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
+        elif hasattr(native, "replace_strict"):  # polars
+            labels = native.drop_nulls().unique().to_list()
+            codes = native.cast(str).replace_strict(labels, list(range(len(labels))), default=-1).to_numpy()
+        else:
+            return coded_objects(series.to_list())
+        kept = [label_of(label) for label in labels]
+        return (kept, codes) if len(set(kept)) == len(kept) else coded_objects(series.to_list())
 
 
 def _names(columns: list[Any]) -> tuple[str, ...] | None:
@@ -92,10 +181,6 @@ def _numpy_dtype(dtype: Any, nw: Any) -> np.dtype[Any] | None:
         return np.dtype(np.float64)
 
 
-def _empty(value: Any) -> bool:
-    return value is None or type(value).__name__ == "NAType"
-
-
 def _as_numbers(series: Any, name: str, owner: str) -> Array:
     """Return a column of objects or strings as numbers, as NumPy reads them."""
     values = series.to_numpy()
@@ -112,11 +197,42 @@ def _as_numbers(series: Any, name: str, owner: str) -> Array:
         pass
     for row, value in enumerate(values.tolist()):
         try:
-            float(np.nan if _empty(value) else value)
+            float(np.nan if is_missing(value) else value)
         except (TypeError, ValueError):
             raise ValueError(
                 f"could not convert string to float: column {name!r} holds {value!r} in row {row}, "
                 f"and {owner} needs numbers; encode the column (sklearn.preprocessing.OrdinalEncoder or "
                 "OneHotEncoder) or leave it out"
             ) from None
-    return np.array([np.nan if _empty(value) else value for value in values.tolist()], np.float64)
+    return np.array([np.nan if is_missing(value) else value for value in values.tolist()], np.float64)
+
+
+def split_frame(source: Any, target: str, weight: str | None, missing_target: str) -> tuple[Any, Any, Any]:
+    """Return a frame without its column of labels, the labels, and the weights if a column holds them."""
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(source, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        raise TypeError(f"fit_table takes a frame of pandas, polars or pyarrow, not a {type(source).__name__}")
+    if missing_target not in ("error", "drop"):
+        raise ValueError(f"missing_target is 'error' or 'drop', not {missing_target!r}")
+    names = list(frame.columns)
+    for name in (target, *([] if weight is None else [weight])):
+        if name not in names:
+            near = get_close_matches(str(name), [str(each) for each in names], 1)
+            raise ValueError(
+                f"there is no column {name!r}" + (f"; did you mean {near[0]!r}?" if near else f"; there are {names}")
+            )
+    labels = frame[:, names.index(target)]
+    missing = np.array([is_missing(label) for label in labels.to_list()])
+    if missing.any():
+        if missing_target == "error":
+            raise ValueError(
+                f"column {target!r}, the target, is empty in {int(missing.sum())} of {len(missing)} rows, the first of "
+                f"them {int(np.argmax(missing))}; fill them in, or leave those rows out: missing_target='drop'"
+            )
+        frame = frame.filter((~missing).tolist())
+        labels = frame[:, names.index(target)]
+    weights = None if weight is None else frame[:, names.index(weight)].to_numpy()
+    rest = [place for place, name in enumerate(names) if name not in (target, weight)]
+    return frame[:, rest].to_native(), np.array(labels.to_list()), weights

@@ -24,6 +24,8 @@ def encode(y: Any, owner: str) -> tuple[Array, Array]:
     labels = as_labels(y, owner)
     if labels.dtype.kind in "biu" and len(labels):
         return _coded_by_table(labels)
+    if labels.dtype.kind in "OU" and len(labels):
+        return _coded_by_name(labels)
     known, codes = np.unique(labels, return_inverse=True)
     return known, codes.astype(np.intp, copy=False)
 
@@ -51,6 +53,17 @@ def as_labels(y: Any, owner: str) -> Array:
     return labels
 
 
+def _coded_by_name(labels: Array) -> tuple[Array, Array]:
+    """Code strings by a dictionary: few of many are different, and sorting all would take longer."""
+    index: dict[Any, int] = {}
+    codes = np.fromiter((index.setdefault(label, len(index)) for label in labels.tolist()), np.intp, len(labels))
+    known = np.array(list(index), labels.dtype)
+    order = np.argsort(known)
+    places = np.empty(len(known), np.intp)
+    places[order] = np.arange(len(known))
+    return known[order], places[codes]
+
+
 def _coded_by_table(labels: Array) -> tuple[Array, Array]:
     if labels.dtype.kind == "b":
         labels = labels.view(np.uint8)
@@ -69,7 +82,9 @@ def _coded_by_table(labels: Array) -> tuple[Array, Array]:
 
 
 def _reject_missing(labels: Array) -> None:
-    missing = np.array([_is_missing(label) for label in labels.tolist()], bool)
+    if set(map(type, labels.tolist())) == {str}:
+        return
+    missing = np.array([is_missing(label) for label in labels.tolist()], bool)
     if missing.any():
         raise ValueError(
             f"Input y contains NaN or None: {int(missing.sum())} missing labels, the first in row "
@@ -77,10 +92,13 @@ def _reject_missing(labels: Array) -> None:
         )
 
 
-def _is_missing(label: Any) -> bool:
+def is_missing(label: Any) -> bool:
+    """Say whether a value of an object array stands for an empty cell."""
     # pandas' NA answers every comparison with itself, so it is known by its type
     return (
-        label is None or type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, float) and label != label)
+        label is None
+        or type(label).__name__ in ("NAType", "NaTType", "MaskedConstant")
+        or (isinstance(label, float) and label != label)
     )
 
 
@@ -94,3 +112,23 @@ def _plain(labels: Array) -> Array:
         one, other, *_ = sorted(first.values(), key=lambda label: type(label).__name__)
         raise ValueError(f"Unknown label type: y mixes {one!r} and {other!r}; make all labels strings or all numbers.")
     return labels
+
+
+def coded_numbers(values: Array) -> tuple[list[Any], Array]:
+    """Return the different numbers, whole ones as such, and the code of each, negative where there is none.
+
+    >>> labels, codes = coded_numbers(np.array([2.0, np.nan, 0.5, 2.0]))
+    >>> labels, codes.tolist()
+    ([0.5, 2], [1, -1, 0, 1])
+    """
+    missing = np.isnan(values)
+    there = values[~missing] if missing.any() else values
+    if not len(there):
+        return [], np.full(len(values), -1, np.intp)
+    if bool(np.all(np.abs(there) < RANGE)) and bool(np.all(there == np.floor(there))):
+        labels, found = _coded_by_table(there.astype(np.int64))
+    else:
+        labels, found = np.unique(there, return_inverse=True)
+    codes = np.full(len(values), -1, np.intp)
+    codes[~missing] = found
+    return [int(label) if float(label).is_integer() else label for label in labels.tolist()], codes

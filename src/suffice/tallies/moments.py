@@ -88,17 +88,15 @@ class Moments(Statistic):
 
     def pooled(self) -> Self:
         """Return the moments of all classes together."""
-        held = np.flatnonzero(self.n.any(axis=1))
-        if len(held) == 0:
-            return type(self).zero(1, self.m2.shape[1])
-        shift = self.mean[held[:1]]
-        drift = (self.mean[held] - shift) + self.tail[held]
-        n, m2 = self.n[held], self.m2[held]
+        n = self.n
+        first = np.argmax(n > 0, axis=0)  # of each column, the first class that has any of it
+        shift = np.take_along_axis(self.mean, np.broadcast_to(first, (1, self.m2.shape[1])), axis=0)
+        drift = np.where(n > 0, (self.mean - shift) + self.tail, 0.0)
         return type(self).about(
             n.sum(0, keepdims=True),
             shift,
             (n * drift).sum(0, keepdims=True),
-            (m2 + n * drift * drift).sum(0, keepdims=True),
+            (self.m2 + n * drift * drift).sum(0, keepdims=True),
         )
 
     def _distance(self, other: Self) -> Array:

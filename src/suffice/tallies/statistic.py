@@ -62,17 +62,24 @@ class Statistic(Frozen, ABC):
     def __rmul__(self, weight: float) -> Self:
         return self * weight
 
-    def laid_out(self, classes: int, class_places: Array, width: int, cell_places: Array | None) -> Self:
-        """Return the same sums in a wider layout, with nothing counted in the new places."""
+    def laid_out(
+        self,
+        shape: tuple[int, int],
+        class_places: Array,
+        column_places: Array | None,
+        cell_places: Array | None,
+    ) -> Self:
+        """Return the same sums in a wider layout [class, cell], with nothing counted in the new places."""
         wider = {}
         for name, array in self.arrays().items():
             # n is by column, and a level more is not a column more
-            if name == "n" or cell_places is None:
-                wider[name] = np.zeros((classes, array.shape[1]))
+            places = cell_places if name != "n" else column_places if array.shape[1] > 1 else None
+            if places is None:
+                wider[name] = np.zeros((shape[0], array.shape[1]))
                 wider[name][class_places] = array
             else:
-                wider[name] = np.zeros((classes, width))
-                wider[name][np.ix_(class_places, cell_places)] = array
+                wider[name] = np.zeros((shape[0], array.shape[1] if name == "n" else shape[1]))
+                wider[name][np.ix_(class_places, places)] = array
         return type(self)(**wider)
 
     def kept(self, classes: Array, cells: Array | None) -> Self:

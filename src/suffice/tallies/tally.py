@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.schema import Array, Columns, Frozen, Schema
+from suffice.schema import Array, Frozen, Schema
 from suffice.tallies.comoments import CoMoments
 from suffice.tallies.counts import Counts
 from suffice.tallies.moments import Moments
@@ -54,14 +54,15 @@ class Tally(Frozen):
         if schema == self.schema:
             return self if schema is self.schema else replace(self, schema=schema)
         places = np.searchsorted(schema.classes, self.schema.classes)
-        classes = len(schema.classes)
+        order, classes = schema.order_in(self.schema), len(schema.classes)
         count = np.zeros(classes)
         count[places] = self.class_count
-        statistics = tuple(
-            statistic.laid_out(classes, places, wider.width, mine.places_in(wider))
-            for statistic, mine, wider in zip(self.statistics, self.schema.blocks, schema.blocks, strict=True)
-        )
-        return Tally(schema, count, statistics)
+        statistics = []
+        for place, block in enumerate(schema.blocks):
+            here = order[place]
+            columns, cells = self.schema.blocks[here].places_in(block)
+            statistics.append(self.statistics[here].laid_out((classes, block.width), places, columns, cells))
+        return Tally(schema, count, tuple(statistics))
 
     def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
@@ -117,18 +118,22 @@ class Tally(Frozen):
         return self
 
     def trimmed(self, classes: Array | None = None) -> Tally:
-        """Return only the classes asked for (all, if None), and no level beyond the last one met."""
+        """Return only the classes asked for (all, if None), and no level that was never met."""
         keep = np.arange(len(self.schema.classes)) if classes is None else np.flatnonzero(classes)
         blocks, statistics = [], []
         for block, statistic in zip(self.schema.blocks, self.statistics, strict=True):
             cells = None
             if block.sizes is not None and isinstance(statistic, Counts):
-                block, cells = _met_levels(block, statistic)
+                block, cells = block.met(np.asarray(statistic.total.any(axis=0)))
             blocks.append(block)
             statistics.append(
                 statistic if cells is None and len(keep) == len(self.class_count) else statistic.kept(keep, cells)
             )
-        return Tally(Schema(self.schema.classes[keep], tuple(blocks)), self.class_count[keep], tuple(statistics))
+        return Tally(
+            Schema(self.schema.classes[keep], tuple(blocks), self.schema.features),
+            self.class_count[keep],
+            tuple(statistics),
+        )
 
     def __eq__(self, other: object) -> bool:
         """Say whether both hold the same sums; a class or level of no rows counts as none."""
@@ -174,14 +179,3 @@ class Tally(Frozen):
 
 def _kind(statistic: Statistic) -> str:
     return next(name for name, kind in STATISTICS.items() if type(statistic) is kind)
-
-
-def _met_levels(block: Columns, counts: Counts) -> tuple[Columns, Array | None]:
-    """Return the block without the levels after the last one met, and the cells that remain."""
-    assert block.sizes is not None
-    met = counts.total.any(axis=0)
-    level = np.arange(block.width) - np.repeat(block.starts, block.sizes)
-    sizes = np.maximum(np.maximum.reduceat(np.where(met, level + 1, 0), block.starts), 1).astype(np.intp)
-    if np.array_equal(sizes, block.sizes):
-        return block, None
-    return replace(block, sizes=sizes), np.flatnonzero(level < np.repeat(sizes, block.sizes))

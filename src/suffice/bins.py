@@ -1,0 +1,197 @@
+"""Bins: where to cut a column of numbers, once, from the rows at hand; or whether to cut it at all.
+
+A weight counts as that many rows, so the cuts of weighted rows are those of repeated ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from suffice.schema import Array, Cuts
+
+BINS = 10
+
+# What is added to each count, and to each class in rows like all rows, when one way to read a column
+# is held against another.
+PSEUDO_COUNT = 0.5
+
+# Whole numbers within this range of each other are counted one by one.
+TABLE = 1 << 17
+
+# So many different values show how well a Gaussian does.
+LOOKED_AT = 4000
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """The different values of a column, sorted, and how much weight of each class lies below each.
+
+    >>> column = Ordered.of(np.array([3.0, 1.0, 3.0]), np.array([0, 0, 1]), np.ones(3), 2)
+    >>> column.values.tolist(), column.below.tolist()
+    ([1.0, 3.0], [[0.0, 0.0], [1.0, 0.0], [2.0, 1.0]])
+    """
+
+    values: Array
+    below: Array
+
+    @classmethod
+    def of(cls, values: Array, codes: Array, weights: Array, classes: int) -> Ordered:
+        """Return a column in order."""
+        low, high = values.min(), values.max()
+        if high - low < TABLE and bool(np.all(values == np.floor(values))):
+            # whole numbers close together are counted by a table, which is faster than a sort
+            width = int(high - low) + 1
+            places = codes * width + (values - low).astype(np.intp)
+            counts = np.bincount(places, weights, minlength=classes * width).reshape(classes, width).T
+            met = np.flatnonzero(counts.any(axis=1))
+            below = np.zeros((len(met) + 1, classes))
+            np.cumsum(counts[met], axis=0, out=below[1:])
+            return cls(low + met, below)
+        order = np.argsort(values)
+        values = values[order]
+        last = np.flatnonzero(np.append(values[1:] != values[:-1], True))
+        below = np.zeros((len(last) + 1, classes))
+        for k in range(classes):
+            below[1:, k] = np.cumsum(np.where(codes[order] == k, weights[order], 0.0))[last]
+        return cls(values[last], below)
+
+    def between(self, place: int) -> float:
+        """Return a cut between the value at a place and the next."""
+        low, high = float(self.values[place]), float(self.values[place + 1])
+        middle = low + (high - low) / 2
+        return middle if low < middle < high else high
+
+    def counts(self, cuts: Cuts) -> Array:
+        """Return the weight of each class in each bin, [bin, class]."""
+        places = np.searchsorted(self.values, cuts.edges)
+        return np.diff(self.below[[0, *places.tolist(), -1]], axis=0)
+
+
+def quantiles(column: Ordered, bins: int = BINS) -> Cuts:
+    """Return cuts into bins of equal weight, as far as equal values allow.
+
+    A value that fills a bin by itself leaves the other bins to the other values, so that a column
+    that is mostly zero is not one bin and a rest.
+
+    >>> quantiles(Ordered.of(np.arange(100.0), np.zeros(100, int), np.ones(100), 1), bins=4).edges
+    (24.5, 49.5, 74.5)
+    """
+    below = column.below[1:].sum(axis=1)
+    edges, taken, left = [], 0.0, bins
+    while left > 1:
+        place = int(np.searchsorted(below, taken + (below[-1] - taken) / left * (1 - 1e-12)))
+        if place >= len(below) - 1:
+            break
+        edges.append(column.between(place))
+        taken, left = below[place], left - 1
+    return Cuts(tuple(edges), "quantiles")
+
+
+def mdl(column: Ordered) -> Cuts:
+    """Return cuts by which the classes differ, as many as their description is worth (Fayyad and Irani 1993).
+
+    A stretch is cut where the entropy H of the classes falls most, if the fall is more than
+    (log₂(N − 1) + log₂(3ᵏ − 2) − k·H + k₁·H₁ + k₂·H₂) / N, and so on in both parts.
+
+    >>> column = Ordered.of(np.arange(100.0), (np.arange(100) >= 30).astype(int), np.ones(100), 2)
+    >>> mdl(column).edges
+    (29.5,)
+    """
+    todo, cuts = [(0, len(column.values))], list[int]()
+    while todo:
+        first, last = todo.pop()
+        place = _best_cut(column.below, first, last)
+        if place is not None:
+            cuts.append(place)
+            todo += [(first, place), (place, last)]
+    return Cuts(tuple(column.between(place - 1) for place in sorted(cuts)), "mdl")
+
+
+CUTTERS: dict[str, Callable[[Ordered], Cuts]] = {"quantiles": quantiles, "mdl": mdl}
+
+
+def most_telling(column: Ordered) -> Cuts | None:
+    """Return the cuts that tell most about the classes; None if a Gaussian tells more.
+
+    What a reading tells is the evidence of the classes given the column, each row judged by all others:
+    Σ log P(class | x, the other rows). It is exact and needs no row twice, because leaving a row out
+    is taking 1 from a count, or a value from a mean and a variance.
+    """
+    best, cuts = _told_by_gaussian(column), None
+    for cutter in CUTTERS.values():
+        candidate = cutter(column)
+        told = _told_by_bins(column.counts(candidate))
+        if told > best:
+            best, cuts = told, candidate
+    return cuts
+
+
+def _told_by_bins(counts: Array) -> float:
+    n, size = counts.sum(axis=0), PSEUDO_COUNT * len(counts)
+    with_all = _log(n) + np.log(counts + PSEUDO_COUNT) - np.log(n + size)
+    without = np.log(np.maximum(counts - 1, 0) + PSEUDO_COUNT) - np.log(np.maximum(n - 1, 0) + size)
+    return _told(with_all, _log(n) + without, counts)
+
+
+def _told_by_gaussian(column: Ordered) -> float:
+    counts, n = np.diff(column.below, axis=0), column.below[-1]
+    centred = column.values - column.values[len(column.values) // 2]
+    x = (centred / max(np.abs(centred).max(), 1e-300))[:, None]
+    held = np.maximum(n, 1e-300)
+    mean = (counts * x).sum(axis=0) / held
+    squares = (counts * (x - mean) ** 2).sum(axis=0)
+    every = counts.sum(axis=1, keepdims=True)
+    pooled_mean = (every * x).sum() / n.sum()
+    pooled = max((every * (x - pooled_mean) ** 2).sum() / n.sum(), 1e-12)
+    step = max(len(x) // LOOKED_AT, 1)
+    x, counts = x[step // 2 :: step], counts[step // 2 :: step]
+    with_all = _log(n) + _log_normal(x, mean, (squares + PSEUDO_COUNT * pooled) / (n + PSEUDO_COUNT))
+    rest = np.maximum(n - 1, 0)
+    distance = x - mean
+    without_mean = np.where(rest > 0, mean - distance / np.maximum(rest, 1e-300), pooled_mean)
+    without_squares = np.maximum(squares - distance**2 * n / np.maximum(rest, 1e-300), 0.0)
+    without = _log_normal(x, without_mean, (without_squares + PSEUDO_COUNT * pooled) / (rest + PSEUDO_COUNT))
+    return _told(with_all, _log(n) + without, counts) * float(n.sum() / max(counts.sum(), 1e-300))
+
+
+def _log_normal(x: Array, mean: Array, variance: Array) -> Array:
+    return np.asarray(-0.5 * np.log(variance) - (x - mean) ** 2 / (2 * variance))
+
+
+def _told(with_all: Array, without: Array, counts: Array) -> float:
+    """Return Σ counts·log P(class | x), the own class of each row judged without it."""
+    highest = np.maximum(with_all.max(axis=1, keepdims=True), without.max(axis=1, keepdims=True))
+    each, own = np.exp(with_all - highest), np.exp(without - highest)
+    others = np.maximum(each.sum(axis=1, keepdims=True) - each, 0.0)
+    share = own / np.maximum(own + others, 1e-300)
+    return float((counts * np.log(np.maximum(share, 1e-300))).sum())
+
+
+def _log(n: Array) -> Array:
+    return np.log(np.maximum(n, 1e-300))
+
+
+def _best_cut(below: Array, first: int, last: int) -> int | None:
+    """Return before which of the values a stretch is cut; None if nowhere."""
+    if last - first < 2:
+        return None
+    left = below[first + 1 : last] - below[first]
+    whole = below[last] - below[first]
+    right = whole - left
+    n, n1, n2 = whole.sum(), left.sum(axis=1), right.sum(axis=1)
+    h, h1, h2 = _entropy(whole[None], np.array([n]))[0], _entropy(left, n1), _entropy(right, n2)
+    after = (n1 * h1 + n2 * h2) / n
+    best = int(np.argmin(after))
+    k, k1, k2 = (int((part > 0).sum()) for part in (whole, left[best], right[best]))
+    # log₂(3ᵏ − 2), of which for many classes only k·log₂ 3 is left
+    cost = np.log2(max(n - 1, 1)) + k * np.log2(3) + np.log1p(-2 * 3.0**-k) / np.log(2)
+    cost -= k * h - k1 * h1[best] - k2 * h2[best]
+    return first + 1 + best if h - after[best] > cost / n else None
+
+
+def _entropy(counts: Array, total: Array) -> Array:
+    share = counts / np.where(total > 0, total, 1.0)[:, None]
+    return np.asarray(-(share * np.log2(np.where(share > 0, share, 1.0))).sum(axis=1))

@@ -1,0 +1,238 @@
+"""BayesClassifier: naive Bayes for a table as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import validate_data
+
+from suffice.classifiers.base import TallyClassifier
+from suffice.engines import memory
+from suffice.estimation import RULES, posterior
+from suffice.families import FAMILIES, Family
+from suffice.families.complement import Complement
+from suffice.plan import NUMERIC, planned
+from suffice.priors import by_name
+from suffice.schema import Array, Columns, Features, Levels, Words
+from suffice.tables import Block, FrameSheet, Sheet, Table, Target, as_sheet, matched, read, split_frame
+from suffice.tallies import Tally
+
+
+class BayesClassifier(TallyClassifier):
+    """Naive Bayes for tables: numbers, categories, booleans, texts and empty cells side by side.
+
+    log p(x, class) = log P(class) + Σ over the columns that are not empty of log p(xⱼ given class), each
+    column by its own family.
+
+    Parameters
+    ----------
+    families : "auto", a family, or dict {column: family}, default="auto"
+        What each column is: "bernoulli", "categorical", "gaussian", "poisson", "quantiles" or "mdl"
+        (numbers cut into bins), "text" or `Text`, "multinomial" or "complement" (all such columns
+        together), "ignore", or "auto", which is also what columns get that are not named.
+    numeric : {"gaussian", "quantiles", "mdl", "auto"}, default="auto"
+        What columns of many different numbers are, unless named: real numbers about a mean, numbers
+        cut into ten bins of equal weight, numbers cut where the classes differ, or for each column
+        that of the three which tells most about the classes, each row judged by all others.
+    estimate : {"mle", "map", "mean", "predictive"}, default="mean"
+        How parameters are read off the data.
+    prior : number, Prior, dict {column or family: prior}, "auto" or "auto-by-column", default=0.5
+        What was believed of them; "mle" has no use for it.
+    class_prior : "empirical", "uniform", array-like, dict {label: p}, number or Prior, default="empirical"
+        The probabilities of the classes.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from suffice import BayesClassifier
+    >>> table = pd.DataFrame({"wind": ["calm", "storm", None, "calm"], "wet": [True, True, False, False]})
+    >>> model = BayesClassifier().fit(table, ["go", "stay", "stay", "go"])
+    >>> model.families_
+    {'wind': 'bernoulli', 'wet': 'bernoulli'}
+    >>> model.predict(pd.DataFrame({"wind": ["breeze", "calm"], "wet": [None, False]})).tolist()
+    ['go', 'go']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "numeric": [StrOptions(set(NUMERIC))],
+        "estimate": [StrOptions(set(RULES))],
+    }
+
+    def __init__(
+        self,
+        *,
+        families: Any = "auto",
+        numeric: str = "auto",
+        estimate: str = "mean",
+        prior: Any = 0.5,
+        class_prior: Any = "empirical",
+    ) -> None:
+        self.families = families
+        self.numeric = numeric
+        self.estimate = estimate
+        self.prior = prior
+        self.class_prior = class_prior
+
+    def fit_table(self, source: Any, target: str, *, weight: str | None = None, missing_target: str = "error") -> Self:
+        """Learn from a table that has the labels in a column of its own.
+
+        Parameters
+        ----------
+        source : data frame
+            The table, of pandas, polars or pyarrow.
+        target : str
+            The name of the column with the labels.
+        weight : str, default=None
+            The name of a column with the weight of each row.
+        missing_target : {"error", "drop"}, default="error"
+            What to do about rows without a label.
+
+        Returns
+        -------
+        self : object
+        """
+        X, y, weights = split_frame(source, target, weight, missing_target)
+        return self.fit(X, y, weights)
+
+    def score_samples(self, X: Any) -> Array:
+        """Return log p(x), the log probability (density) of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        log_p : ndarray of shape (n_samples,)
+        """
+        return np.asarray(logsumexp(self.predict_joint_log_proba(X), axis=1))
+
+    @property
+    def families_(self) -> dict[Any, str]:
+        """The family of each column that was learned, in the order of the table."""
+        schema = self._learned().schema
+        found = {
+            name: its for block in schema.blocks for name, its in zip(block.names or (), block.families, strict=True)
+        }
+        return {name: found[name] for name in self._features.names if name in found}
+
+    @property
+    def left_out_(self) -> dict[Any, str]:
+        """The columns that were left out, with the reason."""
+        return dict(self._features.left_out)
+
+    @property
+    def posterior_(self) -> dict[Any, dict[str, Any]]:
+        """What is believed of the parameters of each column: distributions of scipy.stats, [class, …]."""
+        tally = self._learned()
+        self._check(tally)
+        believed: dict[Any, dict[str, Any]] = {}
+        for (family, columns, statistic), prior in zip(self._subjects(tally), self._priors(tally), strict=True):
+            marginals = family.marginals(columns, posterior(family, columns, statistic, prior))
+            ends = columns.starts + (1 if columns.sizes is None else columns.sizes)
+            for name, start, end in zip(columns.names or (), columns.starts, ends, strict=True):
+                believed[name] = {what: _cells(each, start, end) for what, each in marginals.items()}
+        return believed
+
+    @property
+    def prior_(self) -> Any:
+        """The prior in use: as set, or {column: pseudo-count} as "auto" chose."""
+        tally = self._learned()
+        self._check(tally)
+        if not isinstance(self.prior, str):
+            return self.prior
+        found: dict[Any, float] = {}
+        for columns, prior in zip(tally.schema.blocks, self._priors(tally), strict=True):
+            found |= dict(zip(columns.names or (), np.broadcast_to(prior, columns.count).tolist(), strict=True))
+        return {name: found[name] for name in self._features.names if name in found}
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        said = super().__repr__(N_CHAR_MAX=N_CHAR_MAX)
+        return said if not self.__sklearn_is_fitted__() else f"{said}\n{_described(self)}"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.sparse = True
+        return tags
+
+    @property
+    def _features(self) -> Features:
+        features = self._learned().schema.features
+        assert features is not None
+        return features
+
+    def _opened(self, X: Any, known: Tally | None) -> Sheet:
+        """Return X as a sheet whose columns go by the names that were learned."""
+        sheet = as_sheet(X, owner=type(self).__name__)
+        if known is None:
+            return sheet
+        features = known.schema.features
+        assert features is not None
+        if isinstance(sheet, FrameSheet) and {type(n) for n in sheet.names} == {type(n) for n in features.names}:
+            matched(sheet, features.names, [name for block in known.schema.blocks for name in block.names or ()])
+            return sheet
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return replace(sheet, names=features.names)
+
+    def _tallied(self, opened: Sheet, target: Target, known: Tally | None, whole: bool) -> Tally:
+        if known is None:
+            blocks, features = planned(opened, target, self.families, self.numeric, whole)
+        else:
+            blocks, features = known.schema.blocks, self._features
+        columns, cells = read(opened, blocks, grow=True)
+        return memory.tally(Table(cells, target), columns, features)
+
+    def _blocks(self, X: Any, tally: Tally) -> tuple[Block, ...]:
+        return read(self._opened(X, tally), tally.schema.blocks, grow=False)[1]
+
+    def _check_settings(self, tally: Tally) -> None:
+        super()._check_settings(tally)
+        for block in tally.schema.blocks:
+            for name, coding in zip(block.names or (), block.codings or (), strict=False):
+                asked = self.families.get(name) if isinstance(self.families, Mapping) else self.families
+                if asked == "bernoulli" and isinstance(coding, Levels) and coding.size > 2:
+                    raise ValueError(
+                        f"column {name!r} is bernoulli, and has more than two values: "
+                        f"{', '.join(repr(label) for label in coding.labels[:4])}; make it categorical"
+                    )
+
+    def _estimator(self, columns: Columns) -> Family:
+        if columns.codings is not None and isinstance(columns.codings[0], Words) and columns.codings[0].text.complement:
+            return Complement()
+        return FAMILIES[columns.family]
+
+    def _prior_setting(self, columns: Columns) -> Any:
+        return by_name(super()._prior_setting(columns), columns)
+
+
+def _cells(distribution: Any, start: int, end: int) -> Any:
+    """Return the distributions of a few cells out of those of many, [class, cell]."""
+    arguments = [argument[:, start:end] for argument in distribution.args]
+    return distribution.dist(*arguments, **{name: each[:, start:end] for name, each in distribution.kwds.items()})
+
+
+def _described(model: BayesClassifier) -> str:
+    """Return in a few lines what a model has learned: the classes, and the columns by family."""
+    shares = model.class_count_ / model.class_count_.sum()
+    classes = [f"{label} {share:.1%}" for label, share in zip(model.classes_.tolist(), shares.tolist(), strict=True)]
+    lines = [f"{model.class_count_.sum():g} rows, {len(classes)} classes: {_few(classes)}"]
+    by_family: dict[str, list[str]] = {}
+    for name, family in model.families_.items():
+        by_family.setdefault(family, []).append(str(name))
+    by_family |= {"left out": [f"{name} ({reason})" for name, reason in model.left_out_.items()]}
+    width = max(map(len, by_family))
+    lines += [f"{family:<{width}}  {_few(names)}" for family, names in by_family.items() if names]
+    return "\n".join(f"  {line}" for line in lines)
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")

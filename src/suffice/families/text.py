@@ -1,0 +1,14 @@
+"""Text: the words of a column of texts, counted as a multinomial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from suffice.families.multinomial import Multinomial
+
+
+@dataclass(frozen=True)
+class WordCounts(Multinomial):
+    """p(text given class) ∝ Π p[word]^count over the words of the vocabulary; a word outside it says nothing."""
+
+    name = "text"

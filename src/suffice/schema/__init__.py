@@ -1,0 +1,22 @@
+"""What a tally is about: classes, columns with their family, and what their codes stand for."""
+
+from suffice.schema.arrays import Array, Frozen, by_group, starts_of
+from suffice.schema.codings import Coding, Cuts, Levels, Text, Words
+from suffice.schema.columns import Columns
+from suffice.schema.schema import Features, Schema, merged_classes
+
+__all__ = [
+    "Array",
+    "Coding",
+    "Columns",
+    "Cuts",
+    "Features",
+    "Frozen",
+    "Levels",
+    "Schema",
+    "Text",
+    "Words",
+    "by_group",
+    "merged_classes",
+    "starts_of",
+]

@@ -1,0 +1,152 @@
+"""Columns: those of one family, counted together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from suffice.schema.arrays import Array, Frozen, starts_of
+from suffice.schema.codings import Coding
+
+
+@dataclass(frozen=True, eq=False)
+class Columns(Frozen):
+    """Columns of one family, counted together as one block of arrays.
+
+    ``threshold`` turns numbers into bits (bernoulli), ``sizes`` is the number of levels of each
+    column (categorical: codes 0, 1, …), and ``codings`` says what the codes stand for, where they
+    stand for something else than themselves.
+
+    >>> pixels = Columns("bernoulli", 64, threshold=8.0)
+    >>> pixels.name(3)
+    'column 3'
+    """
+
+    family: str
+    count: int
+    names: tuple[Any, ...] | None = None
+    threshold: float | None = None
+    sizes: Array | None = None
+    codings: tuple[Coding, ...] | None = None
+
+    @classmethod
+    def coded(cls, family: str, names: tuple[Any, ...], codings: tuple[Coding, ...]) -> Columns:
+        """Return columns whose codes stand for something."""
+        sizes = np.array([coding.size for coding in codings], np.intp)
+        return cls(family, len(names), names, None, sizes, codings)
+
+    def name(self, column: int) -> str:
+        """Name a column as an error message should."""
+        return f"column {column}" if self.names is None else f"column {self.names[column]!r}"
+
+    @property
+    def width(self) -> int:
+        """How many cells a class has in the statistic: one a column, or one a level."""
+        return self.count if self.sizes is None else int(self.sizes.sum())
+
+    @property
+    def starts(self) -> Array:
+        """Where each column's levels start in the statistic."""
+        return starts_of(np.ones(self.count, np.intp) if self.sizes is None else self.sizes)
+
+    @property
+    def open(self) -> Array:
+        """Whether a column keeps a share for levels never met beside those it knows, 1 or 0."""
+        if self.codings is None:
+            return np.zeros(self.count)
+        return np.array([float(coding.open) for coding in self.codings])
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """What each column is called."""
+        if self.codings is None:
+            return (self.family,) * self.count
+        return tuple(coding.family for coding in self.codings)
+
+    def name_of_cell(self, cell: int) -> str:
+        """Name the column, and the level if there are levels, that a cell of the statistic counts."""
+        if self.sizes is None:
+            return self.name(cell)
+        column = int(np.searchsorted(self.starts, cell, side="right")) - 1
+        level = cell - int(self.starts[column])
+        return f"level {level if self.codings is None else self.codings[column].label(level)} of {self.name(column)}"
+
+    def merge(self, other: Columns) -> Columns:
+        """Return columns wide enough for both, in this one's order, or say what the two disagree on."""
+        if self is other:
+            return self
+        if self.family != other.family:
+            raise ValueError(f"one side has {self.family} columns, the other {other.family} columns")
+        if self.count != other.count:
+            raise ValueError(f"one side has {self.count} columns, the other {other.count}")
+        if self.threshold != other.threshold:
+            raise ValueError(f"one side was binarized at {self.threshold}, the other at {other.threshold}")
+        if self.codings is not None and other.codings is not None:
+            order = self.order_in(other)
+            theirs = other.codings if order is None else tuple(other.codings[j] for j in order)
+            pairs = enumerate(zip(self.codings, theirs, strict=True))
+            merged = tuple(mine if mine is its else mine.merge(its, self.name(j)) for j, (mine, its) in pairs)
+            return Columns.coded(self.family, self.names or (), merged)
+        if self.names and other.names and sorted(self.names) != sorted(other.names):
+            column = next(j for j in range(self.count) if self.names[j] != other.names[j])
+            raise ValueError(
+                f"column {column} is {self.names[column]!r} on one side and {other.names[column]!r} on the other"
+            )
+        sizes = self.sizes
+        if sizes is not None and other.sizes is not None and sizes is not other.sizes:
+            sizes = np.maximum(sizes, other.sizes)
+        return replace(self, names=self.names or other.names, sizes=sizes)
+
+    def order_in(self, other: Columns) -> list[int] | None:
+        """Where each of these columns stands among the other's; None if where it is."""
+        if self.names is None or other.names is None or self.names == other.names:
+            return None
+        places = {name: place for place, name in enumerate(other.names)}
+        return [places[name] for name in self.names]
+
+    def places_in(self, wider: Columns) -> tuple[Array | None, Array | None]:
+        """Where columns and cells stand in the statistic of a wider block; None if where they are."""
+        order = self.order_in(wider)
+        columns = None if order is None else np.array(order)
+        if self.sizes is None or wider.sizes is None:
+            return columns, columns
+        if self.codings is not None and wider.codings is not None:
+            if columns is None and all(a is b for a, b in zip(self.codings, wider.codings, strict=True)):
+                return None, None
+            at = range(self.count) if order is None else order
+            pairs = zip(self.codings, [wider.codings[j] for j in at], strict=True)
+            starts = wider.starts[list(at)]
+            cells = [start + mine.places_in(its) for start, (mine, its) in zip(starts, pairs, strict=True)]
+            return columns, np.concatenate(cells)
+        if np.array_equal(self.sizes, wider.sizes):
+            return columns, None
+        return columns, np.asarray(np.arange(self.width) + np.repeat(wider.starts - self.starts, self.sizes))
+
+    def met(self, cells: Array) -> tuple[Columns, Array | None]:
+        """Return the columns without levels that were never met, and the cells that remain (None: all)."""
+        if self.sizes is None or cells.all():
+            return self, None
+        if self.codings is None:  # of plain codes, those after the last one met
+            level = np.arange(self.width) - np.repeat(self.starts, self.sizes)
+            sizes = np.maximum(np.maximum.reduceat(np.where(cells, level + 1, 0), self.starts), 1).astype(np.intp)
+            kept = level < np.repeat(sizes, self.sizes)
+            return (self, None) if kept.all() else (replace(self, sizes=sizes), np.flatnonzero(kept))
+        ends = self.starts + self.sizes
+        codings, kept = [], []
+        for coding, start, end in zip(self.codings, self.starts, ends, strict=True):
+            smaller = coding.kept(np.flatnonzero(cells[start:end]))
+            codings.append(smaller)
+            kept.append(start + (np.arange(end - start) if smaller is coding else np.flatnonzero(cells[start:end])))
+        return Columns.coded(self.family, self.names or (), tuple(codings)), np.concatenate(kept)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Columns):
+            return NotImplemented
+        plain = (self.family, self.count, self.names, self.threshold, self.codings)
+        if plain != (other.family, other.count, other.names, other.threshold, other.codings):
+            return False
+        return bool(self.sizes is other.sizes or np.array_equal(self.sizes, other.sizes))  # type: ignore[arg-type]
+
+    __hash__ = None  # type: ignore[assignment]

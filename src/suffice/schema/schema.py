@@ -1,0 +1,122 @@
+"""What a tally is about: the classes, and the columns with their family and levels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice.schema.arrays import Array, Frozen
+from suffice.schema.columns import Columns
+
+
+@dataclass(frozen=True, eq=False)
+class Schema(Frozen):
+    """The classes, in sorted order, and the blocks of columns; it grows by making a new one.
+
+    ``features`` are the columns of the table, where it was read column by column; None if the only
+    block has them all.
+
+    >>> left = Schema(np.array(["ham"]), (Columns("gaussian", 2),))
+    >>> right = Schema(np.array(["spam"]), (Columns("gaussian", 2),))
+    >>> left.merge(right).classes.tolist()
+    ['ham', 'spam']
+    """
+
+    classes: Array
+    blocks: tuple[Columns, ...]
+    features: Features | None = None
+
+    @property
+    def feature_count(self) -> int:
+        """How many columns the table has."""
+        return sum(block.count for block in self.blocks) if self.features is None else len(self.features.names)
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The names of the table's columns, where it has any."""
+        names = self.blocks[0].names if self.features is None else self.features.names
+        return names if names and all(isinstance(name, str) for name in names) else None
+
+    def merge(self, other: Schema) -> Schema:
+        """Return the schema of both together, or say what the two disagree on."""
+        if self == other:
+            return self
+        if self.features is None or other.features is None:
+            if len(self.blocks) != len(other.blocks):
+                raise ValueError(f"one side has {len(self.blocks)} blocks of columns, the other {len(other.blocks)}")
+            theirs = other.blocks
+        else:
+            theirs = self._matched(other)
+        blocks = tuple(mine.merge(its) for mine, its in zip(self.blocks, theirs, strict=True))
+        return Schema(merged_classes(self.classes, other.classes), blocks, self.features)
+
+    def order_in(self, other: Schema) -> list[int]:
+        """Where each of these blocks stands among the other's."""
+        if self.features is None:
+            return list(range(len(self.blocks)))
+        return [next(p for p, its in enumerate(other.blocks) if _alike(mine, its)) for mine in self.blocks]
+
+    def _matched(self, other: Schema) -> tuple[Columns, ...]:
+        """Return the other's blocks in this one's order, or name a column that the two read differently."""
+        mine, theirs = self._homes(), other._homes()
+        for name in [*mine, *(name for name in theirs if name not in mine)]:
+            if mine.get(name) != theirs.get(name):
+                here, there = (homes.get(name, ("left out",))[0] for homes in (mine, theirs))
+                raise ValueError(
+                    f"column {name!r} is {here} on one side and {there} on the other; say what it is on both: "
+                    f"families={{{name!r}: …}}"
+                )
+        return tuple(other.blocks[place] for place in self.order_in(other))
+
+    def _homes(self) -> dict[Any, tuple[Any, ...]]:
+        return {name: _home(block, name) for block in self.blocks for name in block.names or ()}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Schema):
+            return NotImplemented
+        if self is other:
+            return True
+        return bool(np.array_equal(self.classes, other.classes)) and self.blocks == other.blocks
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class Features:
+    """The columns of the table that was learned: their names, in order, and why some are left out."""
+
+    names: tuple[Any, ...]
+    left_out: tuple[tuple[Any, str], ...] = ()
+
+
+def _home(block: Columns, name: Any) -> tuple[Any, ...]:
+    """Return what two blocks must agree on to hold a column: each text is a block of its own."""
+    return (block.family, name if block.family == "text" else None)
+
+
+def _alike(mine: Columns, its: Columns) -> bool:
+    return mine.family == its.family and (mine.family != "text" or mine.names == its.names)
+
+
+def merged_classes(known: Array, met: Array) -> Array:
+    """Return all labels of both, sorted; ``known`` itself if it has them all."""
+    if len(known) == 0 or known is met:
+        return met
+    if (known.dtype.kind in "OUST") != (met.dtype.kind in "OUST"):
+        raise ValueError(
+            f"labels must be of one kind: {known.tolist()[0]!r} is known, and {met.tolist()[0]!r} is of another kind"
+        )
+    if len(known) == len(met) and bool(np.all(known == met)):
+        return known
+    both = _in_one_type(known, met)
+    return known if len(both) == len(known) else both
+
+
+def _in_one_type(known: Array, met: Array) -> Array:
+    """Return the union of labels; whole numbers stay whole, where NumPy would round them to floats."""
+    if np.result_type(known, met).kind == "f" and known.dtype.kind in "iu" and met.dtype.kind in "iu":
+        labels = sorted({*known.tolist(), *met.tolist()})
+        return np.array(labels, np.int64 if labels[-1] < 2**63 else np.uint64)
+    return np.union1d(known, met)

@@ -1,0 +1,133 @@
+"""Reading: the columns of a sheet, in the blocks in which they are counted and scored."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from suffice.kernels import coding as kernels
+from suffice.schema import Array, Columns, Cuts, Levels, Words
+from suffice.tables.blocks import Block, Coded, Sparse
+from suffice.tables.sheets import Sheet
+from suffice.tables.texts import counted
+
+
+def read(sheet: Sheet, blocks: Iterable[Columns], grow: bool) -> tuple[tuple[Columns, ...], tuple[Block, ...]]:
+    """Return the columns, with the levels and words that are new if they may grow, and the cells.
+
+    Columns are found by name. One that the sheet has not is read as if all its cells were empty.
+    """
+    columns, cells = zip(*(_read(sheet, block, grow) for block in blocks), strict=True)
+    return columns, cells
+
+
+def _read(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
+    assert columns.names is not None
+    if columns.codings is None:
+        for name in columns.names:
+            if name in sheet.places and sheet.kind(name) not in ("number", "boolean", "empty"):
+                raise ValueError(
+                    f"column {name!r} is {columns.family}, and holds {_first(sheet, name)!r}, which is no number; turn "
+                    f"it into numbers, or learn it as levels: families={{{name!r}: 'categorical'}}"
+                )
+        block = sheet.numbers(columns.names)
+        return columns, block if columns.threshold is None else block.without_gaps()
+    if isinstance(columns.codings[0], Words):
+        return _read_text(sheet, columns, grow)
+    return _read_levels(sheet, columns, grow)
+
+
+def _read_text(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
+    assert columns.codings is not None
+    assert columns.names is not None
+    name, words = columns.names[0], columns.codings[0]
+    assert isinstance(words, Words)
+    texts = sheet.strings(name) if name in sheet.places else [None] * sheet.shape[0]
+    grown, counts = counted(texts, words, grow, f"column {name!r}")
+    return Columns.coded(columns.family, columns.names, (grown,)), Sparse(sheet.owner, None, counts)
+
+
+def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
+    """Return codes for labels and for bins, each column in its place."""
+    assert columns.codings is not None
+    assert columns.names is not None
+    codings = list(columns.codings)
+    coded: dict[int, Array] = {}
+    for place, (name, levels) in enumerate(zip(columns.names, codings, strict=True)):
+        if isinstance(levels, Levels) and name in sheet.places:
+            labels, codes = sheet.coded(name)
+            if grow:
+                codings[place] = levels = levels.grown(labels, f"column {name!r}")
+            elif labels and levels.labels and isinstance(labels[0], str) != isinstance(levels.labels[0], str):
+                warnings.warn(
+                    f"column {name!r} holds {labels[0]!r}, and was learned with levels such as {levels.labels[0]!r}: "
+                    "of another kind, so that none of them is known",
+                    UserWarning,
+                    stacklevel=2,
+                )
+            # the last place is for empty cells, whose code is −1
+            final = [levels.index.get(label, levels.size) for label in labels]
+            coded[place] = np.array([*final, -1])[codes]
+    sizes = [levels.size for levels in codings]
+    narrow = np.min_scalar_type(-max(*sizes, 2) - 1)
+    cells = np.full((sheet.shape[0], len(codings)), -1, narrow)
+    for place, codes in coded.items():
+        cells[:, place] = codes
+    _cut(sheet, columns.names, codings, cells)
+    grown = columns if not grow else Columns.coded(columns.family, columns.names, tuple(codings))
+    return grown, Coded(sheet.owner, columns.names, cells)
+
+
+def _cut(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells: Array) -> None:
+    """Write the codes of numbers that are cut into bins."""
+    places = [p for p, its in enumerate(codings) if isinstance(its, Cuts) and names[p] in sheet.places]
+    if not places:
+        return
+    for place in places:
+        if sheet.kind(names[place]) not in ("number", "boolean", "empty"):
+            raise ValueError(
+                f"column {names[place]!r} was learned as numbers, and holds {_first(sheet, names[place])!r}, which is "
+                "none; turn it into numbers"
+            )
+    block = sheet.numbers(tuple(names[p] for p in places))
+    edges = [codings[p].edges for p in places]
+    ends = np.cumsum([len(its) for its in edges])
+    flat = np.array([edge for its in edges for edge in its], np.float64)
+    for rows, x in block.pieces(0, sheet.shape[0]):  # type: ignore[attr-defined]
+        if kernels.cut(x, flat, ends, np.array(places), cells[rows], work=4 * x.size) != 0:
+            block.reject_if_not_finite(rows)
+
+
+def _first(sheet: Sheet, name: Any) -> Any:
+    """Return a value of a column, to show in a message."""
+    labels, _ = sheet.coded(name) if sheet.kind(name) == "string" else (sheet.strings(name), None)
+    return next(iter(labels), None)
+
+
+def matched(sheet: Sheet, names: tuple[Any, ...], needed: Iterable[Any]) -> None:
+    """Warn of columns that were learned and are not there, and of columns that are there and were not learned."""
+    missing = [name for name in needed if name not in sheet.places]
+    known = set(names)
+    new = [name for name in sheet.names if name not in known]
+    if missing and not any(name in known for name in sheet.names):
+        raise ValueError(
+            "The feature names should match those that were passed during fit.\n"
+            f"Feature names unseen at fit time:\n- {new[0]}\nFeature names seen at fit time, yet now missing:\n"
+            f"- {missing[0]}\n"
+        )
+    if missing:
+        warnings.warn(
+            f"columns that were learned are not there, and are read as if all their cells were empty: {_list(missing)}",
+            UserWarning,
+            stacklevel=2,
+        )
+    if new:
+        warnings.warn(f"columns that were not learned are ignored: {_list(new)}", UserWarning, stacklevel=2)
+
+
+def _list(names: list[Any]) -> str:
+    said = ", ".join(repr(name) for name in names[:10])
+    return said + (f" and {len(names) - 10} more" if len(names) > 10 else "")
