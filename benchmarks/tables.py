@@ -109,14 +109,17 @@ def ten_fold(make: Callable[[], Any], X: pd.DataFrame, y: pd.Series) -> tuple[fl
     return float(np.mean(accuracy)), float(np.mean(loss))
 
 
-def best_time(function: Callable[[], Any], times: int = 5) -> float:
-    function()
-    taken = []
-    for _ in range(times):
+def times(make: Callable[[], Any], X: pd.DataFrame, y: pd.Series) -> tuple[float, float]:
+    """Return the best of five times of fit and of predict, the first being for the compiler."""
+    fit, predict = [], []
+    for _ in range(6):
         start = time.perf_counter()
-        function()
-        taken.append(time.perf_counter() - start)
-    return min(taken)
+        model = make().fit(X, y)
+        fit.append(time.perf_counter() - start)
+        start = time.perf_counter()
+        model.predict(X)
+        predict.append(time.perf_counter() - start)
+    return min(fit[1:]), min(predict[1:])
 
 
 def main(folder: Path) -> None:
@@ -124,14 +127,13 @@ def main(folder: Path) -> None:
     print(f"{'':10} {'suffice':>15} {'best pipeline':>30} {'fit':>8} {'predict':>8}")
     for name, (X, y) in read(folder).items():
         candidates = pipelines(X)
-        theirs = {peer: ten_fold(make, X, y) for peer, make in candidates.items()}
-        best = max(theirs, key=lambda peer: theirs[peer][0])
+        said = {peer: ten_fold(make, X, y) for peer, make in candidates.items()}
+        best = max(said, key=lambda peer, said=said: said[peer][0])
         mine = ten_fold(BayesClassifier, X, y)
-        ours, peer = BayesClassifier().fit(X, y), candidates[best]().fit(X, y)
-        fit = best_time(lambda: candidates[best]().fit(X, y)) / best_time(lambda: BayesClassifier().fit(X, y))
-        predict = best_time(lambda: peer.predict(X)) / best_time(lambda: ours.predict(X))
+        pairs = zip(times(candidates[best], X, y), times(BayesClassifier, X, y), strict=True)
+        fit, predict = (theirs / ours for theirs, ours in pairs)
         print(
-            f"{name:10} {mine[0]:.4f} / {mine[1]:.3f} {best:>14} {theirs[best][0]:.4f} / {theirs[best][1]:.3f} "
+            f"{name:10} {mine[0]:.4f} / {mine[1]:.3f} {best:>14} {said[best][0]:.4f} / {said[best][1]:.3f} "
             f"{fit:6.1f} x {predict:6.1f} x",
             flush=True,
         )

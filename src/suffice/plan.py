@@ -153,10 +153,15 @@ def _facts_of_numbers(kind: str, values: Array) -> Facts:
         return Facts("empty", 0, 0)
     # a thousand rows show that there are many different numbers, and only few need a closer look
     some = there[:: max(len(there) // 1000, 1)]
-    distinct, whole = len(np.unique(some)), bool(np.all(some == np.floor(some)))
+    distinct, whole = len(np.unique(some)), _whole(some)
     if distinct <= MOST_LEVELS or (whole and distinct == len(some)):
-        distinct, whole = len(np.unique(there)), bool(np.all(there == np.floor(there)))
+        distinct, whole = len(np.unique(there)), _whole(there)
     return Facts(kind, len(there), distinct, whole)
+
+
+def _whole(values: Array) -> bool:
+    """Say whether all numbers are whole; beyond 2⁵³ a double cannot tell."""
+    return bool(np.all((values == np.floor(values)) & (np.abs(values) < 2**53)))
 
 
 def _asked(families: Any, sheet: Sheet) -> dict[Any, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -195,6 +196,8 @@ class BayesClassifier(TallyClassifier):
         return read(self._opened(X, tally), tally.schema.blocks, grow=False)[1]
 
     def _check_settings(self, tally: Tally) -> None:
+        if isinstance(self.prior, Mapping):
+            _check_named(self.prior, tally)
         super()._check_settings(tally)
         for block in tally.schema.blocks:
             for name, coding in zip(block.names or (), block.codings or (), strict=False):
@@ -212,6 +215,17 @@ class BayesClassifier(TallyClassifier):
 
     def _prior_setting(self, columns: Columns) -> Any:
         return by_name(super()._prior_setting(columns), columns)
+
+
+def _check_named(prior: Mapping[Any, Any], tally: Tally) -> None:
+    """Raise if {column or family: prior} names what is neither."""
+    columns = () if tally.schema.features is None else tally.schema.features.names
+    names = [*columns, *FAMILIES, *NUMERIC]
+    for name in prior:
+        if name not in names:
+            near = get_close_matches(str(name), [str(each) for each in names], 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ValueError(f"prior={{…}} names {name!r}, which is neither a column nor a family{hint}")
 
 
 def _cells(distribution: Any, start: int, end: int) -> Any:

@@ -103,7 +103,8 @@ class FrameSheet(Sheet):
         if dtype.is_numeric():
             return "number"
         if dtype == nw.String or dtype == nw.Categorical or dtype == nw.Enum:
-            return "string"
+            # pandas has no type for a column of nothing, and calls it a column of strings
+            return "empty" if series.null_count() == len(series) else "string"
         if dtype.is_temporal():
             return "date"
         return kind_of(series.to_list(), f"column {name!r}")

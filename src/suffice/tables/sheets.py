@@ -116,20 +116,20 @@ class ArraySheet(Sheet):
             return "boolean"
         if self.array.dtype.kind in "iuf":
             return "number"
-        return kind_of(self.array[:, name].tolist(), f"column {name!r}")
+        return kind_of(self.array[:, self.places[name]].tolist(), f"column {name!r}")
 
     def number(self, name: Any) -> Array:
-        return self.finite(as_numbers(self.array[:, name]), name)
+        return self.finite(as_numbers(self.array[:, self.places[name]]), name)
 
     def numbers(self, names: tuple[Any, ...]) -> Block:
         if self.array.dtype.kind not in "biuf":
             return Gappy(self.owner, names, np.column_stack([self.number(name) for name in names]))
-        whole = names == tuple(range(self.shape[1]))
-        array = self.array if whole else self.array[:, list(names)]
+        whole = names == self.names
+        array = self.array if whole else self.array[:, [self.places[name] for name in names]]
         return (Gappy if array.dtype.kind == "f" else Dense)(self.owner, names, array)
 
     def strings(self, name: Any) -> list[Any]:
-        return self.array[:, name].tolist()  # type: ignore[no-any-return]
+        return self.array[:, self.places[name]].tolist()  # type: ignore[no-any-return]
 
     def _coded_strings(self, name: Any) -> tuple[list[Any], Array]:
         return coded_objects(self.strings(name))
@@ -149,11 +149,12 @@ class SparseSheet(Sheet):
         return "number"
 
     def number(self, name: Any) -> Array:
-        return self.finite(np.asarray(self.block.matrix[:, [name]].toarray()[:, 0], np.float64), name)
+        return self.finite(np.asarray(self.block.matrix[:, [self.places[name]]].toarray()[:, 0], np.float64), name)
 
     def numbers(self, names: tuple[Any, ...]) -> Block:
-        whole = names == self.names
-        return self.block if whole else Sparse(self.owner, names, self.block.matrix[:, list(names)].tocsr())
+        if names == self.names:
+            return self.block
+        return Sparse(self.owner, names, self.block.matrix[:, [self.places[name] for name in names]].tocsr())
 
     def strings(self, name: Any) -> list[Any]:
         raise ValueError(f"column {name!r} of a sparse matrix holds numbers, and no text")
