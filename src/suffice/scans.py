@@ -7,15 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from suffice.kernels import counting, moments
+from suffice.kernels import counting, moments, pairing
 from suffice.schema import Array, by_group, starts_of
 from suffice.tables import Block, Part, Sparse, cells_of
-from suffice.tallies import Counts, Moments
+from suffice.tallies import CoMoments, Counts, Moments, PairCounts, rounded
 
 # The first rows of a range, this many a class, give the means that the next ones are measured from, and
 # these the means for all others. Measured from its first row alone, a column that starts with an outlier
 # would lose a digit for each tenfold of rows.
 HEAD = 32
+
+# Products of rows with themselves are taken of this many cells at a time.
+SCATTERED = 1 << 22
 
 # Levels are codes 0, 1, …: a code beyond this is an identifier or a mistake, not a level.
 MOST_LEVELS = 1 << 24
@@ -121,6 +124,78 @@ def coded(part: Part, sizes: Array) -> Counts:
     for x, codes, weights in part.pieces():
         counting.count_coded(x, codes, weights, starts, counts, work=x.size)
     return Counts(by_group(np.add, counts, starts), counts)
+
+
+def pairs(part: Part, sizes: Array) -> PairCounts:
+    """Return how often each level was seen, and each two levels together."""
+    starts, width = starts_of(sizes), int(sizes.sum())
+    both = np.zeros((part.classes, width, width))
+    if part.weights is None and bool(np.all(sizes == 2)) and _complete(part):
+        _pairs_of_bits(part, both)
+    else:
+        for x, codes, weights in part.pieces():
+            pairing.count_pairs(x, codes, weights, starts, both, work=x.size * x.shape[1] // 2)
+        lower = np.tril_indices(width, -1)
+        both[:, lower[1], lower[0]] = both[:, lower[0], lower[1]]
+    total = np.diagonal(both, axis1=1, axis2=2)
+    return PairCounts(by_group(np.add, total, starts), total, both)
+
+
+def _complete(part: Part) -> bool:
+    """Say whether all cells of coded columns hold one of the levels."""
+    return all(x.min() >= 0 for x, _, _ in part.pieces())
+
+
+def _pairs_of_bits(part: Part, both: Array) -> None:
+    """Write the pairs of columns of two levels, from the ones that each two columns share."""
+    ones = np.concatenate([x == 1 for x, _, _ in part.pieces()])
+    for k in range(part.classes):
+        mine = ones[part.codes == k]
+        packed = np.packbits(mine.T, axis=1)
+        words = np.zeros((packed.shape[0], -(-packed.shape[1] // 8) * 8), np.uint8)
+        words[:, : packed.shape[1]] = packed
+        lines = words.view(np.uint64)
+        common = np.zeros((len(lines), len(lines)), np.uint64)
+        pairing.count_common_bits(lines, common, work=lines.size * len(lines) // 2)
+        lower = np.tril(common).astype(np.float64)
+        shared = lower + np.tril(lower, -1).T
+        alone = np.diagonal(shared)
+        both[k, 1::2, 1::2] = shared
+        both[k, 1::2, 0::2] = alone[:, None] - shared
+        both[k, 0::2, 1::2] = alone[None, :] - shared
+        both[k, 0::2, 0::2] = len(mine) - alone[:, None] - alone[None, :] + shared
+
+
+def scatters(part: Part) -> CoMoments:
+    """Return the co-moments of the columns, over the rows in which no cell is empty."""
+    columns, classes = part.block.shape[1], part.classes
+    n, sums = np.zeros((classes, 1)), np.zeros((classes, columns))
+    shift, scatter = np.zeros((classes, columns)), np.zeros((classes, columns, columns))
+    for x, codes, weights in part.pieces(SCATTERED):
+        for k in np.unique(codes):
+            mine = codes == k
+            rows = x[mine].astype(np.float64)
+            weight = None if weights is None else weights[mine]
+            there = np.isfinite(rows).all(axis=1)
+            if not there.all():
+                part.block.reject_if_not_finite(part.rows)
+                rows, weight = rows[there], None if weight is None else weight[there]
+            if weight is not None:
+                rows, weight = rows[weight > 0], weight[weight > 0]
+            if not len(rows):
+                continue
+            if n[k] == 0:
+                shift[k] = rows[: HEAD**2].mean(axis=0)
+            rows -= shift[k]
+            n[k] += len(rows) if weight is None else weight.sum()
+            sums[k] += rows.sum(axis=0) if weight is None else weight @ rows
+            if weight is not None:
+                rows *= np.sqrt(weight)[:, None]
+            scatter[k] += rows.T @ rows
+    held = np.where(n > 0, n, 1.0)
+    drift = sums / held
+    _check_squares(part, sums, np.diagonal(scatter, axis1=1, axis2=2))
+    return CoMoments(n, *rounded(shift, drift), scatter - sums[:, :, None] * drift[:, None, :])
 
 
 def comparable(threshold: float, dtype: np.dtype[Any]) -> Any:

@@ -12,16 +12,15 @@ from sklearn.base import ClassifierMixin
 
 from suffice import decision
 from suffice.classifiers.learner import Learner
-from suffice.estimation import RULES, chosen, log_evidence, posterior
+from suffice.estimation import chosen, log_evidence, posterior
 from suffice.families import Family
 from suffice.families.family import Beliefs
 from suffice.model import Model
 from suffice.priors import Prior, for_columns
 from suffice.schema import Array, Columns
+from suffice.structures import STRUCTURES, Structure, Subject
 from suffice.tables import Block
-from suffice.tallies import Statistic, Tally
-
-Subject = tuple[Family, Columns, Statistic]
+from suffice.tallies import Tally
 
 # How many probabilities are drawn at once for an interval: the rows are taken a few at a time.
 DRAWN_CELLS = 1 << 22
@@ -187,6 +186,10 @@ class TallyClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
     def _estimator(self, columns: Columns) -> Family:
         """Return the family of a block of columns as the settings have it."""
 
+    def _structure(self) -> Structure:
+        """Return which column depends on which: none on any."""
+        return STRUCTURES["naive"]
+
     def _default_prior(self) -> Any:
         """Return the prior where none is set."""
         return 1.0
@@ -219,8 +222,8 @@ class TallyClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         subjects = self._subjects(tally)
         priors = [None] * len(subjects) if self.estimate == "mle" else self._priors(tally)
         shares = decision.class_prior(self._class_prior(), tally.schema.classes, tally.class_count)
-        rule = RULES[self.estimate]
-        parameters = tuple(rule(*subject, prior) for subject, prior in zip(subjects, priors, strict=True))
+        structure, pairs = self._structure(), zip(subjects, priors, strict=True)
+        parameters = tuple(structure.parameters(self.estimate, subject, prior) for subject, prior in pairs)
         return Model(tuple(subject[1] for subject in subjects), self._scored(decision.log(shares)), parameters)
 
     def _subjects(self, tally: Tally) -> list[Subject]:

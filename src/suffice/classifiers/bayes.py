@@ -20,6 +20,7 @@ from suffice.families.complement import Complement
 from suffice.plan import NUMERIC, planned
 from suffice.priors import by_name
 from suffice.schema import Array, Columns, Features, Levels, Words
+from suffice.structures import STRUCTURES, Structure
 from suffice.tables import Block, FrameSheet, Sheet, Table, Target, as_sheet, matched, read, split_frame
 from suffice.tallies import Tally
 
@@ -68,12 +69,14 @@ class BayesClassifier(TallyClassifier):
         self,
         *,
         families: Any = "auto",
+        structure: Any = "naive",
         numeric: str = "auto",
         estimate: str = "mean",
         prior: Any = 0.5,
         class_prior: Any = "empirical",
     ) -> None:
         self.families = families
+        self.structure = structure
         self.numeric = numeric
         self.estimate = estimate
         self.prior = prior
@@ -186,7 +189,10 @@ class BayesClassifier(TallyClassifier):
 
     def _tallied(self, opened: Sheet, target: Target, known: Tally | None, whole: bool) -> Tally:
         if known is None:
-            blocks, features = planned(opened, target, self.families, self.numeric, whole)
+            paired = self._structure().paired
+            numeric = self._structure().numeric or self.numeric if self.numeric == "auto" else self.numeric
+            blocks, features = planned(opened, target, self.families, numeric, whole)
+            blocks = tuple(replace(block, pairs=block.family in paired and block.count > 1) for block in blocks)
         else:
             blocks, features = known.schema.blocks, self._features
         columns, cells = read(opened, blocks, grow=True)
@@ -194,6 +200,13 @@ class BayesClassifier(TallyClassifier):
 
     def _blocks(self, X: Any, tally: Tally) -> tuple[Block, ...]:
         return read(self._opened(X, tally), tally.schema.blocks, grow=False)[1]
+
+    def _structure(self) -> Structure:
+        if isinstance(self.structure, Structure):
+            return self.structure
+        if self.structure not in STRUCTURES:
+            raise ValueError(f"structure={self.structure!r} is not known; it is one of {', '.join(STRUCTURES)}")
+        return STRUCTURES[self.structure]
 
     def _check_settings(self, tally: Tally) -> None:
         if isinstance(self.prior, Mapping):

@@ -33,7 +33,7 @@ def tally(table: Table, columns: tuple[Columns, ...], features: Features | None 
         schema = Schema(classes, tuple(columns for columns, _ in met), features)
         return Tally(schema, parts[0].class_count, tuple(statistic for _, statistic in met))
 
-    return reduce(add, spread(tally_of, _parts(table.blocks, len(classes)))).trimmed()
+    return reduce(add, spread(tally_of, _parts(table.blocks, columns, len(classes)))).trimmed()
 
 
 def over_rows(blocks: tuple[Block, ...], classes: int, function: Callable[[slice], Result]) -> list[Result]:
@@ -43,15 +43,20 @@ def over_rows(blocks: tuple[Block, ...], classes: int, function: Callable[[slice
     return spread(function, [slice(first, min(first + step, rows)) for first in range(0, rows, step)])
 
 
-def _parts(blocks: tuple[Block, ...], classes: int) -> list[slice]:
+def _parts(blocks: tuple[Block, ...], columns: tuple[Columns, ...], classes: int) -> list[slice]:
     """Cut the rows into ranges by the size of the data alone.
 
     The number of threads has no say in it, so it has none in the result either. Each range costs
     accumulators of its own, so there are few where these are large (a vocabulary times classes).
     """
     rows, cells = blocks[0].shape[0], sum(block.cells for block in blocks)
-    affordable = cells // max(LEAST_WORK, 2 * classes * sum(block.shape[1] for block in blocks))
+    affordable = cells // max(LEAST_WORK, 2 * classes * sum(map(_size, columns, blocks)))
     most = FEW_PARTS if cells < MUCH_WORK else MANY_PARTS
     count = 1 << max(min(affordable, most, rows), 1).bit_length() - 1
     step = min(-(-rows // count), MOST_ROWS)
     return [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
+
+
+def _size(columns: Columns, block: Block) -> int:
+    """Return how many accumulators a class has; of plain codes, whose levels are not known yet, one a column."""
+    return block.shape[1] if columns.sizes is None and not columns.pairs else columns.size

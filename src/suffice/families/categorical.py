@@ -72,7 +72,7 @@ class Categorical(DirichletFamily):
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
         if columns.codings is not None:
             assert columns.sizes is not None
-            return columns, scans.coded(part, columns.sizes)
+            return columns, (scans.pairs if columns.pairs else scans.coded)(part, columns.sizes)
         room, counts = scans.levels(part)
         return replace(columns, sizes=room), Counts(part.class_count[:, None], counts)
 

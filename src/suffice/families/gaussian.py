@@ -16,7 +16,7 @@ from suffice.kernels import averaging, scoring
 from suffice.priors import Flat, NormalInverseGamma, Prior, per_column, positive, refused
 from suffice.schema import Array, Columns
 from suffice.tables import Block, Dense, Part
-from suffice.tallies import Moments
+from suffice.tallies import CoMoments, Moments
 
 # A variance of zero has no density. This one is as good as zero, and its inverse is still a number.
 LEAST_VARIANCE = 1e-300
@@ -102,8 +102,8 @@ class Gaussian(Family):
     name = "gaussian"
     statistic = Moments
 
-    def tally(self, columns: Columns, part: Part) -> tuple[Columns, Moments]:
-        return columns, scans.spreads(part)
+    def tally(self, columns: Columns, part: Part) -> tuple[Columns, Moments | CoMoments]:
+        return columns, (scans.scatters if columns.pairs else scans.spreads)(part)
 
     def believed(self, prior: Any, columns: Columns, statistic: Any) -> Beliefs:
         spread = _pooled_variance(statistic)

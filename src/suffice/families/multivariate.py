@@ -38,7 +38,7 @@ class Multivariate:
         if isinstance(prior, (Prior, str)) or np.ndim(prior):
             raise refused(prior, "multivariate gaussian", "a number more than 0, NormalInverseWishart or Flat")
         prior = float(positive(prior, "prior"))
-        variances = np.diag(moments.matrices[0]) / max(moments.n.item(), 1.0)
+        variances = np.diag(moments.scatter[0]) / max(moments.n.item(), 1.0)
         spread = np.where(variances > 0, variances, max(variances.max(), 1e-300))
         return moments.mean[0], np.array(float(prior)), np.array(prior + size + 1.0), np.diag(prior * spread)
 
@@ -49,14 +49,14 @@ class Multivariate:
         distance = (moments.mean[0] - mean) + moments.tail[0]
         rows = kappa + n
         pull = np.outer(distance, distance) * (kappa * n / rows)
-        return mean + distance * (n / rows), np.asarray(rows), np.asarray(dof + n), scale + moments.matrices[0] + pull
+        return mean + distance * (n / rows), np.asarray(rows), np.asarray(dof + n), scale + moments.scatter[0] + pull
 
     def covariance(self, rule: str, beliefs: Beliefs, moments: CoMoments) -> Array:
         """Return Σ by a rule."""
         size = moments.mean.shape[1]
         _, _, dof, scale = beliefs
         if rule == "mle":
-            return np.asarray(moments.matrices[0] / moments.n.item())
+            return np.asarray(moments.scatter[0] / moments.n.item())
         if rule == "map":
             return np.asarray(scale / (dof + size + 2))
         if dof <= size + 1:

@@ -17,7 +17,7 @@ class Columns(Frozen):
 
     ``threshold`` turns numbers into bits (bernoulli), ``sizes`` is the number of levels of each
     column (categorical: codes 0, 1, …), and ``codings`` says what the codes stand for, where they
-    stand for something else than themselves.
+    stand for something else than themselves. With ``pairs``, columns are counted two by two as well.
 
     >>> pixels = Columns("bernoulli", 64, threshold=8.0)
     >>> pixels.name(3)
@@ -30,12 +30,17 @@ class Columns(Frozen):
     threshold: float | None = None
     sizes: Array | None = None
     codings: tuple[Coding, ...] | None = None
+    pairs: bool = False
 
     @classmethod
-    def coded(cls, family: str, names: tuple[Any, ...], codings: tuple[Coding, ...]) -> Columns:
+    def coded(cls, family: str, names: tuple[Any, ...], codings: tuple[Coding, ...], pairs: bool = False) -> Columns:
         """Return columns whose codes stand for something."""
         sizes = np.array([coding.size for coding in codings], np.intp)
-        return cls(family, len(names), names, None, sizes, codings)
+        return cls(family, len(names), names, None, sizes, codings, pairs)
+
+    def recoded(self, codings: tuple[Coding, ...]) -> Columns:
+        """Return the same columns with other codings."""
+        return Columns.coded(self.family, self.names or (), codings, self.pairs)
 
     def name(self, column: int) -> str:
         """Name a column as an error message should."""
@@ -45,6 +50,11 @@ class Columns(Frozen):
     def width(self) -> int:
         """How many cells a class has in the statistic: one a column, or one a level."""
         return self.count if self.sizes is None else int(self.sizes.sum())
+
+    @property
+    def size(self) -> int:
+        """How many numbers a class has in the statistic, about: pairs have the square of all cells."""
+        return self.width**2 if self.pairs else self.width
 
     @property
     def starts(self) -> Array:
@@ -81,6 +91,8 @@ class Columns(Frozen):
             raise ValueError(f"one side has {self.family} columns, the other {other.family} columns")
         if self.count != other.count:
             raise ValueError(f"one side has {self.count} columns, the other {other.count}")
+        if self.pairs != other.pairs:
+            raise ValueError("one side was learned with pairs of columns (structure=…), the other without")
         if self.threshold != other.threshold:
             raise ValueError(f"one side was binarized at {self.threshold}, the other at {other.threshold}")
         if self.codings is not None and other.codings is not None:
@@ -88,7 +100,7 @@ class Columns(Frozen):
             theirs = other.codings if order is None else tuple(other.codings[j] for j in order)
             pairs = enumerate(zip(self.codings, theirs, strict=True))
             merged = tuple(mine if mine is its else mine.merge(its, self.name(j)) for j, (mine, its) in pairs)
-            return Columns.coded(self.family, self.names or (), merged)
+            return self.recoded(merged)
         if self.names and other.names and sorted(self.names) != sorted(other.names):
             column = next(j for j in range(self.count) if self.names[j] != other.names[j])
             raise ValueError(
@@ -139,7 +151,7 @@ class Columns(Frozen):
             smaller = coding.kept(np.flatnonzero(cells[start:end]))
             codings.append(smaller)
             kept.append(start + (np.arange(end - start) if smaller is coding else np.flatnonzero(cells[start:end])))
-        return Columns.coded(self.family, self.names or (), tuple(codings)), np.concatenate(kept)
+        return self.recoded(tuple(codings)), np.concatenate(kept)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Columns):

@@ -134,9 +134,10 @@ class Dense(Block):
     def between(self, start: int, stop: int) -> Block:
         return replace(self, array=self.array[start:stop])
 
-    def pieces(self, start: int, stop: int) -> Iterator[tuple[slice, Array]]:
+    def pieces(self, start: int, stop: int, cells: int | None = None) -> Iterator[tuple[slice, Array]]:
         """Yield the rows from start to stop in C order, read-only, with where they stand."""
-        step = stop - start if self.in_place else max(PIECE // self.shape[1], 1)
+        whole = self.in_place and cells is None
+        step = stop - start if whole else max((PIECE if cells is None else cells) // self.shape[1], 1)
         for first in range(start, stop, step):
             rows = slice(first, min(first + step, stop))
             piece = self.array[rows]

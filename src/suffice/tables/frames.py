@@ -42,8 +42,8 @@ class Frame(Dense):
     def without_gaps(self) -> Block:
         return replace(self, gappy=False)
 
-    def pieces(self, start: int, stop: int) -> Iterator[tuple[slice, Array]]:
-        step = max(4 * PIECE // self.shape[1], 1)
+    def pieces(self, start: int, stop: int, cells: int | None = None) -> Iterator[tuple[slice, Array]]:
+        step = max((4 * PIECE if cells is None else cells) // self.shape[1], 1)
         for first in range(start, stop, step):
             rows = slice(first, min(first + step, stop))
             numbers = self.array[rows].to_numpy()

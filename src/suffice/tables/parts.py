@@ -25,10 +25,10 @@ class Part:
     def classes(self) -> int:
         return len(self.class_count)
 
-    def pieces(self) -> Iterator[tuple[Array, Array, Array | None]]:
-        """Yield rows, their classes and their weights, a piece at a time."""
+    def pieces(self, cells: int | None = None) -> Iterator[tuple[Array, Array, Array | None]]:
+        """Yield rows, their classes and their weights, a piece at a time, of so many cells if that is said."""
         assert isinstance(self.block, Dense)
-        for here, x in self.block.pieces(self.rows.start, self.rows.stop):
+        for here, x in self.block.pieces(self.rows.start, self.rows.stop, cells):
             place = slice(here.start - self.rows.start, here.stop - self.rows.start)
             yield x, self.codes[place], None if self.weights is None else self.weights[place]
 

@@ -47,7 +47,7 @@ def _read_text(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Blo
     assert isinstance(words, Words)
     texts = sheet.strings(name) if name in sheet.places else [None] * sheet.shape[0]
     grown, counts = counted(texts, words, grow, f"column {name!r}")
-    return Columns.coded(columns.family, columns.names, (grown,)), Sparse(sheet.owner, None, counts)
+    return columns.recoded((grown,)), Sparse(sheet.owner, None, counts)
 
 
 def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
@@ -77,7 +77,7 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
     for place, codes in coded.items():
         cells[:, place] = codes
     _cut(sheet, columns.names, codings, cells)
-    grown = columns if not grow else Columns.coded(columns.family, columns.names, tuple(codings))
+    grown = columns if not grow else columns.recoded(tuple(codings))
     return grown, Coded(sheet.owner, columns.names, cells)
 
 

@@ -2,8 +2,9 @@
 
 from suffice.tallies.comoments import CoMoments
 from suffice.tallies.counts import Counts
-from suffice.tallies.moments import Moments
+from suffice.tallies.moments import Moments, rounded
+from suffice.tallies.pairs import PairCounts
 from suffice.tallies.statistic import OverdrawnError, Statistic
 from suffice.tallies.tally import Tally
 
-__all__ = ["CoMoments", "Counts", "Moments", "OverdrawnError", "Statistic", "Tally"]
+__all__ = ["CoMoments", "Counts", "Moments", "OverdrawnError", "PairCounts", "Statistic", "Tally", "rounded"]

@@ -16,10 +16,10 @@ from suffice.tallies.statistic import Statistic, weight_of
 class CoMoments(Statistic):
     """Weight, mean and scatter by class: n = Σw, mean = Σw·x / n, scatter = Σw·(x − mean)(x − mean)ᵀ.
 
-    They merge as `Moments` do, with δδᵀ for δ². The scatter lies flat, [class, column × column].
+    They merge as `Moments` do, with δδᵀ for δ². The scatter is [class, column, column].
 
     >>> both = CoMoments.of([[0.0, 0.0], [2.0, 2.0]]) + CoMoments.of([[1.0, 4.0]])
-    >>> both.mean.tolist(), both.matrices.tolist()
+    >>> both.mean.tolist(), both.scatter.tolist()
     ([[1.0, 2.0]], [[[2.0, 2.0], [2.0, 8.0]]])
     """
 
@@ -33,7 +33,7 @@ class CoMoments(Statistic):
             np.zeros((classes, 1)),
             np.zeros((classes, width)),
             np.zeros((classes, width)),
-            np.zeros((classes, width * width)),
+            np.zeros((classes, width, width)),
         )
 
     @classmethod
@@ -47,18 +47,21 @@ class CoMoments(Statistic):
         mean, tail = rounded(shift, drift)
         centred = deviations - drift
         scatter = (weights[:, None] * centred).T @ centred
-        return cls(np.array([[n]]), mean, tail, scatter.reshape(1, -1))
+        return cls(np.array([[n]]), mean, tail, scatter[None])
 
     @property
-    def matrices(self) -> Array:
-        """The scatter as matrices, [class, column, column]."""
-        width = self.mean.shape[1]
-        return self.scatter.reshape(-1, width, width)
+    def m2(self) -> Array:
+        """The spread of each column by itself."""
+        return np.diagonal(self.scatter, axis1=1, axis2=2)
 
     @property
     def spreads(self) -> Moments:
         """The moments of each column by itself."""
-        return Moments(self.n, self.mean, self.tail, self.scatter[:, :: self.mean.shape[1] + 1])
+        return Moments(self.n, self.mean, self.tail, self.m2)
+
+    def pooled(self) -> Moments:
+        """Return the moments of each column in all classes together."""
+        return self.spreads.pooled()
 
     def __add__(self, other: Self) -> Self:
         n = self.n + other.n
@@ -67,14 +70,15 @@ class CoMoments(Statistic):
         mean, tail = rounded(self.mean, self.tail + delta * share)
         empty = self.n == 0
         mean, tail = np.where(empty, other.mean, mean), np.where(empty, other.tail, tail)
-        return type(self)(n, mean, tail, self.scatter + other.scatter + _outer(delta) * (self.n * share))
+        return type(self)(n, mean, tail, self.scatter + other.scatter + _outer(delta) * (self.n * share)[..., None])
 
     def __sub__(self, other: Self) -> Self:
         spreads = self.spreads - other.spreads  # raises if more is asked for than is there
         left = np.where(spreads.n > 0, spreads.n, 1.0)
-        scatter = self.scatter - other.scatter - _outer(self._distance(other)) * (self.n / left * other.n)
-        scatter = np.where(spreads.n > 0, scatter, 0.0)
-        scatter[:, :: self.mean.shape[1] + 1] = spreads.m2
+        given = _outer(self._distance(other)) * (self.n / left * other.n)[..., None]
+        scatter = np.where((spreads.n > 0)[..., None], self.scatter - other.scatter - given, 0.0)
+        diagonal = np.arange(self.mean.shape[1])
+        scatter[:, diagonal, diagonal] = spreads.m2
         return type(self)(spreads.n, spreads.mean, spreads.tail, scatter)
 
     def __mul__(self, weight: float) -> Self:
@@ -89,4 +93,4 @@ class CoMoments(Statistic):
 
 
 def _outer(delta: Array) -> Array:
-    return (delta[:, :, None] * delta[:, None, :]).reshape(len(delta), -1)
+    return np.asarray(delta[:, :, None] * delta[:, None, :])

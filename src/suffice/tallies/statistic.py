@@ -32,7 +32,8 @@ class Statistic(Frozen, ABC):
     """Sums over rows, one line of arrays a class. Frozen: every operation makes a new one.
 
     ``n`` is the weight of the rows that were counted, [class, 1] where every row counts in every
-    column, [class, column] where cells are missing. The other arrays are [class, cell].
+    column, [class, column] where cells are missing. The other arrays are [class, cell], or
+    [class, cell, cell] of pairs.
     """
 
     n: Array
@@ -75,18 +76,22 @@ class Statistic(Frozen, ABC):
             # n is by column, and a level more is not a column more
             places = cell_places if name != "n" else column_places if array.shape[1] > 1 else None
             if places is None:
-                wider[name] = np.zeros((shape[0], array.shape[1]))
+                wider[name] = np.zeros((shape[0], *array.shape[1:]))
                 wider[name][class_places] = array
             else:
-                wider[name] = np.zeros((shape[0], array.shape[1] if name == "n" else shape[1]))
-                wider[name][np.ix_(class_places, places)] = array
+                width = array.shape[1] if name == "n" else shape[1]
+                wider[name] = np.zeros((shape[0], *(width,) * (array.ndim - 1)))
+                wider[name][np.ix_(class_places, *(places,) * (array.ndim - 1))] = array
         return type(self)(**wider)
 
     def kept(self, classes: Array, cells: Array | None) -> Self:
         """Return only these classes and cells."""
         kept = {}
         for name, array in self.arrays().items():
-            kept[name] = array[classes] if name == "n" or cells is None else array[np.ix_(classes, cells)]
+            if name == "n" or cells is None:
+                kept[name] = array[classes]
+            else:
+                kept[name] = array[np.ix_(classes, *(cells,) * (array.ndim - 1))]
         return type(self)(**kept)
 
     def arrays(self) -> dict[str, Array]:

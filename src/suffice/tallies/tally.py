@@ -12,9 +12,15 @@ from suffice.schema import Array, Frozen, Schema
 from suffice.tallies.comoments import CoMoments
 from suffice.tallies.counts import Counts
 from suffice.tallies.moments import Moments
+from suffice.tallies.pairs import PairCounts
 from suffice.tallies.statistic import OverdrawnError, Statistic, difference, weight_of
 
-STATISTICS: dict[str, type[Statistic]] = {"counts": Counts, "moments": Moments, "comoments": CoMoments}
+STATISTICS: dict[str, type[Statistic]] = {
+    "counts": Counts,
+    "pairs": PairCounts,
+    "moments": Moments,
+    "comoments": CoMoments,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +119,7 @@ class Tally(Frozen):
         for statistic, block in zip(self.statistics, self.schema.blocks, strict=True):
             for array in statistic.arrays().values():
                 if not np.isfinite(array).all():
-                    cell = int(np.argmin(np.isfinite(array).all(axis=0)))
+                    cell = int(np.argwhere(~np.isfinite(array))[0][1])
                     raise ValueError(f"the sums of {block.name_of_cell(cell)} overflow; rescale it, or its weights")
         return self
 

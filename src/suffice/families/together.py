@@ -1,0 +1,121 @@
+"""Gaussian columns that vary together: scoring by products with a triangular factor of Σ⁻¹."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import blas, cholesky, solve_triangular
+from scipy.special import gammaln
+
+from suffice.families.family import Parameters
+from suffice.schema import Array, Columns
+from suffice.tables import Block, Dense
+
+# Rows are centred and multiplied this many cells at a time.
+MULTIPLIED = 1 << 20
+
+
+class SingularError(ValueError):
+    """A covariance that has no inverse; ``place`` is its class."""
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+        super().__init__(f"the covariance of class {place} is singular")
+
+
+@dataclass(frozen=True)
+class GaussianTogether(Parameters):
+    """log p(x given class) = −½·(d·log 2π + log det Σ + (x − μ)ᵀ Σ⁻¹ (x − μ)).
+
+    ``covariance`` is [class, column, column], or one for all classes. An empty cell is left out of μ and
+    Σ, which is the exact marginal.
+    """
+
+    mean: Array
+    covariance: Array
+
+    @cached_property
+    def factors(self) -> tuple[Array, Array]:
+        """Upper triangles U with UUᵀ = Σ⁻¹ in Fortran's order, and log det Σ."""
+        found, logs = [], np.empty(len(self.covariance))
+        for k, sigma in enumerate(self.covariance):
+            lower = _lower(sigma, k)
+            logs[k] = 2 * np.log(np.diagonal(lower)).sum()
+            found.append(solve_triangular(lower, np.eye(len(sigma)), lower=True).T)
+        return np.stack(found), logs
+
+    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
+        assert isinstance(block, Dense)
+        step = max(MULTIPLIED // block.shape[1], 1)
+        for first in range(rows.start, rows.stop, step):
+            last = min(first + step, rows.stop)
+            part = scores[first - rows.start : last - rows.start]
+            x = np.concatenate([piece for _, piece in block.pieces(first, last)]).astype(np.float64)
+            there = np.asarray(np.isfinite(x).all(axis=1))
+            if there.all():
+                self._add_whole(x, part)
+                continue
+            block.reject_if_not_finite(rows)
+            if there.any():
+                whole = part[there]
+                self._add_whole(x[there], whole)
+                part[there] = whole
+            self._add_gappy(x, ~there, part)
+
+    def _add_whole(self, x: Array, scores: Array) -> None:
+        factors, logs = self.factors
+        shared = len(factors) == 1
+        turned = _turned(x - self.mean.mean(axis=0), factors[0]) if shared else None
+        for k in range(len(self.mean)):
+            if turned is None:
+                away = _turned(x - self.mean[k], factors[k])
+            else:
+                away = turned - (self.mean[k] - self.mean.mean(axis=0)) @ factors[0]
+            squares = np.einsum("ij,ij->i", away, away)
+            scores[:, k] += self._log_density(squares, logs[0 if shared else k], x.shape[1], k)
+
+    def _add_gappy(self, x: Array, which: Array, scores: Array) -> None:
+        """Add the log density of rows with empty cells, all rows with the same cells empty at once."""
+        patterns, codes = np.unique(np.isnan(x[which]), axis=0, return_inverse=True)
+        places = np.flatnonzero(which)
+        for code, empty in enumerate(patterns):
+            here, there = places[codes.ravel() == code], np.flatnonzero(~empty)
+            if not len(there):
+                continue
+            for k in range(len(self.mean)):
+                sigma = self.covariance[k if len(self.covariance) > 1 else 0]
+                lower = _lower(sigma[np.ix_(there, there)], k)
+                away = solve_triangular(lower, (x[np.ix_(here, there)] - self.mean[k, there]).T, lower=True)
+                log_det = 2 * np.log(np.diagonal(lower)).sum()
+                scores[here, k] += self._log_density((away**2).sum(axis=0), log_det, len(there), k)
+
+    def _log_density(self, squares: Array, log_det: float, size: int, k: int) -> Array:
+        return np.asarray(-0.5 * (squares + log_det + size * np.log(2 * np.pi)))
+
+
+@dataclass(frozen=True)
+class StudentTogether(GaussianTogether):
+    """The multivariate t of a mean and a covariance that are not known exactly; ``covariance`` is its shape."""
+
+    dof: Array
+
+    def _log_density(self, squares: Array, log_det: float, size: int, k: int) -> Array:
+        dof = float(self.dof[k])
+        # of fewer columns the degrees of freedom stay the same
+        peak = gammaln((dof + size) / 2) - gammaln(dof / 2) - 0.5 * (size * np.log(dof * np.pi) + log_det)
+        return np.asarray(peak - (dof + size) / 2 * np.log1p(squares / dof))
+
+
+def _lower(sigma: Array, k: int) -> Array:
+    try:
+        return cholesky(sigma, lower=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        raise SingularError(k) from None
+
+
+def _turned(centred: Array, upper: Array) -> Array:
+    """Return centred @ upper, by a product that knows of the triangle."""
+    turned = blas.dtrmm(1.0, upper, centred.T, side=0, lower=0, trans_a=1, overwrite_b=1)
+    return turned.T

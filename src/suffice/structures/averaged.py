@@ -1,0 +1,110 @@
+"""Averaged: every column in turn is the parent of all others, and the results are averaged (AODE)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice.families.family import Parameters
+from suffice.kernels import structured
+from suffice.schema import Array, Columns, by_group
+from suffice.structures.conditionals import Conditionals
+from suffice.structures.structure import Structure, Subject
+from suffice.tables import Block, Coded
+from suffice.tallies import PairCounts
+
+
+@dataclass(frozen=True)
+class Averaged(Structure):
+    """p(x given class) = Σᵢ wᵢ·p(xᵢ | class)·Πⱼ p(xⱼ | xᵢ, class) / Σ wᵢ, over columns i whose level is not rare.
+
+    ``frequency`` is how many rows a level must have to be a parent, ``weights`` is "information" (wᵢ = I(xᵢ;
+    class): WAODE) or "equal", and with ``subsumption`` a level that is implied by another, which has that
+    many rows or more, is dropped (AODEsr). Where no level qualifies, columns are independent.
+
+    >>> Averaged(weights="equal")
+    Averaged(frequency=1, weights='equal', subsumption=100, backoff=1.0)
+    """
+
+    frequency: float = 1
+    weights: str = "information"
+    subsumption: float | None = 100
+    backoff: float = 1.0
+
+    name = "averaged"
+    paired = ("categorical",)
+
+    def __post_init__(self) -> None:
+        if self.weights not in ("information", "equal"):
+            raise ValueError(f"weights are 'information' or 'equal', not {self.weights!r}")
+        if not self.backoff > 0:
+            raise ValueError(f"backoff is a number of rows, more than 0, not {self.backoff!r}")
+
+    def dependent(self, rule: str, subject: Subject, prior: Any) -> Parameters:
+        family, columns, statistic = subject
+        assert isinstance(statistic, PairCounts)
+        tables = Conditionals.of(rule, family, columns, statistic, prior, self.backoff)
+        met = np.zeros(tables.shares.shape[1])
+        levels = np.delete(np.arange(len(met)), np.cumsum(tables.sizes + 1) - 1)
+        met[levels] = statistic.total.sum(axis=0)
+        weights = np.ones(columns.count) if self.weights == "equal" else _information(columns, statistic)
+        implied = None
+        if self.subsumption is not None:
+            implied = np.zeros((len(met), len(met)), np.uint8)
+            implied[np.ix_(levels, levels)] = _implied(columns, statistic, self.subsumption)
+        with np.errstate(divide="ignore"):
+            alone = np.log(tables.shares)
+        return AveragedParameters(
+            np.ascontiguousarray(alone.T),
+            np.ascontiguousarray(tables.every().transpose(1, 2, 0)),
+            (met >= max(self.frequency, 1e-300)).astype(np.uint8),
+            np.maximum(weights, 1e-12),
+            implied,
+            tables.sizes,
+            columns.open.astype(np.uint8),
+        )
+
+
+@dataclass(frozen=True)
+class AveragedParameters(Parameters):
+    """log p(slot | class) [slot, class], log p(slot | slot, class) [parent, slot, class], and who may be a parent."""
+
+    alone: Array
+    given: Array
+    eligible: Array
+    weights: Array
+    implied: Array | None
+    sizes: Array
+    is_open: Array
+
+    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
+        assert isinstance(block, Coded)
+        arrays = (self.alone, self.given, self.eligible, self.weights, self.implied, self.sizes, self.is_open)
+        starts = np.cumsum(self.sizes + 1) - self.sizes - 1
+        for x, part in block.scored(rows, scores):
+            work = x.size * x.shape[1] * part.shape[1]
+            structured.add_averaged(x, starts, *arrays, part, work=work)
+
+
+def _information(columns: Columns, counts: PairCounts) -> Array:
+    """Return I(column; class) in nats, over the rows that have the column."""
+    joint = counts.total
+    cells, starts = joint.sum(axis=0, keepdims=True), columns.starts
+    n = np.broadcast_to(by_group(np.add, joint, starts), (len(joint), columns.count))
+    by_cell = np.repeat(n, np.diff([*starts, joint.shape[1]]), axis=1)
+    whole = by_cell.sum(axis=0, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(joint > 0, joint * np.log(np.where(joint > 0, joint * whole / (cells * by_cell), 1.0)), 0.0)
+    told = by_group(np.add, terms, starts).sum(axis=0)
+    return np.asarray(told / np.maximum(n.sum(axis=0), 1e-300))
+
+
+def _implied(columns: Columns, counts: PairCounts, least: float) -> Array:
+    """Return which cell implies which other: all rows that have the first, and the other column, have the second."""
+    pairs = counts.pairs.sum(axis=0)
+    sizes = np.diff([*columns.starts, len(pairs)])
+    whole = np.repeat(by_group(np.add, pairs, columns.starts), sizes, axis=1)
+    same = np.repeat(np.arange(columns.count), sizes)
+    return np.asarray((pairs == whole) & (whole >= least) & (same[:, None] != same[None, :]))

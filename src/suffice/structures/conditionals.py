@@ -1,0 +1,127 @@
+"""Conditional tables: p(level | level of another column, class) from pair counts, backed off to p(level | class).
+
+A level's distribution under a parent's level starts from what is believed without the parent, as
+m rows of it: (pairs + m·p(level | class)) / (n(parent's level) + m). A parent's level that is rare says
+little and leaves the parent-free estimate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice.estimation import RULES
+from suffice.families import Family
+from suffice.families.categorical import CategoricalParameters, with_others
+from suffice.schema import Array, Columns, by_group
+from suffice.tallies import PairCounts
+
+
+@dataclass(frozen=True)
+class Conditionals:
+    """Pair counts of a block with the parent-free shares of its levels, [class, slot].
+
+    Each column has a slot for each level and one for any other level; a closed column's other slot is
+    empty.
+    """
+
+    columns: Columns
+    counts: PairCounts
+    shares: Array
+    rule: str
+    backoff: float
+
+    @classmethod
+    def of(
+        cls, rule: str, family: Family, columns: Columns, statistic: Any, prior: Any, backoff: float
+    ) -> Conditionals:
+        """Return the conditional tables that pair counts hold."""
+        naive = RULES[rule](family, columns, statistic, prior)
+        assert isinstance(naive, CategoricalParameters)
+        other = np.where(columns.open > 0, np.exp(naive.log_unseen), 0.0)
+        shares = with_others(np.exp(naive.log_p), other, naive.sizes)
+        return cls(columns, statistic, shares, rule, backoff)
+
+    @property
+    def sizes(self) -> Array:
+        assert self.columns.sizes is not None
+        return self.columns.sizes
+
+    @property
+    def slots(self) -> Array:
+        """Where each column's slots start."""
+        return self.columns.starts + np.arange(self.columns.count)
+
+    def root(self, column: int) -> Array:
+        """Return log p(slot | class) of a column, [class, slot]."""
+        return _log(self._own(column))
+
+    def given(self, column: int, parent: int) -> Array:
+        """Return log p(slot | slot of the parent, class), [class, parent's slot, slot]."""
+        starts, sizes = self.columns.starts, self.sizes
+        above = slice(starts[parent], starts[parent] + sizes[parent])
+        here = slice(starts[column], starts[column] + sizes[column])
+        share = self._own(column)
+        met = np.zeros((len(share), sizes[parent] + 1, sizes[column] + 1))
+        met[:, :-1, :-1] = self.counts.pairs[:, above, here]
+        return _log(conditional(met, share[:, None, :], self.rule, self.backoff))
+
+    def every(self) -> Array:
+        """Return log p(slot | any slot, class), [class, parent's slot, slot]: 1 for a column by itself."""
+        sizes = self.sizes
+        levels = np.delete(np.arange(self.shares.shape[1]), np.cumsum(sizes + 1) - 1)
+        met = np.zeros((len(self.shares), self.shares.shape[1], self.shares.shape[1]))
+        met[np.ix_(np.arange(len(met)), levels, levels)] = self.counts.pairs
+        starts = self.slots
+        whole = np.repeat(np.add.reduceat(met, starts, axis=2), sizes + 1, axis=2)
+        share = self.shares[:, None, :]
+        if self.rule == "mle":
+            found = np.where(whole > 0, met / np.where(whole > 0, whole, 1.0), share)
+        else:
+            found = (met + self.backoff * share) / (whole + self.backoff)
+        return _log(found)
+
+    def _own(self, column: int) -> Array:
+        first = int(self.slots[column])
+        return self.shares[:, first : first + int(self.sizes[column]) + 1]
+
+
+def conditional(met: Array, share: Array, rule: str, backoff: float) -> Array:
+    """Return the shares of levels under each level of the parent, by a rule."""
+    whole = met.sum(axis=-1, keepdims=True)
+    if rule == "mle":
+        return np.where(whole > 0, met / np.where(whole > 0, whole, 1.0), share)
+    return np.asarray((met + backoff * share) / (whole + backoff))
+
+
+def mutual_information(columns: Columns, counts: PairCounts, by_class: bool = False) -> Array:
+    """Return I(column; column | class) in nats: for each two columns, or for each class by itself.
+
+    Σ over levels of P(a, b, class)·log P(a, b | class) / P(a | class)·P(b | class), over the rows that have
+    both.
+    """
+    starts, count = columns.starts, columns.count
+    information = np.zeros((len(counts.total), count, count))
+    for k, pairs in enumerate(counts.pairs):
+        by_row = by_group(np.add, pairs, starts)  # [cell, column]: how often a cell met a column at all
+        n = by_group(np.add, by_row.T, starts).T
+        sizes = np.diff([*starts, len(pairs)])
+        spread = np.repeat(by_row, sizes, axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = pairs * np.repeat(np.repeat(n, sizes, axis=0), sizes, axis=1) / (spread * spread.T)
+            terms = np.where(pairs > 0, pairs * np.log(np.where(pairs > 0, ratio, 1.0)), 0.0)
+        information[k] = by_group(np.add, by_group(np.add, terms, starts).T, starts).T
+        if by_class:
+            information[k] /= np.maximum(n, 1e-300)
+    information[:, np.arange(count), np.arange(count)] = 0.0
+    if by_class:
+        return np.asarray(np.maximum(information, 0.0))
+    rows = max(float(counts.n.max(axis=1).sum()), 1e-300)
+    return np.asarray(np.maximum(information.sum(axis=0) / rows, 0.0))
+
+
+def _log(share: Array) -> Array:
+    with np.errstate(divide="ignore"):
+        return np.log(share)

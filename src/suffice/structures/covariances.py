@@ -1,0 +1,218 @@
+"""Covariances: how the columns of a Gaussian vary together, from all of it to none of it.
+
+| kind | Σ | parameters a class, of d columns |
+|---|---|---|
+| ``spherical`` | σ²·I, the same for all classes | d, and 1 for all |
+| ``tied-diagonal`` | σ²·I | d + 1 |
+| ``diagonal`` | a variance for each column | 2d |
+| ``chain`` | each column by the one before it: the inverse has three diagonals | 3d − 1 |
+| ``tridiagonal`` | Σ itself has three diagonals | 3d − 1 |
+| ``tied-tridiagonal`` | the same with one variance for all columns | 2d |
+| ``full`` | all of it | d + d(d + 1)/2 |
+| ``shared`` | all of it, the same for all classes | d, and d(d + 1)/2 for all |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigvalsh_tridiagonal
+
+from suffice.families.gaussian import LEAST_VARIANCE
+from suffice.families.together import GaussianTogether, StudentTogether
+from suffice.priors import Flat, NormalInverseWishart, Prior, per_column, positive, refused
+from suffice.schema import Array
+from suffice.structures.structure import Subject
+from suffice.tallies import CoMoments
+
+KINDS = (
+    "spherical",
+    "tied-diagonal",
+    "diagonal",
+    "chain",
+    "tridiagonal",
+    "tied-tridiagonal",
+    "full",
+    "shared",
+)
+PAIRED = ("chain", "tridiagonal", "tied-tridiagonal", "full", "shared")
+
+# An off-diagonal is drawn in until the least eigenvalue, of correlations, is this.
+LEAST_EIGENVALUE = 1e-6
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Means [class, column], covariances [class, column, column], and what they were estimated from.
+
+    ``rows`` is how many rows each covariance stands on, ``dof`` the degrees of freedom of a predictive
+    distribution, None where parameters are taken as they are.
+    """
+
+    mean: Array
+    covariance: Array
+    rows: Array
+    dof: Array | None = None
+
+
+def estimated(rule: str, moments: CoMoments, prior: Any, ddof: float = 0.0, shared: bool = False) -> Estimate:
+    """Return means and covariances by a rule; beliefs are Normal-inverse-Wishart.
+
+    A number c stands for c rows like those of all classes together, columns uncorrelated: the mean of Σ is
+    (c·diag(pooled variances) + scatter + pull) / (n + c).
+    """
+    n, mean, scatter = moments.n[:, 0], moments.mean + moments.tail, moments.scatter
+    pooled = moments.spreads.pooled()
+    middle = (pooled.mean + pooled.tail)[0]
+    mean = np.where(n[:, None] > 0, mean, middle)
+    if rule == "mle":
+        if shared:
+            scatter, held = scatter.sum(axis=0, keepdims=True), np.array([n.sum() - ddof * (n > 0).sum()])
+        else:
+            held = n - ddof
+        return Estimate(mean, scatter / np.where(held > 0, held, 1.0)[:, None, None], held)
+    size = mean.shape[1]
+    centre, kappa, degrees, scale = _believed(prior, middle, pooled.m2[0] / max(pooled.n.max(), 1.0))
+    pull = kappa * n / np.maximum(kappa + n, 1e-300)
+    distance = mean - centre
+    apart = distance[:, :, None] * distance[:, None, :] * pull[:, None, None]
+    posterior = centre + distance * (n / np.maximum(kappa + n, 1e-300))[:, None]
+    if shared:
+        n = np.array([n.sum()])
+        scatter, apart = scatter.sum(axis=0, keepdims=True), apart.sum(axis=0, keepdims=True)
+    whole, dof = scale + scatter + apart, degrees + n
+    divisor = dof + size + 2 if rule == "map" else dof - size - 1
+    if rule == "predictive":
+        left = dof - size + 1
+        spread = (kappa + n + 1) / np.maximum((kappa + n) * left, 1e-300)
+        return Estimate(posterior, whole * spread[:, None, None], n, left)
+    if (divisor <= 0).any():
+        raise ValueError(f"the mean of Σ needs more than {size + 1} degrees of freedom; use a larger prior")
+    return Estimate(posterior, whole / divisor[:, None, None], n)
+
+
+def _believed(prior: Any, middle: Array, variances: Array) -> tuple[Array, float, float, Array]:
+    """Return mean, kappa, degrees of freedom and scale of the Normal-inverse-Wishart that a prior stands for."""
+    size = len(middle)
+    if isinstance(prior, Flat):
+        return np.zeros(size), 0.0, -size - 2.0, np.zeros((size, size))
+    if isinstance(prior, NormalInverseWishart):
+        scale = np.atleast_2d(np.asarray(prior.scale, np.float64))
+        if scale.shape != (size, size):
+            raise ValueError(f"NormalInverseWishart(scale=…) is for {len(scale)} columns, and there are {size}")
+        return per_column(prior.mean, size, "NormalInverseWishart(mean=…)"), float(prior.kappa), float(prior.dof), scale
+    if isinstance(prior, Prior):
+        raise refused(prior, "gaussian columns that depend on each other", "a number, NormalInverseWishart or Flat")
+    rows = per_column(positive(prior, "prior"), size, "prior")
+    c = float(rows.max())
+    like = np.where(variances > 0, variances, max(float(variances.max()), LEAST_VARIANCE))
+    return middle, c, c + size + 1.0, np.diag(rows * like)
+
+
+def shrunk(covariance: Array, rows: Array, shrinkage: float | str | None) -> Array:
+    """Return (1 − s)·Σ + s·mean variance·I, with s as given or by the formula of Chen et al. (OAS)."""
+    if shrinkage is None:
+        return covariance
+    size = covariance.shape[1]
+    level = np.trace(covariance, axis1=1, axis2=2) / size
+    if isinstance(shrinkage, str):
+        squared = (covariance**2).mean(axis=(1, 2))
+        top = squared + level**2
+        bottom = (rows + 1) * (squared - level**2 / size)
+        share = np.where(bottom > 0, np.minimum(top / np.where(bottom > 0, bottom, 1.0), 1.0), 1.0)
+    else:
+        share = np.full(len(covariance), float(shrinkage))
+    return np.asarray((1 - share)[:, None, None] * covariance + (share * level)[:, None, None] * np.eye(size))
+
+
+def of_kind(kind: str, covariance: Array, shares: Array) -> Array:
+    """Return covariances as a kind has them: what it leaves out is 0, what it ties is averaged."""
+    size = covariance.shape[1]
+    variances = np.diagonal(covariance, axis1=1, axis2=2)
+    if kind == "spherical":
+        return np.asarray(np.eye(size)[None] * (shares @ variances.mean(axis=1)))
+    if kind == "tied-diagonal":
+        return np.asarray(np.eye(size) * variances.mean(axis=1)[:, None, None])
+    if kind == "diagonal":
+        return np.asarray(np.eye(size) * variances[:, None, :])
+    if kind in ("tridiagonal", "tied-tridiagonal"):
+        return np.array([_banded(each, kind == "tied-tridiagonal") for each in covariance])
+    if kind == "chain":
+        line = np.tile(np.arange(size) - 1, (len(covariance), 1))
+        return along_edges(covariance, line)
+    return covariance
+
+
+def _banded(covariance: Array, tied: bool) -> Array:
+    """Return the three diagonals of Σ, the outer ones drawn in where it would not be positive definite."""
+    size = len(covariance)
+    variances = np.diagonal(covariance)
+    if tied:
+        variances = np.full(size, variances.mean())
+    scale = np.sqrt(np.maximum(variances, LEAST_VARIANCE))
+    beside = np.diagonal(covariance, 1) / (scale[1:] * scale[:-1])
+    least = eigvalsh_tridiagonal(np.zeros(size), beside, select="i", select_range=(0, 0))[0] if size > 1 else 0.0
+    drawn_in = min(1.0, (1 - LEAST_EIGENVALUE) / max(-least, 1e-300))
+    off = np.diagonal(covariance, 1) * drawn_in
+    return np.diag(variances) + np.diag(off, 1) + np.diag(off, -1)
+
+
+def along_edges(covariance: Array, parents: Array) -> Array:
+    """Return the covariances of columns that depend on their parents alone: x = μ + β·(parent − μ) + noise.
+
+    The entries of Σ along the edges of the tree stay what they are; all others follow from them.
+    """
+    size = covariance.shape[1]
+    found = np.empty_like(covariance)
+    for k, (sigma, line) in enumerate(zip(covariance, parents, strict=True)):
+        has = np.flatnonzero(line >= 0)
+        above = line[has]
+        slope = np.zeros((size, size))
+        slope[has, above] = sigma[has, above] / np.maximum(sigma[above, above], LEAST_VARIANCE)
+        noise = np.diagonal(sigma).copy()
+        noise[has] -= slope[has, above] * sigma[has, above]
+        noise = np.maximum(noise, 1e-12 * np.diagonal(sigma) + LEAST_VARIANCE)
+        spread = np.linalg.inv(np.eye(size) - slope)
+        found[k] = (spread * noise) @ spread.T
+    return found
+
+
+def parameters(estimate: Estimate, covariance: Array) -> GaussianTogether:
+    """Return what scores rows."""
+    if estimate.dof is None:
+        return GaussianTogether(estimate.mean, covariance)
+    return StudentTogether(estimate.mean, covariance, np.broadcast_to(estimate.dof, len(estimate.mean)))
+
+
+def from_parents(rule: str, subject: Subject, prior: Any, parents: Callable[[Array, Array], Array]) -> GaussianTogether:
+    """Return Gaussian columns in trees that are chosen by their correlations within the classes."""
+    moments = subject[2]
+    assert isinstance(moments, CoMoments)
+    estimate = estimated(rule, moments, prior)
+    deviation = np.sqrt(np.maximum(np.diagonal(estimate.covariance, axis1=1, axis2=2), LEAST_VARIANCE))
+    correlations = estimate.covariance / (deviation[:, :, None] * deviation[:, None, :])
+    shares = moments.n[:, 0] / max(moments.n.sum(), 1e-300)
+    return parameters(estimate, along_edges(estimate.covariance, parents(correlations, shares)))
+
+
+def n_parameters(kind: str, classes: int, size: int) -> int:
+    """Return how many numbers p(x given class) of all classes has.
+
+    >>> n_parameters("full", 1, 100), n_parameters("diagonal", 1, 100)
+    (5150, 200)
+    """
+    triangle = size * (size + 1) // 2
+    each = {
+        "spherical": 0,
+        "tied-diagonal": 1,
+        "diagonal": size,
+        "chain": 2 * size - 1,
+        "tridiagonal": 2 * size - 1,
+        "tied-tridiagonal": size,
+        "full": triangle,
+        "shared": 0,
+    }[kind]
+    return classes * (size + each) + {"spherical": 1, "shared": triangle}.get(kind, 0)

@@ -1,0 +1,50 @@
+"""What every structure provides: parameters of a block of columns, from one tally."""
+
+from __future__ import annotations
+
+from abc import ABC
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from suffice.estimation import RULES
+from suffice.families import Family
+from suffice.families.family import Parameters
+from suffice.schema import Columns
+from suffice.tallies import Statistic
+
+Subject = tuple[Family, Columns, Statistic]
+
+
+@dataclass(frozen=True)
+class Structure(ABC):
+    """Which column depends on which, given the class: by default none on any, in each block by itself.
+
+    A structure says which blocks must be counted in pairs; from the tally of such a block it builds the
+    parameters of p(block given class), so that the data are not looked at again.
+    """
+
+    name: ClassVar[str]
+    paired: ClassVar[tuple[str, ...]] = ()
+    numeric: ClassVar[str | None] = None  # what numeric="auto" means under it, if not what it always means
+
+    def parameters(self, rule: str, subject: Subject, prior: Any) -> Parameters:
+        """Return the parameters of a block under a rule and a prior."""
+        family, columns, statistic = subject
+        if columns.family not in self.paired or columns.count < 2:
+            return RULES[rule](family, columns, statistic, prior)
+        if not columns.pairs:
+            raise ValueError(
+                f'structure="{self.name}" needs pairs of columns, and this was learned without them: fit it again'
+            )
+        return self.dependent(rule, subject, prior)
+
+    def dependent(self, rule: str, subject: Subject, prior: Any) -> Parameters:
+        """Return the parameters of a block of columns that depend on each other."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Naive(Structure):
+    """Every column independent of the others given the class."""
+
+    name = "naive"
