@@ -71,8 +71,12 @@ def example(rows: int = 200, seed: int = 0, holes: float = 0.2) -> tuple[pd.Data
     return frame.mask(rng.random(frame.shape) < holes, None), y
 
 
+def naive(**settings: Any) -> BayesClassifier:
+    return BayesClassifier(**{"structure": "naive", **settings})
+
+
 def model(**settings: Any) -> BayesClassifier:
-    return BayesClassifier(**{"families": FAMILIES, **settings})
+    return naive(**{"families": FAMILIES, **settings})
 
 
 @given(data=st.data(), given_table=mixed())
@@ -170,8 +174,8 @@ def test_the_maker_of_the_frame_does_not_matter(maker: str, holes: float) -> Non
     np.testing.assert_allclose(
         plain.predict_joint_log_proba(MAKERS[maker](X)), other.predict_joint_log_proba(X), rtol=1e-12
     )
-    by_itself = BayesClassifier().fit(MAKERS[maker](X), y)
-    assert by_itself.families_ == BayesClassifier().fit(X, y).families_
+    by_itself = naive().fit(MAKERS[maker](X), y)
+    assert by_itself.families_ == naive().fit(X, y).families_
 
 
 def test_arrays_of_objects_and_lists_are_tables_without_names() -> None:
@@ -179,16 +183,16 @@ def test_arrays_of_objects_and_lists_are_tables_without_names() -> None:
     by_place = dict(enumerate(FAMILIES.values()))
     named = model().fit(X, y)
     for form in (X.to_numpy(), X.to_numpy().tolist()):
-        plain = BayesClassifier(families=by_place).fit(form, y)
+        plain = naive(families=by_place).fit(form, y)
         np.testing.assert_allclose(plain.predict_proba(form), named.predict_proba(X), rtol=1e-12)
         assert list(plain.families_) == list(range(6))
     numbers = pd.DataFrame({"a": [1.5, np.nan, 3.5, 9.0], "b": [2.0, 1.0, 7.0, np.nan]})
     masked = np.ma.masked_invalid(numbers.to_numpy())
     for form in (masked, numbers.to_numpy(), numbers.to_numpy().tolist()):
         assert (
-            BayesClassifier(families="gaussian")
+            naive(families="gaussian")
             .fit(form, [0, 0, 1, 1])
-            .tally_.isclose(BayesClassifier(families="gaussian").fit(numbers.to_numpy(), [0, 0, 1, 1]).tally_)
+            .tally_.isclose(naive(families="gaussian").fit(numbers.to_numpy(), [0, 0, 1, 1]).tally_)
         )
 
 
@@ -198,7 +202,7 @@ def test_an_empty_cell_is_marginalised(name: str, estimate: str, kernels: str) -
     """A model that does not see a column says what a model says that never had it."""
     X, y = example()
     whole = model(estimate=estimate).fit(X, y)
-    without = BayesClassifier(families={n: f for n, f in FAMILIES.items() if n != name}, estimate=estimate)
+    without = naive(families={n: f for n, f in FAMILIES.items() if n != name}, estimate=estimate)
     without.fit(X.drop(columns=name), y)
     emptied = X.assign(**{name: None})
     np.testing.assert_allclose(
@@ -235,8 +239,8 @@ def test_large_means_with_holes_keep_their_variance(kernels: str) -> None:
     x = 1e9 + rng.normal(size=(4000, 3))
     x[rng.random(x.shape) < 0.3] = np.nan
     y = rng.integers(0, 2, 4000)
-    whole = BayesClassifier(families="gaussian").fit(x, y)
-    parts = BayesClassifier(families="gaussian")
+    whole = naive(families="gaussian").fit(x, y)
+    parts = naive(families="gaussian")
     for rows in np.array_split(np.arange(4000), 13):
         parts.partial_fit(x[rows], y[rows])
     for fitted in (whole, parts):
@@ -252,7 +256,7 @@ def test_threads_do_not_matter() -> None:
     said = []
     for count in (1, 3):
         with suffice.threads(count):
-            fitted = BayesClassifier().fit(wide, y)
+            fitted = naive().fit(wide, y)
             said.append((fitted.tally_, fitted.predict_proba(wide)))
     assert said[0][0] == said[1][0]
     np.testing.assert_array_equal(said[0][1], said[1][1])
@@ -304,9 +308,9 @@ def test_new_levels_classes_and_words_are_learned_later() -> None:
     first = pd.DataFrame({"town": ["Rome", "Oslo"], "note": ["sun and sea", "snow and sea"]})
     later = pd.DataFrame({"town": ["Kyiv", "Oslo"], "note": ["river and sun", "fjord"]})
     families = {"town": "categorical", "note": "text"}
-    learner = BayesClassifier(families=families).partial_fit(first, ["warm", "cold"])
+    learner = naive(families=families).partial_fit(first, ["warm", "cold"])
     learner.partial_fit(later, ["mild", "cold"])
-    whole = BayesClassifier(families=families).fit(pd.concat([first, later]), ["warm", "cold", "mild", "cold"])
+    whole = naive(families=families).fit(pd.concat([first, later]), ["warm", "cold", "mild", "cold"])
     assert learner.classes_.tolist() == ["cold", "mild", "warm"]
     assert learner.tally_ == whole.tally_
     assert learner.tally_.schema.blocks[0].codings[0].labels == ("Kyiv", "Oslo", "Rome")
@@ -315,13 +319,13 @@ def test_new_levels_classes_and_words_are_learned_later() -> None:
 
 def test_a_third_value_makes_a_column_of_two_a_column_of_levels() -> None:
     X = pd.DataFrame({"answer": ["yes", "no", "yes", "no"]})
-    learner = BayesClassifier().fit(X, [0, 1, 0, 1])
+    learner = naive().fit(X, [0, 1, 0, 1])
     assert learner.families_ == {"answer": "bernoulli"}
     learner.partial_fit(pd.DataFrame({"answer": ["perhaps"]}), [1])
     assert learner.families_ == {"answer": "categorical"}
     learner.forget(pd.DataFrame({"answer": ["perhaps"]}), [1])
     assert learner.families_ == {"answer": "bernoulli"}
-    explicit = BayesClassifier(families={"answer": "bernoulli"}).fit(X, [0, 1, 0, 1])
+    explicit = naive(families={"answer": "bernoulli"}).fit(X, [0, 1, 0, 1])
     before = explicit.tally_
     with pytest.raises(ValueError, match="'answer' is bernoulli, and has more than two values: 'no', 'perhaps', 'yes'"):
         explicit.partial_fit(pd.DataFrame({"answer": ["perhaps"]}), [1])
@@ -329,7 +333,7 @@ def test_a_third_value_makes_a_column_of_two_a_column_of_levels() -> None:
 
 
 def test_whole_numbers_are_the_same_level_in_every_type() -> None:
-    learner = BayesClassifier(families={"class": "categorical"})
+    learner = naive(families={"class": "categorical"})
     learner.fit(pd.DataFrame({"class": [1, 2, 3, 1]}), [0, 1, 1, 0])
     for form in (pd.Series([1.0, np.nan]), pd.Series([1, None], dtype="Int64"), pd.Series([True, None], dtype=object)):
         said = learner.predict_proba(pd.DataFrame({"class": form}))
@@ -352,20 +356,20 @@ def test_one_family_for_all_is_the_classifier_of_that_family() -> None:
         single.fit(X, y)
         forms = [X] if family == "gaussian" else [X, sp.csr_array(X)]
         for form in forms:
-            ours = BayesClassifier(families=family).fit(form, y)
+            ours = naive(families=family).fit(form, y)
             np.testing.assert_allclose(ours.predict_proba(form), single.predict_proba(X), rtol=1e-9)
             np.testing.assert_allclose(ours.predict_proba(X), single.predict_proba(X), rtol=1e-9)
     complement = suffice.ComplementNB(alpha=0.5).fit(counts, y)
-    ours = BayesClassifier(families="complement", class_prior="uniform").fit(counts, y)
+    ours = naive(families="complement", class_prior="uniform").fit(counts, y)
     np.testing.assert_array_equal(ours.predict(counts), complement.predict(counts))
 
 
 def test_a_sparse_matrix_is_bits_or_counts() -> None:
     counts = sp.csr_array(np.array([[0, 2, 1], [1, 0, 0], [3, 0, 1], [0, 1, 0]]))
-    assert set(BayesClassifier().fit(counts, [0, 1, 1, 0]).families_.values()) == {"multinomial"}
-    assert set(BayesClassifier().fit(counts.minimum(1), [0, 1, 1, 0]).families_.values()) == {"bernoulli"}
+    assert set(naive().fit(counts, [0, 1, 1, 0]).families_.values()) == {"multinomial"}
+    assert set(naive().fit(counts.minimum(1), [0, 1, 1, 0]).families_.values()) == {"bernoulli"}
     with pytest.raises(ValueError, match="a sparse matrix is of one family"):
-        BayesClassifier(families="gaussian").fit(counts, [0, 1, 1, 0])
+        naive(families="gaussian").fit(counts, [0, 1, 1, 0])
 
 
 def test_priors_by_column_and_by_family() -> None:
@@ -402,7 +406,7 @@ def test_intervals_hold_the_probabilities() -> None:
 def test_score_samples_is_the_density_of_the_row() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(50, 1)), rng.integers(0, 2, 50)
-    fitted = BayesClassifier(families="gaussian").fit(x, y)
+    fitted = naive(families="gaussian").fit(x, y)
     parameters = fitted._model().parameters[0]
     shares = fitted.class_count_ / 50
     by_hand = sum(
@@ -431,15 +435,15 @@ def test_texts_are_counted_as_scikit_learn_counts_them() -> None:
         vectorizer = CountVectorizer(**each)
         counts = vectorizer.fit_transform(texts["note"])
         theirs = MultinomialNB(alpha=0.5).fit(counts, y)
-        ours = BayesClassifier(families={"note": Text(**each)}).fit(texts, y)
+        ours = naive(families={"note": Text(**each)}).fit(texts, y)
         assert ours.tally_.schema.blocks[0].codings[0].labels == tuple(vectorizer.get_feature_names_out())
         np.testing.assert_allclose(ours.predict_proba(texts), theirs.predict_proba(counts), rtol=1e-9)
-        batches = BayesClassifier(families={"note": Text(**each)})
+        batches = naive(families={"note": Text(**each)})
         for rows in np.array_split(np.arange(80), 7):
             batches.partial_fit(texts.iloc[rows], y[rows])
         assert batches.tally_ == ours.tally_
     counts = CountVectorizer().fit_transform(texts["note"])
-    ours = BayesClassifier(families={"note": Text(complement=True)}, class_prior="uniform").fit(texts, y)
+    ours = naive(families={"note": Text(complement=True)}, class_prior="uniform").fit(texts, y)
     np.testing.assert_allclose(
         ours.predict_joint_log_proba(texts) - np.log(1 / 3),
         ComplementNB(alpha=0.5).fit(counts, y).predict_joint_log_proba(counts),
@@ -449,7 +453,7 @@ def test_texts_are_counted_as_scikit_learn_counts_them() -> None:
 
 def test_texts_read_differently_do_not_merge() -> None:
     texts = pd.DataFrame({"note": ["one two three", "four five six"]})
-    one = BayesClassifier(families={"note": "text"}).fit(texts, [0, 1])
-    other = BayesClassifier(families={"note": Text(ngram_range=(1, 2))}).fit(texts, [0, 1])
+    one = naive(families={"note": "text"}).fit(texts, [0, 1])
+    other = naive(families={"note": Text(ngram_range=(1, 2))}).fit(texts, [0, 1])
     with pytest.raises(ValueError, match=r"column 'note' is Text.* on one side, and is read otherwise"):
         one + other

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from suffice.classifiers.bayes import BayesClassifier
     from suffice.classifiers.bernoulli import BernoulliNB
     from suffice.classifiers.categorical import CategoricalNB
+    from suffice.classifiers.discriminant import GaussianDiscriminant
     from suffice.classifiers.gaussian import GaussianNB
     from suffice.classifiers.multinomial import ComplementNB, MultinomialNB
     from suffice.classifiers.poisson import PoissonNB
@@ -24,24 +25,29 @@ if TYPE_CHECKING:
     from suffice.parallel import get_threads, set_threads, threads
     from suffice.priors import Beta, Dirichlet, Flat, Gamma, MEstimate, NormalInverseGamma, NormalInverseWishart, Prior
     from suffice.schema import Text
-    from suffice.tallies import CoMoments, Counts, Moments, Tally
+    from suffice.structures import Averaged, Chain, Full, Tree
+    from suffice.tallies import CoMoments, Counts, Moments, PairCounts, Tally
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Averaged",
     "BayesClassifier",
     "Bernoulli",
     "BernoulliNB",
     "Beta",
     "Categorical",
     "CategoricalNB",
+    "Chain",
     "ComplementNB",
     "CoMoments",
     "Counts",
     "Dirichlet",
     "Flat",
+    "Full",
     "Gamma",
     "Gaussian",
+    "GaussianDiscriminant",
     "GaussianNB",
     "MEstimate",
     "Moments",
@@ -49,11 +55,13 @@ __all__ = [
     "MultinomialNB",
     "NormalInverseGamma",
     "NormalInverseWishart",
+    "PairCounts",
     "Poisson",
     "PoissonNB",
     "Prior",
     "Tally",
     "Text",
+    "Tree",
     "get_threads",
     "set_threads",
     "threads",
@@ -65,6 +73,7 @@ _HOMES = {
     "suffice.classifiers.bayes": ("BayesClassifier",),
     "suffice.classifiers.bernoulli": ("BernoulliNB",),
     "suffice.classifiers.categorical": ("CategoricalNB",),
+    "suffice.classifiers.discriminant": ("GaussianDiscriminant",),
     "suffice.classifiers.gaussian": ("GaussianNB",),
     "suffice.classifiers.multinomial": ("ComplementNB", "MultinomialNB"),
     "suffice.classifiers.poisson": ("PoissonNB",),
@@ -82,7 +91,8 @@ _HOMES = {
         "Prior",
     ),
     "suffice.schema": ("Text",),
-    "suffice.tallies": ("CoMoments", "Counts", "Moments", "Tally"),
+    "suffice.structures": ("Averaged", "Chain", "Full", "Tree"),
+    "suffice.tallies": ("CoMoments", "Counts", "Moments", "PairCounts", "Tally"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -41,7 +41,7 @@ class Ordered:
     def of(cls, values: Array, codes: Array, weights: Array, classes: int) -> Ordered:
         """Return a column in order."""
         low, high = values.min(), values.max()
-        if high - low < TABLE and bool(np.all(values == np.floor(values))):
+        if high / 2 - low / 2 < TABLE / 2 and bool(np.all(values == np.floor(values))):
             # whole numbers close together are counted by a table, which is faster than a sort
             width = int(high - low) + 1
             places = codes * width + (values - low).astype(np.intp)

@@ -39,8 +39,8 @@ MOST_LEVELS, ROWS_A_LEVEL = 20, 5
 WORDS_OF_A_TEXT = 3
 STRINGS_ALL_DIFFERENT, NUMBERS_ALL_DIFFERENT = 20, 100
 
-# Bins are cut by so many rows at most, drawn at random with a fixed seed.
-SAMPLE = 100_000
+# Bins are cut by so many rows at most, drawn at random with a fixed seed: fewer where there are many classes.
+SAMPLE, CELLS = 100_000, 1 << 22
 
 
 @dataclass(frozen=True)
@@ -91,13 +91,14 @@ def planned(
     if isinstance(sheet, SparseSheet):
         return (_of_sparse(sheet, families),), Features(sheet.names)
     asked = _asked(families, sheet)
-    rows = None if target.weights is None else np.flatnonzero(target.weights > 0)
+    weights = target.weights
+    rows = None if weights is None else np.flatnonzero(weights > 0)
     chosen: dict[Any, Any] = {}
     left_out: dict[Any, str] = {}
     for name in sheet.names:
         family = asked.get(name, "auto")
         if family == "auto":
-            family, reason = family_of(facts_of(sheet, name, rows), numeric, complete)
+            family, reason = family_of(facts_of(sheet, name, weights), numeric, complete)
             if family == "ignore":
                 left_out[name] = reason
         chosen[name] = family
@@ -130,25 +131,28 @@ def _of_sparse(sheet: SparseSheet, families: Any) -> Columns:
     return Columns(families, len(sheet.names), sheet.names, 0.0 if families == "bernoulli" else None)
 
 
-def facts_of(sheet: Sheet, name: Any, rows: Array | None) -> Facts:
-    """Return what the rule asks of a column, from its rows or from some of them."""
+def facts_of(sheet: Sheet, name: Any, weights: Array | None) -> Facts:
+    """Return what the rule asks of a column; a row of weight 2 is two rows."""
     kind = sheet.kind(name)
     if kind in ("date", "empty"):
         return Facts(kind, 0, 0)
     if kind in ("number", "boolean"):
-        values = sheet.number(name)
-        return _facts_of_numbers(kind, values if rows is None else values[rows])
+        return _facts_of_numbers(kind, sheet.plain(name), weights)
     labels, codes = sheet.coded(name, last=False)
-    codes = codes if rows is None else codes[rows]
-    distinct = len(labels) if rows is None else len(np.unique(codes[codes >= 0]))
+    there = codes >= 0 if weights is None else (codes >= 0) & (weights > 0)
+    distinct = len(labels) if weights is None else len(np.unique(codes[there]))
     few = labels[:1000]
     words = sum(len(label.split()) for label in few if isinstance(label, str)) / max(len(few), 1)
-    return Facts(kind, int((codes >= 0).sum()), distinct, False, words)
+    return Facts(kind, _rows(there, weights), distinct, False, words)
 
 
-def _facts_of_numbers(kind: str, values: Array) -> Facts:
-    empty = np.isnan(values)
-    there = values[~empty] if empty.any() else values
+def _rows(there: Array, weights: Array | None) -> int:
+    return int(there.sum() if weights is None else np.ceil(weights[there].sum()))
+
+
+def _facts_of_numbers(kind: str, values: Array, weights: Array | None) -> Facts:
+    held = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
+    there = values if held.all() else values[held]
     if not len(there):
         return Facts("empty", 0, 0)
     # a thousand rows show that there are many different numbers, and only few need a closer look
@@ -156,12 +160,12 @@ def _facts_of_numbers(kind: str, values: Array) -> Facts:
     distinct, whole = len(np.unique(some)), _whole(some)
     if distinct <= MOST_LEVELS or (whole and distinct == len(some)):
         distinct, whole = len(np.unique(there)), _whole(there)
-    return Facts(kind, len(there), distinct, whole)
+    return Facts(kind, _rows(held, weights), distinct, whole)
 
 
 def _whole(values: Array) -> bool:
     """Say whether all numbers are whole; beyond 2⁵³ a double cannot tell."""
-    return bool(np.all((values == np.floor(values)) & (np.abs(values) < 2**53)))
+    return values.dtype.kind in "iu" or bool(np.all((values == np.floor(values)) & (np.abs(values) < 2**53)))
 
 
 def _asked(families: Any, sheet: Sheet) -> dict[Any, Any]:
@@ -216,8 +220,9 @@ def _cuts(sheet: Sheet, name: Any, target: Target, rows: Array | None, how: str)
         raise ValueError(f"column {name!r} is to be cut into bins ({how}), and holds no numbers")
     values = sheet.number(name) if sheet.kind(name) != "empty" else np.full(sheet.shape[0], np.nan)
     there = np.flatnonzero(~np.isnan(values)) if rows is None else rows[~np.isnan(values[rows])]
-    if len(there) > SAMPLE:
-        there = np.sort(np.random.default_rng(0).choice(there, SAMPLE, replace=False))
+    sample = max(min(SAMPLE, CELLS // len(target.classes)), 1000)
+    if len(there) > sample:
+        there = np.sort(np.random.default_rng(0).choice(there, sample, replace=False))
     if not len(there):
         return Cuts((), how if how in CUTTERS else "quantiles")
     weights = np.ones(len(there)) if target.weights is None else target.weights[there]

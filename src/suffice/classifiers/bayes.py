@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
@@ -26,10 +27,10 @@ from suffice.tallies import Tally
 
 
 class BayesClassifier(TallyClassifier):
-    """Naive Bayes for tables: numbers, categories, booleans, texts and empty cells side by side.
+    """Bayes' rule for tables: numbers, categories, booleans, texts and empty cells side by side.
 
-    log p(x, class) = log P(class) + Σ over the columns that are not empty of log p(xⱼ given class), each
-    column by its own family.
+    log p(x, class) = log P(class) + Σ over blocks of columns of log p(block given class): each column by
+    its own family, each block by a structure. In the naive one all columns are independent.
 
     Parameters
     ----------
@@ -37,6 +38,9 @@ class BayesClassifier(TallyClassifier):
         What each column is: "bernoulli", "categorical", "gaussian", "poisson", "quantiles" or "mdl"
         (numbers cut into bins), "text" or `Text`, "multinomial" or "complement" (all such columns
         together), "ignore", or "auto", which is also what columns get that are not named.
+    structure : "auto", "naive", "chain", "tree", "averaged", "full", or a Structure, default="auto"
+        Which column depends on which, given the class. "auto" is "averaged" where there is room for the
+        pairs of all columns, else "naive". Settings are those of `Chain`, `Tree`, `Averaged` and `Full`.
     numeric : {"gaussian", "quantiles", "mdl", "auto"}, default="auto"
         What columns of many different numbers are, unless named: real numbers about a mean, numbers
         cut into ten bins of equal weight, numbers cut where the classes differ, or for each column
@@ -69,7 +73,7 @@ class BayesClassifier(TallyClassifier):
         self,
         *,
         families: Any = "auto",
-        structure: Any = "naive",
+        structure: Any = "auto",
         numeric: str = "auto",
         estimate: str = "mean",
         prior: Any = 0.5,
@@ -181,7 +185,8 @@ class BayesClassifier(TallyClassifier):
             return sheet
         features = known.schema.features
         assert features is not None
-        if isinstance(sheet, FrameSheet) and {type(n) for n in sheet.names} == {type(n) for n in features.names}:
+        met, alike = set(sheet.names) & set(features.names), type(sheet.names[0]) is type(features.names[0])
+        if isinstance(sheet, FrameSheet) and (met or alike):
             matched(sheet, features.names, [name for block in known.schema.blocks for name in block.names or ()])
             return sheet
         validate_data(self, X, reset=False, skip_check_array=True)
@@ -189,17 +194,32 @@ class BayesClassifier(TallyClassifier):
 
     def _tallied(self, opened: Sheet, target: Target, known: Tally | None, whole: bool) -> Tally:
         if known is None:
-            paired = self._structure().paired
-            numeric = self._structure().numeric or self.numeric if self.numeric == "auto" else self.numeric
-            blocks, features = planned(opened, target, self.families, numeric, whole)
-            blocks = tuple(replace(block, pairs=block.family in paired and block.count > 1) for block in blocks)
+            numeric = self._structure().numeric if self.numeric == "auto" else None
+            blocks, features = planned(opened, target, self.families, numeric or self.numeric, whole)
         else:
             blocks, features = known.schema.blocks, self._features
         columns, cells = read(opened, blocks, grow=True)
+        if known is None:
+            columns = self._paired(columns, cells, len(target.classes))
         return memory.tally(Table(cells, target), columns, features)
 
     def _blocks(self, X: Any, tally: Tally) -> tuple[Block, ...]:
         return read(self._opened(X, tally), tally.schema.blocks, grow=False)[1]
+
+    def _paired(self, columns: tuple[Columns, ...], cells: tuple[Block, ...], classes: int) -> tuple[Columns, ...]:
+        """Return the columns, marked where the structure needs them counted in pairs."""
+        structure, marked = self._structure(), []
+        for its, block in zip(columns, cells, strict=True):
+            marked.append(replace(its, pairs=structure.pairs(its, classes, block.complete)))
+            size = classes * marked[-1].size * 8 / 2**30
+            if marked[-1].pairs and size > 1:
+                warnings.warn(
+                    f"the pairs of {its.count} columns in {classes} classes take {size:.1f} GiB; "
+                    'structure="naive" needs none',
+                    UserWarning,
+                    stacklevel=2,
+                )
+        return tuple(marked)
 
     def _structure(self) -> Structure:
         if isinstance(self.structure, Structure):

@@ -41,7 +41,7 @@ class Complement(Multinomial):
         return Counts(counts.n.sum(axis=0) - counts.n, counts.total.sum(axis=0) - counts.total)
 
     def _shares(self, columns: Columns, weights: Array, unseen: Array) -> MultinomialParameters:
-        logged = log_ratio(weights, weights.sum(axis=1, keepdims=True), 1 / weights.shape[1])
+        logged = log_ratio(weights, weights.sum(axis=1, keepdims=True), 1 / max(weights.shape[1], 1))
         logged = guarded(logged, self.epsilon)
         if not self.norm:
             return MultinomialParameters(-logged, np.inf)

@@ -20,6 +20,7 @@ from suffice.tallies import CoMoments, Moments
 
 # A variance of zero has no density. This one is as good as zero, and its inverse is still a number.
 LEAST_VARIANCE = 1e-300
+ROUNDED = 4e-16
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,8 @@ class Gaussian(Family):
         rows = kappa + n
         held = np.where(rows > 0, rows, 1.0)
         distance = np.where(n > 0, (statistic.mean - mean) + statistic.tail, 0.0)
+        # what is less than the last digit of the mean is rounding, and no distance
+        distance = np.where(np.abs(distance) <= ROUNDED * np.abs(mean), 0.0, distance)
         return (
             mean + distance * (n / held),
             np.broadcast_to(rows, distance.shape),
@@ -182,7 +185,7 @@ class Gaussian(Family):
         mean, kappa, shape, scale, floor = beliefs
         if not ((shape > 0).all() and (kappa > 0).all()):
             raise ValueError("under a flat prior a class needs more than 3 rows to draw from; use a prior, such as 1.0")
-        variance = scale / rng.standard_gamma(shape)
+        variance = scale / np.maximum(rng.standard_gamma(shape), LEAST_VARIANCE)
         return _normal(mean + np.sqrt(variance / kappa) * rng.standard_normal(mean.shape), variance, float(floor))
 
 

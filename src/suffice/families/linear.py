@@ -70,4 +70,5 @@ class Linear(Frozen):
         if self.veto is not None:
             vetoes = np.zeros(scores.shape)
             self.veto.add(block, rows, threshold, vetoes)
-            scores[vetoes > 0] += self.limit
+            # what is impossible in one block is impossible, however certain another is
+            scores[(vetoes > 0) & (scores > -np.inf)] = self.limit

@@ -54,6 +54,8 @@ class DirichletMultinomial(Parameters):
 
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         work, gaps = len(self.alpha), True if block.gaps else None
+        if not self.alpha.shape[1]:
+            return
         if isinstance(block, Sparse):
             stored = block.stored(rows.start, rows.stop)
             cells = cells_of(stored)
@@ -91,6 +93,8 @@ class Multinomial(DirichletFamily):
 
     def log_partition(self, columns: Columns, beliefs: Beliefs) -> Array:
         alpha = self._proper(beliefs[0])
+        if not alpha.shape[1]:
+            return np.zeros((len(alpha), 1))  # a vocabulary without words says nothing
         return np.asarray(gammaln(alpha).sum(axis=1, keepdims=True) - gammaln(alpha.sum(axis=1, keepdims=True)))
 
     def _groups(self, columns: Columns) -> Array:

@@ -17,6 +17,10 @@ from suffice.tables import Block, Dense
 MULTIPLIED = 1 << 20
 
 
+# What is left of a column's variance when the others are known; less than this is rounding.
+SINGULAR = 1e-13
+
+
 class SingularError(ValueError):
     """A covariance that has no inverse; ``place`` is its class."""
 
@@ -110,9 +114,12 @@ class StudentTogether(GaussianTogether):
 
 def _lower(sigma: Array, k: int) -> Array:
     try:
-        return cholesky(sigma, lower=True, check_finite=False)
+        lower = cholesky(sigma, lower=True, check_finite=False)
     except np.linalg.LinAlgError:
         raise SingularError(k) from None
+    if bool(np.any(np.diagonal(lower) ** 2 < SINGULAR * np.diagonal(sigma))):
+        raise SingularError(k)
+    return lower
 
 
 def _turned(centred: Array, upper: Array) -> Array:

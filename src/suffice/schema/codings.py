@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -140,8 +141,13 @@ class Text:
     def __post_init__(self) -> None:
         for name in ("ngram_range", "stop_words"):
             value = getattr(self, name)
-            if isinstance(value, (list, set, frozenset)):
+            if not isinstance(value, (str, tuple, type(None))):
                 object.__setattr__(self, name, tuple(sorted(value) if name == "stop_words" else value))
+        if self.token_pattern is not None:
+            try:
+                re.compile(self.token_pattern)
+            except re.error as error:
+                raise ValueError(f"Text(token_pattern={self.token_pattern!r}) is no pattern: {error}") from None
 
     def __repr__(self) -> str:
         default = type(self).__dataclass_fields__

@@ -101,7 +101,7 @@ class Columns(Frozen):
             pairs = enumerate(zip(self.codings, theirs, strict=True))
             merged = tuple(mine if mine is its else mine.merge(its, self.name(j)) for j, (mine, its) in pairs)
             return self.recoded(merged)
-        if self.names and other.names and sorted(self.names) != sorted(other.names):
+        if self.names and other.names and set(self.names) != set(other.names):
             column = next(j for j in range(self.count) if self.names[j] != other.names[j])
             raise ValueError(
                 f"column {column} is {self.names[column]!r} on one side and {other.names[column]!r} on the other"

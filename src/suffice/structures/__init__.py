@@ -1,13 +1,13 @@
 """Structures: which column depends on which. To add one: a file, and a line here."""
 
-from suffice.structures.averaged import Averaged
+from suffice.structures.averaged import Auto, Averaged
 from suffice.structures.chain import Chain
 from suffice.structures.full import Full
 from suffice.structures.structure import Naive, Structure, Subject
 from suffice.structures.tree import Tree
 
 STRUCTURES: dict[str, Structure] = {
-    structure.name: structure for structure in (Naive(), Chain(), Tree(), Averaged(), Full())
+    structure.name: structure for structure in (Auto(), Naive(), Chain(), Tree(), Averaged(), Full())
 }
 
-__all__ = ["STRUCTURES", "Averaged", "Chain", "Full", "Naive", "Structure", "Subject", "Tree"]
+__all__ = ["STRUCTURES", "Auto", "Averaged", "Chain", "Full", "Naive", "Structure", "Subject", "Tree"]

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from suffice.estimation import RULES
 from suffice.families.family import Parameters
 from suffice.schema import Array, Columns
-from suffice.structures.conditionals import Conditionals, mutual_information
+from suffice.structures.conditionals import Conditionals, mutual_information, with_pairs
 from suffice.structures.covariances import from_parents
 from suffice.structures.structure import Structure, Subject
 from suffice.structures.tree import BACKOFF, TreeParameters
-from suffice.tallies import PairCounts
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ class Chain(Structure):
 
     def dependent(self, rule: str, subject: Subject, prior: Any) -> Parameters:
         family, columns, statistic = subject
+        if columns.count < 2:
+            return RULES[rule](family, columns, statistic, prior)
         if columns.family == "gaussian":
 
             def parents(correlations: Array, shares: Array) -> Array:
@@ -49,7 +51,7 @@ class Chain(Structure):
                 return np.tile(line, (len(shares), 1))
 
             return from_parents(rule, subject, prior, parents)
-        assert isinstance(statistic, PairCounts)
+        statistic = with_pairs(statistic)
         tables = Conditionals.of(rule, family, columns, statistic, prior, self.backoff)
         information = mutual_information(columns, statistic) if self.order == "learned" else None
         return TreeParameters.of(tables, np.tile(self._line(columns, information), (len(statistic.total), 1)))

@@ -16,7 +16,7 @@ from suffice.estimation import RULES
 from suffice.families import Family
 from suffice.families.categorical import CategoricalParameters, with_others
 from suffice.schema import Array, Columns, by_group
-from suffice.tallies import PairCounts
+from suffice.tallies import PairCounts, Statistic
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,13 @@ class Conditionals:
     def _own(self, column: int) -> Array:
         first = int(self.slots[column])
         return self.shares[:, first : first + int(self.sizes[column]) + 1]
+
+
+def with_pairs(statistic: Statistic) -> PairCounts:
+    """Return the pair counts that a structure needs, or say that there are none."""
+    if not isinstance(statistic, PairCounts):
+        raise ValueError("this structure needs pairs of columns, and the model was learned without them: fit it again")
+    return statistic
 
 
 def conditional(met: Array, share: Array, rule: str, backoff: float) -> Array:

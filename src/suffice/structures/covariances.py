@@ -26,7 +26,7 @@ from suffice.families.together import GaussianTogether, StudentTogether
 from suffice.priors import Flat, NormalInverseWishart, Prior, per_column, positive, refused
 from suffice.schema import Array
 from suffice.structures.structure import Subject
-from suffice.tallies import CoMoments
+from suffice.tallies import CoMoments, Statistic
 
 KINDS = (
     "spherical",
@@ -92,6 +92,13 @@ def estimated(rule: str, moments: CoMoments, prior: Any, ddof: float = 0.0, shar
     if (divisor <= 0).any():
         raise ValueError(f"the mean of Σ needs more than {size + 1} degrees of freedom; use a larger prior")
     return Estimate(posterior, whole / divisor[:, None, None], n)
+
+
+def with_scatter(statistic: Statistic) -> CoMoments:
+    """Return the co-moments that a structure needs, or say that there are none."""
+    if not isinstance(statistic, CoMoments):
+        raise ValueError("this structure needs pairs of columns, and the model was learned without them: fit it again")
+    return statistic
 
 
 def _believed(prior: Any, middle: Array, variances: Array) -> tuple[Array, float, float, Array]:
@@ -189,8 +196,7 @@ def parameters(estimate: Estimate, covariance: Array) -> GaussianTogether:
 
 def from_parents(rule: str, subject: Subject, prior: Any, parents: Callable[[Array, Array], Array]) -> GaussianTogether:
     """Return Gaussian columns in trees that are chosen by their correlations within the classes."""
-    moments = subject[2]
-    assert isinstance(moments, CoMoments)
+    moments = with_scatter(subject[2])
     estimate = estimated(rule, moments, prior)
     deviation = np.sqrt(np.maximum(np.diagonal(estimate.covariance, axis1=1, axis2=2), LEAST_VARIANCE))
     correlations = estimate.covariance / (deviation[:, :, None] * deviation[:, None, :])

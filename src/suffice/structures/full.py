@@ -1,32 +1,77 @@
-"""Full: all Gaussian columns depend on each other, with a covariance for each class."""
+"""Full: Gaussian columns that depend on each other, with the covariance that is asked for."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from suffice.estimation import RULES
 from suffice.families.family import Parameters
-from suffice.structures.covariances import estimated, parameters, shrunk
+from suffice.families.gaussian import Gaussian, GaussianParameters, StudentT
+from suffice.schema import Array
+from suffice.structures.covariances import PAIRED, estimated, of_kind, parameters, shrunk, with_scatter
 from suffice.structures.structure import Structure, Subject
-from suffice.tallies import CoMoments
+from suffice.tallies import CoMoments, Moments
 
 
 @dataclass(frozen=True)
 class Full(Structure):
     """p(x given class) = N(x; μ, Σ) of all Gaussian columns together; other columns are independent.
 
+    ``shrinkage`` draws Σ towards a multiple of the identity: a share from 0 to 1, or "oas".
+
     >>> Full(shrinkage=0.1)
-    Full(shrinkage=0.1)
+    Full(shrinkage=0.1, covariance='full', ddof=0.0)
     """
 
     shrinkage: float | str | None = None
+    covariance: str = "full"
+    ddof: float = 0.0
 
     name = "full"
     paired = ("gaussian",)
     numeric = "gaussian"
 
+    def __post_init__(self) -> None:
+        wrong = self.shrinkage != "oas" if isinstance(self.shrinkage, str) else not 0 <= (self.shrinkage or 0) <= 1
+        if wrong:
+            raise ValueError(f"shrinkage is a share from 0 to 1, 'oas' or None, not {self.shrinkage!r}")
+
     def dependent(self, rule: str, subject: Subject, prior: Any) -> Parameters:
         moments = subject[2]
-        assert isinstance(moments, CoMoments)
-        estimate = estimated(rule, moments, prior)
-        return parameters(estimate, shrunk(estimate.covariance, estimate.rows, self.shrinkage))
+        if self.covariance not in PAIRED:
+            return self._apart(rule, subject, prior)
+        moments = with_scatter(moments)
+        estimate = estimated(rule, moments, prior, self.ddof, self.covariance == "shared")
+        covariance = shrunk(estimate.covariance, estimate.rows, self.shrinkage)
+        found = parameters(estimate, of_kind(self.covariance, covariance, _shares(moments)))
+        _ = found.factors  # what has no inverse is found out here, not when rows come
+        return found
+
+    def _apart(self, rule: str, subject: Subject, prior: Any) -> Parameters:
+        """Return variances that are shrunk and tied, of columns that are independent."""
+        _, columns, moments = subject
+        assert isinstance(moments, (Moments, CoMoments))
+        tied = self.covariance != "diagonal" or self.shrinkage is not None
+        if tied and rule == "predictive":
+            rule = "mean"  # an average of Student's t's is none
+        found = RULES[rule](Gaussian(0.0, self.ddof), columns, moments, prior)
+        assert isinstance(found, (GaussianParameters, StudentT))
+        if not tied:
+            return found
+        variance = found.variance
+        if self.shrinkage is not None:
+            whole = shrunk(np.eye(variance.shape[1]) * variance[:, None, :], moments.n.max(axis=1), self.shrinkage)
+            variance = np.diagonal(whole, axis1=1, axis2=2)
+        if self.covariance != "diagonal":
+            variance = np.broadcast_to(variance.mean(axis=1, keepdims=True), variance.shape)
+        if self.covariance == "spherical":
+            variance = np.broadcast_to(_shares(moments) @ variance, variance.shape)
+        return GaussianParameters(found.mean, np.ascontiguousarray(variance), 0.0)
+
+
+def _shares(moments: Moments | CoMoments) -> Array:
+    rows = moments.n.max(axis=1)
+    return np.asarray(rows / max(float(rows.sum()), 1e-300))

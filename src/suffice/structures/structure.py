@@ -27,15 +27,15 @@ class Structure(ABC):
     paired: ClassVar[tuple[str, ...]] = ()
     numeric: ClassVar[str | None] = None  # what numeric="auto" means under it, if not what it always means
 
+    def pairs(self, columns: Columns, classes: int, complete: float) -> bool:
+        """Say whether a block is to be counted in pairs; ``complete`` is the share of rows without an empty cell."""
+        return columns.family in self.paired and columns.count > 1
+
     def parameters(self, rule: str, subject: Subject, prior: Any) -> Parameters:
         """Return the parameters of a block under a rule and a prior."""
         family, columns, statistic = subject
-        if columns.family not in self.paired or columns.count < 2:
+        if columns.family not in self.paired:
             return RULES[rule](family, columns, statistic, prior)
-        if not columns.pairs:
-            raise ValueError(
-                f'structure="{self.name}" needs pairs of columns, and this was learned without them: fit it again'
-            )
         return self.dependent(rule, subject, prior)
 
     def dependent(self, rule: str, subject: Subject, prior: Any) -> Parameters:

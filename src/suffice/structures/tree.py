@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from suffice.estimation import RULES
 from suffice.families.family import Parameters
 from suffice.kernels import structured
 from suffice.schema import Array, Columns
-from suffice.structures.conditionals import Conditionals, mutual_information
+from suffice.structures.conditionals import Conditionals, mutual_information, with_pairs
 from suffice.structures.covariances import from_parents
 from suffice.structures.structure import Structure, Subject
 from suffice.tables import Block, Coded
@@ -48,9 +49,11 @@ class Tree(Structure):
 
     def dependent(self, rule: str, subject: Subject, prior: Any) -> Parameters:
         family, columns, statistic = subject
+        if columns.count < 2:
+            return RULES[rule](family, columns, statistic, prior)
         if columns.family == "gaussian":
             return from_parents(rule, subject, prior, self.parents_of_numbers)
-        assert isinstance(statistic, PairCounts)
+        statistic = with_pairs(statistic)
         tables = Conditionals.of(rule, family, columns, statistic, prior, self.backoff)
         return TreeParameters.of(tables, self.parents(columns, statistic))
 

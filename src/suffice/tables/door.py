@@ -93,10 +93,14 @@ def as_sheet(X: Any, *, owner: str) -> Sheet:
     if sp.issparse(X):
         block = _sparse_block(X, owner, True)
         return SparseSheet(owner, tuple(range(block.shape[1])), block)
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a lazy frame, which has no rows yet; call X.collect() first")
     if hasattr(X, "columns") or hasattr(X, "column_names"):
         from suffice.tables.frames import FrameSheet
 
         sheet = FrameSheet.of(X, owner)
+        if sheet is not None and sheet.shape[1] == 0:
+            raise ValueError(f"0 feature(s) (shape={sheet.shape}) while a minimum of 1 is required: X has no columns")
         if sheet is not None and 0 not in sheet.shape:
             return sheet
     array = _as_array(X)
@@ -109,7 +113,8 @@ def as_sheet(X: Any, *, owner: str) -> Sheet:
 def _as_array(X: Any) -> Array:
     """Return lists and masked arrays as arrays; in lists of lists, each cell keeps its own type."""
     if isinstance(X, np.ma.MaskedArray):
-        hole, cells = (None, X.data) if X.dtype.kind == "O" else (np.nan, X.data.astype(np.float64))
+        numbers = X.dtype.kind in "biuf"
+        hole, cells = (np.nan, X.data.astype(np.float64)) if numbers else (None, X.data.astype(object))
         return np.where(np.ma.getmaskarray(X), np.asarray(hole), cells)
     if isinstance(X, np.ndarray) or not isinstance(X, (list, tuple)):
         return np.asarray(X)

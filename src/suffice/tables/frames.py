@@ -87,6 +87,8 @@ class FrameSheet(Sheet):
         import narwhals.stable.v2 as nw
 
         frame = nw.from_native(X, eager_only=True, pass_through=True)
+        if not isinstance(frame, nw.DataFrame) and type(X).__name__ == "RecordBatch":
+            frame = nw.from_arrow(X, backend="pyarrow")
         return cls(owner, tuple(frame.columns), frame) if isinstance(frame, nw.DataFrame) else None
 
     @property
@@ -110,7 +112,14 @@ class FrameSheet(Sheet):
         return kind_of(series.to_list(), f"column {name!r}")
 
     def number(self, name: Any) -> Array:
-        return self.finite(as_numbers(self._series(name).to_numpy()), name)
+        series = self._series(name)
+        wide = str(series.dtype) in ("Int128", "UInt128")  # which NumPy does not know
+        return self.finite(as_numbers(np.array(series.to_list(), object) if wide else series.to_numpy()), name)
+
+    def plain(self, name: Any) -> Array:
+        series = self._series(name)
+        whole = series.dtype.is_integer() and not series.null_count() and "128" not in str(series.dtype)
+        return series.to_numpy() if whole else self.number(name)
 
     def numbers(self, names: tuple[Any, ...]) -> Block:
         import narwhals.stable.v2 as nw
@@ -133,12 +142,17 @@ class FrameSheet(Sheet):
     def _series(self, name: Any) -> Any:
         known = self._looked_at
         if ("series", name) not in known:
-            known["series", name] = self.frame[:, self.places[name]]
+            columns = zip(self.names, self.frame.iter_columns(), strict=True)
+            known |= {("series", each): series for each, series in columns}
         return known["series", name]
 
     def _coded_strings(self, name: Any) -> tuple[list[Any], Array]:
+        import narwhals.stable.v2 as nw
+
         series = self._series(name)
         native = series.to_native()
+        if series.dtype == nw.Object or series.dtype == nw.Unknown:
+            return coded_objects(series.to_list())
         if hasattr(native, "factorize"):  # pandas and its like
             codes, found = native.factorize()
             labels = found.tolist()
@@ -150,6 +164,8 @@ class FrameSheet(Sheet):
             codes = native.cast(str).replace_strict(labels, list(range(len(labels))), default=-1).to_numpy()
         else:
             return coded_objects(series.to_list())
+        if not all(isinstance(label, str) for label in labels):
+            kind_of(labels, f"column {name!r}")  # categories may be of any kind, but not of several
         kept = [label_of(label) for label in labels]
         return (kept, codes) if len(set(kept)) == len(kept) else coded_objects(series.to_list())
 
@@ -234,6 +250,12 @@ def split_frame(source: Any, target: str, weight: str | None, missing_target: st
             )
         frame = frame.filter((~missing).tolist())
         labels = frame[:, names.index(target)]
-    weights = None if weight is None else frame[:, names.index(weight)].to_numpy()
+    weights = None if weight is None else frame[:, names.index(weight)]
+    if weights is not None and not (weights.dtype.is_numeric() and weights.null_count() == 0):
+        raise ValueError(f"column {weight!r} is to hold the weight of each row, and is not all numbers")
     rest = [place for place, name in enumerate(names) if name not in (target, weight)]
-    return frame[:, rest].to_native(), np.array(labels.to_list()), weights
+    if not rest:
+        raise ValueError(f"there is no column to learn from beside {target!r}")
+    found = np.empty(len(labels), object)
+    found[:] = labels.to_list()
+    return frame[:, rest].to_native(), found, None if weights is None else weights.to_numpy()

@@ -121,6 +121,9 @@ def coded_numbers(values: Array) -> tuple[list[Any], Array]:
     >>> labels, codes.tolist()
     ([0.5, 2], [1, -1, 0, 1])
     """
+    if values.dtype.kind in "iu":
+        labels, codes = _coded_by_table(values)
+        return labels.tolist(), codes
     missing = np.isnan(values)
     there = values[~missing] if missing.any() else values
     if not len(there):

@@ -40,6 +40,10 @@ class Sheet(ABC):
     def number(self, name: Any) -> Array:
         """Return a column of numbers or booleans as doubles, NaN where a cell is empty."""
 
+    def plain(self, name: Any) -> Array:
+        """Return a column of numbers as it is: whole numbers as such, which a double may not tell apart."""
+        return self.number(name)
+
     @abstractmethod
     def numbers(self, names: tuple[Any, ...]) -> Block:
         """Return columns of numbers as a block; of a column that is not there, all cells are empty."""
@@ -97,7 +101,9 @@ class Sheet(ABC):
             return self._coded_strings(name)
         if kind == "empty":
             return [], np.full(self.shape[0], -1, np.int8)
-        labels, codes = coded_numbers(self.number(name))
+        if kind == "date":
+            return coded_objects(self.strings(name))
+        labels, codes = coded_numbers(self.plain(name))
         return ([bool(label) for label in labels], codes) if kind == "boolean" else (labels, codes)
 
 
@@ -120,6 +126,9 @@ class ArraySheet(Sheet):
 
     def number(self, name: Any) -> Array:
         return self.finite(as_numbers(self.array[:, self.places[name]]), name)
+
+    def plain(self, name: Any) -> Array:
+        return self.array[:, self.places[name]] if self.array.dtype.kind in "iu" else self.number(name)
 
     def numbers(self, names: tuple[Any, ...]) -> Block:
         if self.array.dtype.kind not in "biuf":
@@ -198,18 +207,26 @@ def _kind_of_value(value: Any) -> str:
         return "number"
     if isinstance(value, complex):
         raise ValueError(f"Complex data not supported: {value!r}")
-    if isinstance(value, (date, datetime, time, timedelta, np.datetime64, np.timedelta64)):
+    if isinstance(value, (date, datetime, time, timedelta, np.datetime64, np.timedelta64)) or _is_period(value):
         return "date"
     if isinstance(value, (list, tuple, dict, set, frozenset, bytes, bytearray, np.ndarray)):
         return "nested"
     return "string"  # and whatever else has a name: members of an enumeration, intervals
 
 
+def _is_period(value: Any) -> bool:
+    return type(value).__name__ == "Period"  # pandas' own, which is not imported for it
+
+
 def as_numbers(values: Array) -> Array:
     """Return numbers of any type as doubles, NaN where a cell is empty."""
     if values.dtype.kind in "biuf":
         return np.asarray(values, np.float64)
-    return np.array([np.nan if is_missing(value) else value for value in values.tolist()], np.float64)
+    try:
+        return np.array([np.nan if is_missing(value) else value for value in values.tolist()], np.float64)
+    except OverflowError:
+        huge = max((value for value in values.tolist() if isinstance(value, int)), key=abs)
+        raise ValueError(f"a number of {len(str(huge))} digits is too large to count with; leave it out") from None
 
 
 def coded_objects(values: list[Any]) -> tuple[list[Any], Array]:
