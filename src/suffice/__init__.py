@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from suffice.classifiers.categorical import CategoricalNB
     from suffice.classifiers.discriminant import GaussianDiscriminant
     from suffice.classifiers.gaussian import GaussianNB
+    from suffice.classifiers.mixture import MixtureClassifier
     from suffice.classifiers.multinomial import ComplementNB, MultinomialNB
     from suffice.classifiers.poisson import PoissonNB
     from suffice.distributions.discrete import Bernoulli, Categorical, Multinomial, Poisson
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from suffice.parallel import get_threads, set_threads, threads
     from suffice.priors import Beta, Dirichlet, Flat, Gamma, MEstimate, NormalInverseGamma, NormalInverseWishart, Prior
     from suffice.schema import Text
-    from suffice.structures import Averaged, Chain, Full, Tree
+    from suffice.structures import Averaged, Chain, Full, Joint, Tree
     from suffice.tallies import CoMoments, Counts, Moments, PairCounts, Tally
 
 __version__ = "0.1.0"
@@ -49,7 +50,9 @@ __all__ = [
     "Gaussian",
     "GaussianDiscriminant",
     "GaussianNB",
+    "Joint",
     "MEstimate",
+    "MixtureClassifier",
     "Moments",
     "Multinomial",
     "MultinomialNB",
@@ -75,6 +78,7 @@ _HOMES = {
     "suffice.classifiers.categorical": ("CategoricalNB",),
     "suffice.classifiers.discriminant": ("GaussianDiscriminant",),
     "suffice.classifiers.gaussian": ("GaussianNB",),
+    "suffice.classifiers.mixture": ("MixtureClassifier",),
     "suffice.classifiers.multinomial": ("ComplementNB", "MultinomialNB"),
     "suffice.classifiers.poisson": ("PoissonNB",),
     "suffice.distributions.discrete": ("Bernoulli", "Categorical", "Multinomial", "Poisson"),
@@ -85,13 +89,14 @@ _HOMES = {
         "Dirichlet",
         "Flat",
         "Gamma",
+        "Joint",
         "MEstimate",
         "NormalInverseGamma",
         "NormalInverseWishart",
         "Prior",
     ),
     "suffice.schema": ("Text",),
-    "suffice.structures": ("Averaged", "Chain", "Full", "Tree"),
+    "suffice.structures": ("Averaged", "Chain", "Full", "Joint", "Tree"),
     "suffice.tallies": ("CoMoments", "Counts", "Moments", "PairCounts", "Tally"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

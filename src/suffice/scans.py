@@ -151,9 +151,9 @@ def _pairs_of_bits(part: Part, both: Array) -> None:
     ones = np.concatenate([x == 1 for x, _, _ in part.pieces()])
     for k in range(part.classes):
         mine = ones[part.codes == k]
-        packed = np.packbits(mine.T, axis=1)
-        words = np.zeros((packed.shape[0], -(-packed.shape[1] // 8) * 8), np.uint8)
-        words[:, : packed.shape[1]] = packed
+        packed = np.packbits(mine, axis=0)
+        words = np.zeros((packed.shape[1], -(-packed.shape[0] // 8) * 8), np.uint8)
+        words[:, : packed.shape[0]] = packed.T
         lines = words.view(np.uint64)
         common = np.zeros((len(lines), len(lines)), np.uint64)
         pairing.count_common_bits(lines, common, work=lines.size * len(lines) // 2)

@@ -21,7 +21,7 @@ from suffice.families.complement import Complement
 from suffice.plan import NUMERIC, planned
 from suffice.priors import by_name
 from suffice.schema import Array, Columns, Features, Levels, Words
-from suffice.structures import STRUCTURES, Structure
+from suffice.structures import STRUCTURES, Structure, backed_off
 from suffice.tables import Block, FrameSheet, Sheet, Table, Target, as_sheet, matched, read, split_frame
 from suffice.tallies import Tally
 
@@ -187,7 +187,8 @@ class BayesClassifier(TallyClassifier):
         assert features is not None
         met, alike = set(sheet.names) & set(features.names), type(sheet.names[0]) is type(features.names[0])
         if isinstance(sheet, FrameSheet) and (met or alike):
-            matched(sheet, features.names, [name for block in known.schema.blocks for name in block.names or ()])
+            learned = {name for block in known.schema.blocks for name in block.names or ()}
+            matched(sheet, features.names, [name for name in features.names if name in learned])
             return sheet
         validate_data(self, X, reset=False, skip_check_array=True)
         return replace(sheet, names=features.names)
@@ -196,6 +197,7 @@ class BayesClassifier(TallyClassifier):
         if known is None:
             numeric = self._structure().numeric if self.numeric == "auto" else None
             blocks, features = planned(opened, target, self.families, numeric or self.numeric, whole)
+            blocks = tuple(self._structure().extended(block) for block in blocks)
         else:
             blocks, features = known.schema.blocks, self._features
         columns, cells = read(opened, blocks, grow=True)
@@ -204,7 +206,16 @@ class BayesClassifier(TallyClassifier):
         return memory.tally(Table(cells, target), columns, features)
 
     def _blocks(self, X: Any, tally: Tally) -> tuple[Block, ...]:
-        return read(self._opened(X, tally), tally.schema.blocks, grow=False)[1]
+        columns, cells = read(self._opened(X, tally), tally.schema.blocks, grow=False)
+        new = sum(map(backed_off, columns, cells))
+        if new:
+            warnings.warn(
+                f"{new} of {cells[0].shape[0]} rows hold a combination of levels that was never met: they are judged "
+                "column by column",
+                UserWarning,
+                stacklevel=3,
+            )
+        return cells
 
     def _paired(self, columns: tuple[Columns, ...], cells: tuple[Block, ...], classes: int) -> tuple[Columns, ...]:
         """Return the columns, marked where the structure needs them counted in pairs."""

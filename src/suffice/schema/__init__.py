@@ -1,7 +1,7 @@
 """What a tally is about: classes, columns with their family, and what their codes stand for."""
 
 from suffice.schema.arrays import Array, Frozen, by_group, starts_of
-from suffice.schema.codings import Coding, Cuts, Levels, Text, Words
+from suffice.schema.codings import Coding, Combinations, Cuts, Levels, Text, Words
 from suffice.schema.columns import Columns
 from suffice.schema.schema import Features, Schema, merged_classes
 
@@ -9,6 +9,7 @@ __all__ = [
     "Array",
     "Coding",
     "Columns",
+    "Combinations",
     "Cuts",
     "Features",
     "Frozen",

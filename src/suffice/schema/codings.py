@@ -116,6 +116,18 @@ class Levels(Coding):
 
 
 @dataclass(frozen=True)
+class Combinations(Levels):
+    """Levels of several columns at once: each label is a tuple, with one entry for each column before it."""
+
+    @property
+    def family(self) -> str:
+        return "joint"
+
+    def label(self, code: int) -> str:
+        return " and ".join(map(repr, self.labels[code]))
+
+
+@dataclass(frozen=True)
 class Text:
     """How a text is read: into words, as scikit-learn's CountVectorizer reads it.
 

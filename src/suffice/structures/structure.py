@@ -27,6 +27,10 @@ class Structure(ABC):
     paired: ClassVar[tuple[str, ...]] = ()
     numeric: ClassVar[str | None] = None  # what numeric="auto" means under it, if not what it always means
 
+    def extended(self, columns: Columns) -> Columns:
+        """Return a block with what the structure counts beside the columns themselves."""
+        return columns
+
     def pairs(self, columns: Columns, classes: int, complete: float) -> bool:
         """Say whether a block is to be counted in pairs; ``complete`` is the share of rows without an empty cell."""
         return columns.family in self.paired and columns.count > 1

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.kernels import coding as kernels
-from suffice.schema import Array, Columns, Cuts, Levels, Words
+from suffice.schema import Array, Columns, Combinations, Cuts, Levels, Words
 from suffice.tables.blocks import Block, Coded, Sparse
 from suffice.tables.sheets import Sheet
 from suffice.tables.texts import counted
@@ -57,7 +57,7 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
     codings = list(columns.codings)
     coded: dict[int, Array] = {}
     for place, (name, levels) in enumerate(zip(columns.names, codings, strict=True)):
-        if isinstance(levels, Levels) and name in sheet.places:
+        if isinstance(levels, Levels) and not isinstance(levels, Combinations) and name in sheet.places:
             labels, codes = sheet.coded(name)
             if grow:
                 codings[place] = levels = levels.grown(labels, f"column {name!r}")
@@ -77,8 +77,29 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
     for place, codes in coded.items():
         cells[:, place] = codes
     _cut(sheet, columns.names, codings, cells)
+    if isinstance(codings[-1], Combinations):
+        codings[-1], together = _combined(codings, cells[:, :-1], grow)
+        wide = np.min_scalar_type(-codings[-1].size - 2)
+        cells = cells.astype(np.promote_types(cells.dtype, wide))
+        cells[:, -1] = together
     grown = columns if not grow else columns.recoded(tuple(codings))
     return grown, Coded(sheet.owner, columns.names, cells)
+
+
+def _combined(codings: list[Any], cells: Array, grow: bool) -> tuple[Combinations, Array]:
+    """Return the combinations of levels that rows hold, and the code of each row's; −1 where a cell is empty."""
+    last = codings[-1]
+    met, inverse = np.unique(cells, axis=0, return_inverse=True)
+    labels: list[Any] = []
+    for line in met.tolist():
+        known = all(0 <= code < its.size for code, its in zip(line, codings[:-1], strict=True))
+        pairs = zip(line, codings[:-1], strict=True)
+        labels.append(tuple(its.labels[c] if isinstance(its, Levels) else c for c, its in pairs) if known else None)
+    if grow:
+        last = last.grown([label for label in labels if label is not None], "a combination of levels")
+    empty = (met < 0).any(axis=1)
+    final = [last.index.get(label, last.size) for label in labels]
+    return last, np.where(empty, -1, final)[inverse.ravel()]
 
 
 def _cut(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells: Array) -> None:

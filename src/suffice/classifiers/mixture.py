@@ -1,0 +1,252 @@
+"""MixtureClassifier: each class a mixture of several components."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any, ClassVar, NoReturn, Self
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from suffice import decision
+from suffice.classifiers.base import TallyClassifier
+from suffice.families import FAMILIES, Family
+from suffice.families.together import SingularError
+from suffice.mixtures import Bernoullis, Gaussians, Kind, Mixture, MixtureParameters, mixture, rows_of
+from suffice.model import Model
+from suffice.progress import Progress
+from suffice.schema import Array, Columns
+from suffice.structures.covariances import KINDS
+from suffice.tables import Block, Dense, Target
+from suffice.tallies import Tally
+
+
+class MixtureClassifier(TallyClassifier):
+    """Bayes' rule with a mixture of Gaussians, or of Bernoullis, for each class.
+
+    p(x given class) = Σ over components of share·p(x given component), by expectation and maximisation. A
+    mixture is no sum, so it cannot learn in batches, forget or merge: it is fitted anew.
+
+    Parameters
+    ----------
+    components : int or dict {label: int}, default=2
+        How many components each class has.
+    family : {"gaussian", "bernoulli"}, default="gaussian"
+        What components are.
+    covariance : {"spherical", "tied-diagonal", "diagonal", "chain", "tridiagonal", "tied-tridiagonal", "full", \
+"shared"}, default="full"
+        How the columns of a Gaussian component vary together, as in `GaussianDiscriminant`; what is
+        shared is shared by the components of a class.
+    shrinkage : float from 0 to 1, "oas" or None, default=None
+        How far Σ is drawn towards a multiple of the identity.
+    binarize : float, default=0.5
+        Values above it count as 1, others as 0 (bernoulli).
+    estimate : {"mle", "map", "mean"}, default="map"
+        How components are read off their sums; with a prior none collapses on a single row.
+    prior : number or Prior, default=1.0
+        What was believed of them: a number stands for that many rows like those of the whole class.
+    class_prior : "empirical", "uniform", array-like, dict {label: p}, number or Prior, default="empirical"
+        The probabilities of the classes.
+    n_init : int, default=1
+        How many starts are tried; the one of most likelihood is kept.
+    max_iter : int, default=100
+        The most steps of a start.
+    tol : float, default=1e-3
+        A start is done when the mean log likelihood of a row gains less than this.
+    random_state : int, RandomState or None, default=0
+        The seed.
+    progress : bool, default=True
+        Whether to show how far it has come, on a terminal, when it takes longer than a second.
+
+    Examples
+    --------
+    >>> from suffice import MixtureClassifier
+    >>> X, y = [[0.0], [0.1], [5.0], [5.1], [2.4], [2.5], [2.6]], ["out"] * 4 + ["in"] * 3
+    >>> MixtureClassifier(components={"out": 2, "in": 1}).fit(X, y).predict([[0.2], [2.4], [4.9]]).tolist()
+    ['out', 'in', 'out']
+    """
+
+    _sparse = False
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "components": [Interval(Integral, 1, None, closed="left"), Mapping],
+        "family": [StrOptions({"gaussian", "bernoulli"})],
+        "covariance": [StrOptions(set(KINDS))],
+        "shrinkage": [None, StrOptions({"oas"}), Interval(Real, 0, 1, closed="both")],
+        "binarize": [Interval(Real, None, None, closed="neither")],
+        "estimate": [StrOptions({"mle", "map", "mean"})],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+        "progress": ["boolean"],
+    }
+
+    mixtures_: tuple[Mixture, ...]
+
+    def __init__(
+        self,
+        *,
+        components: int | Mapping[Any, int] = 2,
+        family: str = "gaussian",
+        covariance: str = "full",
+        shrinkage: float | str | None = None,
+        binarize: float = 0.5,
+        estimate: str = "map",
+        prior: Any = 1.0,
+        class_prior: Any = "empirical",
+        n_init: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-3,
+        random_state: Any = 0,
+        progress: bool = True,
+    ) -> None:
+        self.components = components
+        self.family = family
+        self.covariance = covariance
+        self.shrinkage = shrinkage
+        self.binarize = binarize
+        self.estimate = estimate
+        self.prior = prior
+        self.class_prior = class_prior
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.progress = progress
+
+    @property
+    def partial_fit(self) -> NoReturn:
+        """Not there: a mixture is no sum."""
+        raise AttributeError("a mixture cannot learn in batches: fit it on all rows")
+
+    @property
+    def forget(self) -> NoReturn:
+        """Not there: a mixture is no sum."""
+        raise AttributeError("a mixture cannot forget: fit it without the rows")
+
+    def __add__(self, other: Any) -> NoReturn:
+        raise TypeError("mixtures cannot be merged: fit one on the rows of both")
+
+    @property
+    def trace_(self) -> dict[Any, Array]:
+        """The mean log likelihood of a row after each step, by class."""
+        return {label: np.array(each.trace) for label, each in self._by_class()}
+
+    @property
+    def component_shares_(self) -> dict[Any, Array]:
+        """The share of each component in its class."""
+        return {label: np.exp(each.log_shares) for label, each in self._by_class()}
+
+    @property
+    def converged_(self) -> bool:
+        """Whether all classes stopped gaining before the last step allowed."""
+        return all(each.converged for _, each in self._by_class())
+
+    def score_samples(self, X: Any) -> Array:
+        """Return log p(x), the log density of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        log_p : ndarray of shape (n_samples,)
+        """
+        return np.asarray(logsumexp(self.predict_joint_log_proba(X), axis=1))
+
+    def _by_class(self) -> list[tuple[Any, Mixture]]:
+        return list(zip(self._learned().schema.classes.tolist(), self.mixtures_, strict=True))
+
+    def _columns(self, block: Block) -> Columns:
+        threshold = float(self.binarize) if self.family == "bernoulli" else None
+        return Columns(self.family, block.shape[1], block.names, threshold)
+
+    def _estimator(self, columns: Columns) -> Family:
+        return FAMILIES[columns.family]
+
+    def _kind(self) -> Kind:
+        if self.family == "bernoulli":
+            return Bernoullis(self.estimate, self.prior)
+        return Gaussians(self.estimate, self.prior, self.covariance, self.shrinkage)
+
+    def _tallied(self, opened: Dense, target: Target, known: Tally | None, whole: bool) -> Tally:
+        tally = super()._tallied(opened, target, None, whole)
+        self._check(tally)
+        self._found = self._fitted(opened, target, tally)
+        return tally
+
+    def _learn(self, *arguments: Any, whole: bool) -> Self:
+        learned = super()._learn(*arguments, whole=whole)
+        self.mixtures_ = self.__dict__.pop("_found")
+        return learned
+
+    def _fitted(self, block: Dense, target: Target, tally: Tally) -> tuple[Mixture, ...]:
+        """Return the best of several starts, for each class."""
+        columns, labels = self._columns(block), target.classes.tolist()
+        rows = rows_of(block, columns, 0, block.shape[0])
+        random = check_random_state(self.random_state)
+        found = []
+        with Progress("mixtures", len(labels) * self.n_init, self.progress) as progress:
+            for k, label in enumerate(labels):
+                mine = target.codes == k
+                if target.weights is not None:
+                    mine &= target.weights > 0
+                x = rows[mine]
+                weights = np.ones(len(x)) if target.weights is None else target.weights[mine]
+                count = self._count(label, len(x))
+                starts = []
+                for start in range(self.n_init):
+                    rng = np.random.default_rng(random.randint(2**31))
+                    done = k * self.n_init + start
+
+                    def say(detail: str, done: int = done, label: Any = label) -> None:
+                        progress.say(done, f"class {label!r}, {detail}")
+
+                    try:
+                        settings = {"steps": self.max_iter, "tolerance": self.tol, "say": say}
+                        starts.append(mixture(x, weights, count, self._kind(), rng, **settings))  # type: ignore[arg-type]
+                    except SingularError:
+                        raise ValueError(
+                            f"a component of class {label!r} has collapsed on so few rows that its covariance is "
+                            'singular; use estimate="map", fewer components, or shrinkage'
+                        ) from None
+                best = max(starts, key=lambda each: each.trace[-1])
+                if not best.converged:
+                    gained = best.trace[-1] - best.trace[-2]
+                    warnings.warn(
+                        f"the mixture of class {label!r} still gains {gained:.2g} a step after {self.max_iter} steps; "
+                        "increase max_iter, or tol",
+                        ConvergenceWarning,
+                        stacklevel=5,
+                    )
+                found.append(best)
+        return tuple(found)
+
+    def _count(self, label: Any, rows: int) -> int:
+        count = self.components.get(label, 1) if isinstance(self.components, Mapping) else int(self.components)
+        if count > rows:
+            warnings.warn(
+                f"class {label!r} has {rows} rows, and cannot have {count} components: it gets {max(rows, 1)}",
+                UserWarning,
+                stacklevel=6,
+            )
+        return max(min(count, rows), 1)
+
+    def _estimated(self, tally: Tally) -> Model:
+        shares = decision.class_prior(self._class_prior(), tally.schema.classes, tally.class_count)
+        parameters = MixtureParameters(self.mixtures_, self._kind())
+        return Model(tally.schema.blocks, decision.log(shares), (parameters,))
+
+    def _check_settings(self, tally: Tally) -> None:
+        decision.class_prior(self._class_prior(), tally.schema.classes, tally.class_count)
+        if isinstance(self.components, Mapping):
+            odd = [label for label in self.components if label not in tally.schema.classes.tolist()]
+            if odd:
+                raise ValueError(f"components={{…}} names {odd[0]!r}, which is no class")

@@ -1,0 +1,189 @@
+"""Mixtures: a class as several components, found by expectation and maximisation.
+
+The M-step is a weighted tally: each row counts in each component by the probability that it is from
+there, and the components are estimated from the sums by the same rules as classes are.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from suffice.estimation import RULES
+from suffice.families.bernoulli import Bernoulli, BernoulliParameters
+from suffice.families.family import Parameters
+from suffice.families.gaussian import Gaussian
+from suffice.schema import Array, Columns
+from suffice.structures import Full
+from suffice.structures.covariances import PAIRED
+from suffice.tables import Block, Dense
+from suffice.tallies import CoMoments, Counts, Moments, Statistic, rounded
+
+LLOYD_STEPS = 10
+ROWS_AT_ONCE = 1 << 13
+
+
+@dataclass(frozen=True)
+class Kind(ABC):
+    """What components are: how they are counted, estimated and scored."""
+
+    rule: str
+    prior: Any
+
+    @abstractmethod
+    def tally(self, x: Array, shares: Array) -> Statistic:
+        """Return the sums of the rows by component, each row weighed by its shares [row, component]."""
+
+    @abstractmethod
+    def estimate(self, statistic: Statistic) -> Parameters:
+        """Return the components' parameters."""
+
+    def score(self, parameters: Parameters, x: Array) -> Array:
+        """Return log p(x given component), [row, component]."""
+        scores = np.zeros((len(x), len(getattr(parameters, "mean"))))  # noqa: B009
+        parameters.add(Columns("gaussian", x.shape[1]), Dense("", None, x), slice(0, len(x)), scores)
+        return scores
+
+
+@dataclass(frozen=True)
+class Gaussians(Kind):
+    """Components with a mean and a covariance of any kind."""
+
+    covariance: str = "full"
+    shrinkage: float | str | None = None
+
+    def tally(self, x: Array, shares: Array) -> Statistic:
+        n = shares.sum(axis=0)
+        held = np.maximum(n, 1e-300)[:, None]
+        shift = x.mean(axis=0)
+        mean, tail = rounded(np.broadcast_to(shift, (len(n), x.shape[1])), shares.T @ (x - shift) / held)
+        if self.covariance not in PAIRED:
+            m2 = np.stack([share @ (x - centre) ** 2 for share, centre in zip(shares.T, mean, strict=True)])
+            return Moments(n[:, None], mean, tail, m2)
+        scatter = np.empty((len(n), x.shape[1], x.shape[1]))
+        roots = np.sqrt(shares)
+        for c in range(len(n)):
+            some = np.flatnonzero(shares[:, c] > 1e-12)  # most rows are not of most components
+            away = (x[some] - mean[c]) * roots[some, c, None]
+            scatter[c] = away.T @ away
+        return CoMoments(n[:, None], mean, tail, scatter)
+
+    def estimate(self, statistic: Statistic) -> Parameters:
+        columns = Columns("gaussian", statistic.mean.shape[1], pairs=True)  # type: ignore[attr-defined]
+        return Full(self.shrinkage, self.covariance).dependent(self.rule, (Gaussian(), columns, statistic), self.prior)
+
+
+@dataclass(frozen=True)
+class Bernoullis(Kind):
+    """Components of yes and no, columns independent within each."""
+
+    def tally(self, x: Array, shares: Array) -> Statistic:
+        return Counts(shares.sum(axis=0)[:, None], shares.T @ x)
+
+    def estimate(self, statistic: Statistic) -> Parameters:
+        assert isinstance(statistic, Counts)
+        columns = Columns("bernoulli", statistic.total.shape[1])
+        return RULES[self.rule](Bernoulli(1e-12 if self.rule == "mle" else 0.0), columns, statistic, self.prior)
+
+    def score(self, parameters: Parameters, x: Array) -> Array:
+        assert isinstance(parameters, BernoulliParameters)
+        return np.asarray(x @ (parameters.log_p - parameters.log_q).T + parameters.log_q.sum(axis=1))
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """The components of a class: their log shares, their parameters, and the sums they were read off.
+
+    ``trace`` is the mean log likelihood of a row after each step.
+    """
+
+    log_shares: Array
+    parameters: Parameters
+    statistic: Statistic
+    trace: tuple[float, ...]
+    converged: bool
+
+
+def mixture(
+    x: Array,
+    weights: Array,
+    components: int,
+    kind: Kind,
+    rng: np.random.Generator,
+    *,
+    steps: int,
+    tolerance: float,
+    say: Callable[[str], None] = lambda detail: None,
+) -> Mixture:
+    """Return a mixture by expectation and maximisation, from one start (k-means++, then ten steps of Lloyd)."""
+    shares = _start(x, weights, components, rng) * weights[:, None]
+    trace: list[float] = []
+    converged = False
+    while True:
+        statistic = kind.tally(x, shares)
+        parameters = kind.estimate(statistic)
+        size = shares.sum(axis=0)
+        pseudo = 0.0 if kind.rule == "mle" else 1.0
+        log_shares = np.log(np.maximum(size + pseudo, 1e-300) / (size.sum() + pseudo * components))
+        scores = kind.score(parameters, x) + log_shares
+        total = logsumexp(scores, axis=1)
+        trace.append(float(weights @ total / weights.sum()))
+        say(f"step {len(trace)}, log likelihood {trace[-1]:.4f}")
+        converged = len(trace) > 1 and abs(trace[-1] - trace[-2]) < tolerance
+        if converged or len(trace) > steps:
+            return Mixture(log_shares, parameters, statistic, tuple(trace), converged)
+        shares = np.exp(scores - total[:, None]) * weights[:, None]
+
+
+def _start(x: Array, weights: Array, components: int, rng: np.random.Generator) -> Array:
+    """Return the nearest of centres chosen far apart from each other, as shares of 0 and 1."""
+    scale = x.std(axis=0)
+    z = (x - x.mean(axis=0)) / np.where(scale > 0, scale, 1.0) if (scale.max() > 100 * np.median(scale)) else x
+    squares = np.einsum("ij,ij->i", z, z)
+    centres = z[rng.choice(len(z), 1, p=weights / weights.sum())]
+    nearest = _distances(z, squares, centres)[:, 0]
+    for _ in range(components - 1):
+        chance = weights * nearest
+        whole = chance.sum()
+        place = rng.choice(len(z), p=chance / whole) if whole > 0 else rng.integers(len(z))
+        centres = np.vstack([centres, z[place]])
+        nearest = np.minimum(nearest, _distances(z, squares, centres[-1:])[:, 0])
+    for _ in range(LLOYD_STEPS):
+        shares = np.eye(components)[_distances(z, squares, centres).argmin(axis=1)]
+        size = (shares * weights[:, None]).sum(axis=0)
+        moved = (shares * weights[:, None]).T @ z / np.maximum(size, 1e-300)[:, None]
+        centres = np.where(size[:, None] > 0, moved, centres)
+    return np.eye(components)[_distances(z, squares, centres).argmin(axis=1)]
+
+
+def _distances(z: Array, squares: Array, centres: Array) -> Array:
+    return np.maximum(squares[:, None] - 2 * z @ centres.T + (centres**2).sum(axis=1), 0.0)
+
+
+@dataclass(frozen=True)
+class MixtureParameters(Parameters):
+    """p(x given class) = Σ share·p(x given component): components of all classes."""
+
+    mixtures: tuple[Mixture, ...]
+    kind: Kind
+
+    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
+        assert isinstance(block, Dense)
+        for first in range(rows.start, rows.stop, ROWS_AT_ONCE):
+            last = min(first + ROWS_AT_ONCE, rows.stop)
+            x = rows_of(block, columns, first, last)
+            part = scores[first - rows.start : last - rows.start]
+            for k, each in enumerate(self.mixtures):
+                part[:, k] += logsumexp(self.kind.score(each.parameters, x) + each.log_shares, axis=1)
+
+
+def rows_of(block: Dense, columns: Columns, first: int, last: int) -> Array:
+    """Return rows as doubles, or as 0 and 1 where there is a threshold; all their cells must be there."""
+    block.reject_if_not_finite(slice(first, last))
+    x = np.concatenate([piece for _, piece in block.pieces(first, last)])
+    return np.asarray(x > columns.threshold if columns.threshold is not None else x, np.float64)

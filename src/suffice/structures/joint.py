@@ -1,0 +1,77 @@
+"""Joint: the whole table of all discrete columns together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice.estimation import RULES
+from suffice.families.categorical import CategoricalParameters
+from suffice.families.family import Parameters
+from suffice.schema import Array, Columns, Combinations
+from suffice.structures.structure import Structure, Subject
+from suffice.tables import Block, Coded
+
+TOGETHER = ("all levels together",)
+
+
+@dataclass(frozen=True)
+class Joint(Structure):
+    """p(x given class) = p(all discrete columns together given class): a share for each combination that was met.
+
+    A row with an empty cell, or whose combination was never met, is judged column by column.
+    """
+
+    name = "joint"
+    paired = ("categorical",)
+
+    def extended(self, columns: Columns) -> Columns:
+        """Return the columns with one more, which counts their combinations."""
+        if columns.family != "categorical" or columns.count < 2:
+            return columns
+        names, codings = columns.names or (), columns.codings or ()
+        return Columns.coded(columns.family, (*names, TOGETHER), (*codings, Combinations(())))
+
+    def pairs(self, columns: Columns, classes: int, complete: float) -> bool:
+        return False
+
+    def dependent(self, rule: str, subject: Subject, prior: Any) -> Parameters:
+        _, columns, _ = subject
+        naive = RULES[rule](*subject, prior)
+        assert isinstance(naive, CategoricalParameters)
+        if columns.codings is None or not isinstance(columns.codings[-1], Combinations):
+            if columns.count < 2:
+                return naive
+            raise ValueError(
+                "this structure needs combinations of levels, and the model was learned without: fit again"
+            )
+        return JointParameters(naive.log_p, naive.log_unseen, naive.sizes)
+
+
+@dataclass(frozen=True)
+class JointParameters(CategoricalParameters):
+    """The shares of levels, of which the last column's are combinations of all others."""
+
+    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
+        assert isinstance(block, Coded)
+        together = block.array[rows, -1]
+        known = (together >= 0) & (together < self.sizes[-1])
+        first = int(self.sizes[:-1].sum())
+        scores[known] += self.log_p[:, first + together[known]].T
+        apart = np.flatnonzero(~known)
+        if len(apart):
+            alone = CategoricalParameters(self.log_p[:, :first], self.log_unseen[:, :-1], self.sizes[:-1])
+            left = Coded(block.owner, block.names, np.ascontiguousarray(block.array[rows][apart, :-1]))
+            part = scores[apart]
+            alone.add(columns, left, slice(0, len(apart)), part)
+            scores[apart] = part
+
+
+def backed_off(columns: Columns, block: Block) -> int:
+    """Return how many rows hold a combination that was never met."""
+    if columns.codings is None or not isinstance(columns.codings[-1], Combinations):
+        return 0
+    assert isinstance(block, Coded)
+    return int((block.array[:, -1] >= columns.codings[-1].size).sum())
