@@ -18,6 +18,7 @@ from suffice.estimation import RULES
 from suffice.families.bernoulli import Bernoulli, BernoulliParameters
 from suffice.families.family import Parameters
 from suffice.families.gaussian import Gaussian
+from suffice.families.together import GaussianTogether
 from suffice.schema import Array, Columns
 from suffice.structures import Full
 from suffice.structures.covariances import PAIRED
@@ -25,6 +26,7 @@ from suffice.tables import Block, Dense
 from suffice.tallies import CoMoments, Counts, Moments, Statistic, rounded
 
 LLOYD_STEPS = 10
+LIFTED = 1 << 25
 ROWS_AT_ONCE = 1 << 13
 
 
@@ -36,8 +38,12 @@ class Kind(ABC):
     prior: Any
 
     @abstractmethod
-    def tally(self, x: Array, shares: Array) -> Statistic:
+    def tally(self, x: Array, shares: Array, lifted: Array | None) -> Statistic:
         """Return the sums of the rows by component, each row weighed by its shares [row, component]."""
+
+    def prepared(self, x: Array) -> Array | None:
+        """Return what every step would work out anew from the rows: their products of two columns, if not too many."""
+        return None
 
     @abstractmethod
     def estimate(self, statistic: Statistic) -> Parameters:
@@ -57,7 +63,7 @@ class Gaussians(Kind):
     covariance: str = "full"
     shrinkage: float | str | None = None
 
-    def tally(self, x: Array, shares: Array) -> Statistic:
+    def tally(self, x: Array, shares: Array, lifted: Array | None) -> Statistic:
         n = shares.sum(axis=0)
         held = np.maximum(n, 1e-300)[:, None]
         shift = x.mean(axis=0)
@@ -65,13 +71,27 @@ class Gaussians(Kind):
         if self.covariance not in PAIRED:
             m2 = np.stack([share @ (x - centre) ** 2 for share, centre in zip(shares.T, mean, strict=True)])
             return Moments(n[:, None], mean, tail, m2)
+        if lifted is None:
+            return CoMoments(n[:, None], mean, tail, _scatter(x, shares, mean))
         scatter = np.empty((len(n), x.shape[1], x.shape[1]))
-        roots = np.sqrt(shares)
-        for c in range(len(n)):
-            some = np.flatnonzero(shares[:, c] > 1e-12)  # most rows are not of most components
-            away = (x[some] - mean[c]) * roots[some, c, None]
-            scatter[c] = away.T @ away
-        return CoMoments(n[:, None], mean, tail, scatter)
+        rows, columns = np.tril_indices(x.shape[1])
+        scatter[:, rows, columns] = scatter[:, columns, rows] = shares.T @ lifted
+        drift = (mean - shift) + tail
+        return CoMoments(n[:, None], mean, tail, scatter - drift[:, :, None] * drift[:, None, :] * n[:, None, None])
+
+    def prepared(self, x: Array) -> Array | None:
+        rows, columns = np.tril_indices(x.shape[1])
+        if self.covariance not in PAIRED or len(x) * len(rows) > LIFTED:
+            return None
+        away = x - x.mean(axis=0)
+        return np.asarray(away[:, rows] * away[:, columns])
+
+    def score(self, parameters: Parameters, x: Array) -> Array:
+        if not isinstance(parameters, GaussianTogether):
+            return super().score(parameters, x)
+        scores = np.zeros((len(x), len(parameters.mean)))
+        parameters.add_whole(x, scores)
+        return scores
 
     def estimate(self, statistic: Statistic) -> Parameters:
         columns = Columns("gaussian", statistic.mean.shape[1], pairs=True)  # type: ignore[attr-defined]
@@ -82,7 +102,7 @@ class Gaussians(Kind):
 class Bernoullis(Kind):
     """Components of yes and no, columns independent within each."""
 
-    def tally(self, x: Array, shares: Array) -> Statistic:
+    def tally(self, x: Array, shares: Array, lifted: Array | None) -> Statistic:
         return Counts(shares.sum(axis=0)[:, None], shares.T @ x)
 
     def estimate(self, statistic: Statistic) -> Parameters:
@@ -123,9 +143,9 @@ def mixture(
     """Return a mixture by expectation and maximisation, from one start (k-means++, then ten steps of Lloyd)."""
     shares = _start(x, weights, components, rng) * weights[:, None]
     trace: list[float] = []
-    converged = False
+    converged, lifted = False, kind.prepared(x)
     while True:
-        statistic = kind.tally(x, shares)
+        statistic = kind.tally(x, shares, lifted)
         parameters = kind.estimate(statistic)
         size = shares.sum(axis=0)
         pseudo = 0.0 if kind.rule == "mle" else 1.0
@@ -138,6 +158,16 @@ def mixture(
         if converged or len(trace) > steps:
             return Mixture(log_shares, parameters, statistic, tuple(trace), converged)
         shares = np.exp(scores - total[:, None]) * weights[:, None]
+
+
+def _scatter(x: Array, shares: Array, mean: Array) -> Array:
+    """Return Σ share·(x − mean)(x − mean)ᵀ of each component."""
+    scatter, roots = np.empty((len(mean), x.shape[1], x.shape[1])), np.sqrt(shares)
+    for c in range(len(mean)):
+        some = np.flatnonzero(shares[:, c] > 1e-12)  # most rows are not of most components
+        away = (x[some] - mean[c]) * roots[some, c, None]
+        scatter[c] = away.T @ away
+    return scatter
 
 
 def _start(x: Array, weights: Array, components: int, rng: np.random.Generator) -> Array:
@@ -158,11 +188,11 @@ def _start(x: Array, weights: Array, components: int, rng: np.random.Generator) 
         size = (shares * weights[:, None]).sum(axis=0)
         moved = (shares * weights[:, None]).T @ z / np.maximum(size, 1e-300)[:, None]
         centres = np.where(size[:, None] > 0, moved, centres)
-    return np.eye(components)[_distances(z, squares, centres).argmin(axis=1)]
+    return np.asarray(np.eye(components)[_distances(z, squares, centres).argmin(axis=1)])
 
 
 def _distances(z: Array, squares: Array, centres: Array) -> Array:
-    return np.maximum(squares[:, None] - 2 * z @ centres.T + (centres**2).sum(axis=1), 0.0)
+    return np.asarray(np.maximum(squares[:, None] - 2 * z @ centres.T + (centres**2).sum(axis=1), 0.0))
 
 
 @dataclass(frozen=True)
@@ -171,6 +201,19 @@ class MixtureParameters(Parameters):
 
     mixtures: tuple[Mixture, ...]
     kind: Kind
+
+    spreads_itself = True
+
+    def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
+        each = self.mixtures[k]
+        components = rng.choice(len(each.log_shares), count, p=np.exp(each.log_shares) / np.exp(each.log_shares).sum())
+        drawn: Array | None = None
+        for c in np.unique(components):
+            here = np.flatnonzero(components == c)
+            part = each.parameters.sample(int(c), len(here), rng)
+            drawn = np.empty((count, part.shape[1])) if drawn is None else drawn
+            drawn[here] = part
+        return np.zeros((0, 0)) if drawn is None else drawn
 
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         assert isinstance(block, Dense)

@@ -34,6 +34,21 @@ class Model:
         """Return the code of the most probable class of each row."""
         return self._by_row(blocks, lambda log_joint: decision.most_probable(log_joint, self.class_log_prior))
 
+    def sample(self, count: int, rng: np.random.Generator) -> tuple[tuple[Array, ...], Array]:
+        """Return rows drawn from the joint, block by block, and the code of each row's class."""
+        shares = np.exp(self.class_log_prior)
+        codes = rng.choice(len(shares), count, p=shares / shares.sum())
+        blocks = []
+        for columns, parameters in zip(self.columns, self.parameters, strict=True):
+            drawn: Array | None = None
+            for k in np.unique(codes):
+                here = np.flatnonzero(codes == k)
+                part = parameters.sample(int(k), len(here), rng)
+                drawn = np.zeros((count, part.shape[1]), part.dtype) if drawn is None else drawn
+                drawn[here] = part
+            blocks.append(np.zeros((0, columns.count)) if drawn is None else drawn)
+        return tuple(blocks), codes
+
     def _by_row(self, blocks: tuple[Block, ...], view: Callable[[Array], Array]) -> Array:
         """Return a view of the log joint of all rows; the log joint itself exists for a few at a time."""
         classes = len(self.class_log_prior)
@@ -45,5 +60,6 @@ class Model:
                 parameters.add(columns, block, rows, scores)
             return view(scores)
 
-        parts = memory.over_rows(blocks, classes, part)
+        alone = any(parameters.spreads_itself for parameters in self.parameters)
+        parts = memory.over_rows(blocks, classes, part, alone)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)

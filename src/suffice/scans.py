@@ -173,23 +173,23 @@ def scatters(part: Part) -> CoMoments:
     shift, scatter = np.zeros((classes, columns)), np.zeros((classes, columns, columns))
     for x, codes, weights in part.pieces(SCATTERED):
         for k in np.unique(codes):
-            mine = codes == k
-            rows = x[mine].astype(np.float64)
-            weight = None if weights is None else weights[mine]
-            there = np.isfinite(rows).all(axis=1)
-            if not there.all():
+            mine = codes == k if weights is None else (codes == k) & (weights > 0)
+            rows = x[mine].astype(np.float64, copy=False)
+            weight = np.ones(len(rows)) if weights is None else weights[mine]
+            total = weight @ rows
+            if not np.isfinite(total).all():
                 part.block.reject_if_not_finite(part.rows)
-                rows, weight = rows[there], None if weight is None else weight[there]
-            if weight is not None:
-                rows, weight = rows[weight > 0], weight[weight > 0]
+                there = np.isfinite(rows).all(axis=1)
+                rows, weight = rows[there], weight[there]
+                total = weight @ rows
             if not len(rows):
                 continue
             if n[k] == 0:
                 shift[k] = rows[: HEAD**2].mean(axis=0)
             rows -= shift[k]
-            n[k] += len(rows) if weight is None else weight.sum()
-            sums[k] += rows.sum(axis=0) if weight is None else weight @ rows
-            if weight is not None:
+            n[k] += weight.sum()
+            sums[k] += weight @ rows
+            if weights is not None:
                 rows *= np.sqrt(weight)[:, None]
             scatter[k] += rows.T @ rows
     held = np.where(n > 0, n, 1.0)

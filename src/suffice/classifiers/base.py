@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin
 
 from suffice import decision
@@ -101,6 +102,46 @@ class TallyClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         """
         log_posterior = self.predict_log_proba(X)
         return np.exp(log_posterior, out=log_posterior)
+
+    def score_samples(self, X: Any) -> Array:
+        """Return log p(x), the log probability (density) of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        log_p : ndarray of shape (n_samples,)
+        """
+        return np.asarray(logsumexp(self.predict_joint_log_proba(X), axis=1))
+
+    def sample(self, n_samples: int = 1, *, random_state: int | None = None) -> tuple[Array, Array]:
+        """Return rows and labels drawn from the model.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many rows.
+        random_state : int or None, default=None
+            The seed.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,)
+        """
+        if n_samples < 1:
+            raise ValueError(f"n_samples must be 1 or more, not {n_samples!r}")
+        rng = np.random.default_rng(random_state)
+        blocks, codes = self._model().sample(n_samples, rng)
+        tally = self._learned()
+        return self._decoded(tally, blocks, rng), tally.schema.classes[codes]
+
+    def _decoded(self, tally: Tally, blocks: tuple[Array, ...], rng: np.random.Generator) -> Array:
+        """Return drawn cells as a user would have passed them."""
+        return blocks[0]
 
     def predict_interval(
         self, X: Any, level: float = 0.9, *, draws: int = 200, random_state: int | None = 0

@@ -9,7 +9,6 @@ from difflib import get_close_matches
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import logsumexp
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
@@ -22,7 +21,7 @@ from suffice.plan import NUMERIC, planned
 from suffice.priors import by_name
 from suffice.schema import Array, Columns, Features, Levels, Words
 from suffice.structures import STRUCTURES, Structure, backed_off
-from suffice.tables import Block, FrameSheet, Sheet, Table, Target, as_sheet, matched, read, split_frame
+from suffice.tables import Block, FrameSheet, Sheet, Table, Target, as_sheet, decoded, matched, read, split_frame
 from suffice.tallies import Tally
 
 
@@ -107,20 +106,6 @@ class BayesClassifier(TallyClassifier):
         X, y, weights = split_frame(source, target, weight, missing_target)
         return self.fit(X, y, weights)
 
-    def score_samples(self, X: Any) -> Array:
-        """Return log p(x), the log probability (density) of each row.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        log_p : ndarray of shape (n_samples,)
-        """
-        return np.asarray(logsumexp(self.predict_joint_log_proba(X), axis=1))
-
     @property
     def families_(self) -> dict[Any, str]:
         """The family of each column that was learned, in the order of the table."""
@@ -202,7 +187,7 @@ class BayesClassifier(TallyClassifier):
             blocks, features = known.schema.blocks, self._features
         columns, cells = read(opened, blocks, grow=True)
         if known is None:
-            columns = self._paired(columns, cells, len(target.classes))
+            columns = self._paired(columns, cells, target)
         return memory.tally(Table(cells, target), columns, features)
 
     def _blocks(self, X: Any, tally: Tally) -> tuple[Block, ...]:
@@ -217,11 +202,14 @@ class BayesClassifier(TallyClassifier):
             )
         return cells
 
-    def _paired(self, columns: tuple[Columns, ...], cells: tuple[Block, ...], classes: int) -> tuple[Columns, ...]:
+    def _paired(self, columns: tuple[Columns, ...], cells: tuple[Block, ...], target: Target) -> tuple[Columns, ...]:
         """Return the columns, marked where the structure needs them counted in pairs."""
-        structure, marked = self._structure(), []
+        structure, marked, classes = self._structure(), list[Columns](), len(target.classes)
         for its, block in zip(columns, cells, strict=True):
-            marked.append(replace(its, pairs=structure.pairs(its, classes, block.complete)))
+            there = block.complete()
+            weights = np.ones(block.shape[0]) if target.weights is None else target.weights
+            share = 1.0 if there is None else float(there @ weights / max(weights.sum(), 1e-300))
+            marked.append(replace(its, pairs=structure.pairs(its, classes, share)))
             size = classes * marked[-1].size * 8 / 2**30
             if marked[-1].pairs and size > 1:
                 warnings.warn(
@@ -231,6 +219,9 @@ class BayesClassifier(TallyClassifier):
                     stacklevel=2,
                 )
         return tuple(marked)
+
+    def _decoded(self, tally: Tally, blocks: tuple[Array, ...], rng: np.random.Generator) -> Array:
+        return decoded(tally.schema, blocks, rng)
 
     def _structure(self) -> Structure:
         if isinstance(self.structure, Structure):

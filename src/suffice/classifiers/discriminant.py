@@ -13,6 +13,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array
 
+from suffice import decision
 from suffice.classifiers.base import TallyClassifier
 from suffice.estimation import RULES
 from suffice.families.gaussian import Gaussian
@@ -20,7 +21,7 @@ from suffice.families.together import GaussianTogether, SingularError
 from suffice.model import Model
 from suffice.schema import Array, Columns
 from suffice.structures import Full
-from suffice.structures.covariances import KINDS, PAIRED, n_parameters
+from suffice.structures.covariances import KINDS, PAIRED, estimated, n_parameters
 from suffice.tables import Block
 from suffice.tallies import CoMoments, Tally
 
@@ -156,6 +157,15 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
 
     def _estimator(self, columns: Columns) -> Gaussian:
         return Gaussian(0.0, self.ddof)
+
+    def _check_settings(self, tally: Tally) -> None:
+        if self.covariance not in PAIRED:
+            super()._check_settings(tally)
+            return
+        decision.class_prior(self._class_prior(), tally.schema.classes, tally.class_count)
+        statistic = tally.statistics[0]
+        if self.estimate != "mle" and isinstance(statistic, CoMoments):
+            estimated("map", statistic, self._prior_setting(tally.schema.blocks[0]))
 
     def _estimated(self, tally: Tally) -> Model:
         """Return the model, with a word about classes of which there is too little to see how columns vary."""

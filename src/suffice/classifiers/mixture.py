@@ -8,10 +8,10 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
-from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from threadpoolctl import threadpool_limits
 
 from suffice import decision
 from suffice.classifiers.base import TallyClassifier
@@ -19,6 +19,7 @@ from suffice.families import FAMILIES, Family
 from suffice.families.together import SingularError
 from suffice.mixtures import Bernoullis, Gaussians, Kind, Mixture, MixtureParameters, mixture, rows_of
 from suffice.model import Model
+from suffice.parallel import spread
 from suffice.progress import Progress
 from suffice.schema import Array, Columns
 from suffice.structures.covariances import KINDS
@@ -46,7 +47,7 @@ class MixtureClassifier(TallyClassifier):
         How far Σ is drawn towards a multiple of the identity.
     binarize : float, default=0.5
         Values above it count as 1, others as 0 (bernoulli).
-    estimate : {"mle", "map", "mean"}, default="map"
+    estimate : {"mle", "map", "mean"}, default="mean"
         How components are read off their sums; with a prior none collapses on a single row.
     prior : number or Prior, default=1.0
         What was believed of them: a number stands for that many rows like those of the whole class.
@@ -96,7 +97,7 @@ class MixtureClassifier(TallyClassifier):
         covariance: str = "full",
         shrinkage: float | str | None = None,
         binarize: float = 0.5,
-        estimate: str = "map",
+        estimate: str = "mean",
         prior: Any = 1.0,
         class_prior: Any = "empirical",
         n_init: int = 1,
@@ -143,23 +144,14 @@ class MixtureClassifier(TallyClassifier):
         return {label: np.exp(each.log_shares) for label, each in self._by_class()}
 
     @property
+    def n_iter_(self) -> int:
+        """The most steps that a class took."""
+        return max(len(each.trace) for _, each in self._by_class())
+
+    @property
     def converged_(self) -> bool:
         """Whether all classes stopped gaining before the last step allowed."""
         return all(each.converged for _, each in self._by_class())
-
-    def score_samples(self, X: Any) -> Array:
-        """Return log p(x), the log density of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        log_p : ndarray of shape (n_samples,)
-        """
-        return np.asarray(logsumexp(self.predict_joint_log_proba(X), axis=1))
 
     def _by_class(self) -> list[tuple[Any, Mixture]]:
         return list(zip(self._learned().schema.classes.tolist(), self.mixtures_, strict=True))
@@ -191,43 +183,55 @@ class MixtureClassifier(TallyClassifier):
         """Return the best of several starts, for each class."""
         columns, labels = self._columns(block), target.classes.tolist()
         rows = rows_of(block, columns, 0, block.shape[0])
+        weighed = np.ones(len(rows)) if target.weights is None else target.weights > 0
+        sizes = np.bincount(target.codes, weighed, minlength=len(labels)).astype(int).tolist()
+        counts = [self._count(label, size) for label, size in zip(labels, sizes, strict=True)]
         random = check_random_state(self.random_state)
-        found = []
-        with Progress("mixtures", len(labels) * self.n_init, self.progress) as progress:
-            for k, label in enumerate(labels):
-                mine = target.codes == k
-                if target.weights is not None:
-                    mine &= target.weights > 0
-                x = rows[mine]
-                weights = np.ones(len(x)) if target.weights is None else target.weights[mine]
-                count = self._count(label, len(x))
-                starts = []
-                for start in range(self.n_init):
-                    rng = np.random.default_rng(random.randint(2**31))
-                    done = k * self.n_init + start
+        starts = [(k, random.randint(2**31)) for k in range(len(labels)) for _ in range(self.n_init)]
+        kind, done = self._kind(), [0]
+        with Progress("mixtures", len(starts), self.progress) as progress:
 
-                    def say(detail: str, done: int = done, label: Any = label) -> None:
-                        progress.say(done, f"class {label!r}, {detail}")
-
-                    try:
-                        settings = {"steps": self.max_iter, "tolerance": self.tol, "say": say}
-                        starts.append(mixture(x, weights, count, self._kind(), rng, **settings))  # type: ignore[arg-type]
-                    except SingularError:
-                        raise ValueError(
-                            f"a component of class {label!r} has collapsed on so few rows that its covariance is "
-                            'singular; use estimate="map", fewer components, or shrinkage'
-                        ) from None
-                best = max(starts, key=lambda each: each.trace[-1])
-                if not best.converged:
-                    gained = best.trace[-1] - best.trace[-2]
-                    warnings.warn(
-                        f"the mixture of class {label!r} still gains {gained:.2g} a step after {self.max_iter} steps; "
-                        "increase max_iter, or tol",
-                        ConvergenceWarning,
-                        stacklevel=5,
+            def fitted(start: tuple[int, int]) -> Mixture:
+                k, seed = start
+                mine = target.codes == k if target.weights is None else (target.codes == k) & (target.weights > 0)
+                if not mine.any():  # a class of no weight is as all rows are, and never the answer
+                    mine = np.ones(len(rows), bool)
+                weights = np.ones(int(mine.sum())) if target.weights is None else target.weights[mine]
+                weights = weights if weights.any() else np.ones(len(weights))
+                try:
+                    found = mixture(
+                        rows[mine],
+                        weights,
+                        counts[k],
+                        kind,
+                        np.random.default_rng(seed),
+                        steps=self.max_iter,
+                        tolerance=self.tol,
+                        say=lambda detail: progress.say(done[0], f"class {labels[k]!r}, {detail}"),
                     )
-                found.append(best)
-        return tuple(found)
+                except SingularError:
+                    raise ValueError(
+                        f"a component of class {labels[k]!r} has collapsed on so few rows that its covariance is "
+                        'singular; use estimate="map", fewer components, or shrinkage'
+                    ) from None
+                done[0] += 1
+                return found
+
+            # a thread for each start: within one the products are too small to be worth spreading
+            with threadpool_limits(1, user_api="blas"):
+                tried = spread(fitted, starts)
+        best = []
+        for k, label in enumerate(labels):
+            best.append(max(tried[k * self.n_init : (k + 1) * self.n_init], key=lambda each: each.trace[-1]))
+            if not best[-1].converged:
+                gained = best[-1].trace[-1] - best[-1].trace[-2]
+                warnings.warn(
+                    f"the mixture of class {label!r} still gains {gained:.2g} a step after {self.max_iter} steps; "
+                    "increase max_iter, or tol",
+                    ConvergenceWarning,
+                    stacklevel=5,
+                )
+        return tuple(best)
 
     def _count(self, label: Any, rows: int) -> int:
         count = self.components.get(label, 1) if isinstance(self.components, Mapping) else int(self.components)

@@ -36,11 +36,14 @@ def tally(table: Table, columns: tuple[Columns, ...], features: Features | None 
     return reduce(add, spread(tally_of, _parts(table.blocks, columns, len(classes)))).trimmed()
 
 
-def over_rows(blocks: tuple[Block, ...], classes: int, function: Callable[[slice], Result]) -> list[Result]:
-    """Return the function's result for ranges of rows, in order, worked out by several threads."""
+def over_rows(
+    blocks: tuple[Block, ...], classes: int, function: Callable[[slice], Result], alone: bool = False
+) -> list[Result]:
+    """Return the function's result for ranges of rows, in order, by several threads unless it uses them itself."""
     rows, cells = blocks[0].shape[0], sum(block.cells for block in blocks)
     step = max(min(SCORED_CELLS * rows // max(cells, 1), (1 << 17) // classes), 64)
-    return spread(function, [slice(first, min(first + step, rows)) for first in range(0, rows, step)])
+    ranges = [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
+    return [function(each) for each in ranges] if alone else spread(function, ranges)
 
 
 def _parts(blocks: tuple[Block, ...], columns: tuple[Columns, ...], classes: int) -> list[slice]:
@@ -52,7 +55,8 @@ def _parts(blocks: tuple[Block, ...], columns: tuple[Columns, ...], classes: int
     rows, cells = blocks[0].shape[0], sum(block.cells for block in blocks)
     affordable = cells // max(LEAST_WORK, 2 * classes * sum(map(_size, columns, blocks)))
     most = FEW_PARTS if cells < MUCH_WORK else MANY_PARTS
-    count = 1 << max(min(affordable, most, rows), 1).bit_length() - 1
+    alone = any(FAMILIES[its.family].spreads_itself(its) for its in columns)
+    count = 1 if alone else 1 << max(min(affordable, most, rows), 1).bit_length() - 1
     step = min(-(-rows // count), MOST_ROWS)
     return [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
 

@@ -40,6 +40,9 @@ class BernoulliParameters(Parameters):
         else:
             self.linear.add(block, rows, columns.threshold, scores)
 
+    def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
+        return np.asarray(rng.random((count, self.log_p.shape[1])) < np.exp(self.log_p[k]), np.float64)
+
     @cached_property
     def linear(self) -> Linear:
         """Σⱼ xⱼ·log p + (1 − xⱼ)·log q  =  Σⱼ log q + Σⱼ xⱼ·(log p − log q)."""

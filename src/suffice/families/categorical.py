@@ -40,6 +40,13 @@ class CategoricalParameters(Parameters):
                 block.reject_if_not_finite(rows)
                 block.reject_negative(rows)
 
+    def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
+        starts, table = self.lookup
+        drawn = np.empty((count, len(self.sizes)), np.intp)
+        for j, (start, size) in enumerate(zip(starts, self.sizes, strict=True)):
+            drawn[:, j] = drawn_slots(table[k, start : start + size + 1], count, rng)
+        return drawn
+
     @property
     def by_column(self) -> list[Array]:
         """The log probabilities as one array [class, level] a column."""
@@ -120,6 +127,15 @@ class Categorical(DirichletFamily):
         if columns.codings is not None:
             log_unseen = np.where(is_open > 0, log_unseen, 0.0)
         return CategoricalParameters(log_p, log_unseen, sizes)
+
+
+def drawn_slots(log_p: Array, count: int, rng: np.random.Generator) -> Array:
+    """Return levels drawn by their log probabilities; the last one, of any other level, if they leave it a share."""
+    shares = np.exp(log_p[:-1])
+    other = max(1.0 - shares.sum(), 0.0) if np.exp(log_p[-1]) < 1 else 0.0
+    shares = np.append(shares, other if other > 1e-12 else 0.0)
+    whole = shares.sum()
+    return rng.choice(len(shares), count, p=shares / whole) if whole > 0 else np.full(count, -1)
 
 
 def with_others(by_level: Array, by_column: Array, sizes: Array) -> Array:

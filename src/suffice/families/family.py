@@ -21,9 +21,16 @@ Beliefs = tuple[Array, ...]
 class Parameters(Frozen, ABC):
     """Estimated p(x given class) of a block of columns: arrays [class, column, …] that score rows."""
 
+    # whether rows are scored by products that use all threads by themselves
+    spreads_itself: ClassVar[bool] = False
+
     @abstractmethod
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         """Add log p(x given class) of a range of rows to the scores [row, class]."""
+
+    def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
+        """Return rows drawn from a class, [row, column]: numbers, codes of levels, or counts."""
+        raise ValueError("these columns are scored, but not by a probability: no rows can be drawn from them")
 
 
 class Family(ABC):
@@ -41,6 +48,10 @@ class Family(ABC):
     def generative(self) -> Family:
         """The family of whose counts there is an evidence: itself, but for scores that are no probability."""
         return self
+
+    def spreads_itself(self, columns: Columns) -> bool:
+        """Say whether a tally of these columns is taken by products that use all threads by themselves."""
+        return False
 
     @abstractmethod
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Statistic]:

@@ -43,6 +43,9 @@ class GaussianParameters(Parameters):
 
         add_by_piece(block, rows, scores, whole, present)
 
+    def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
+        return rng.normal(self.mean[k], np.sqrt(self.variance[k]), (count, self.mean.shape[1]))
+
     @cached_property
     def halved_precision(self) -> Array:
         return 0.5 / self.variance
@@ -71,6 +74,10 @@ class StudentT(Parameters):
         """What the kernel takes: 1 / νs², (ν + 1) / 2 and the log density at m."""
         peaks = log_rising(0.5 * self.dof, 0.5) - 0.5 * np.log(np.pi * self.dof * self.squared_scale)
         return 1 / (self.dof * self.squared_scale), 0.5 * (self.dof + 1), peaks
+
+    def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
+        drawn = rng.standard_t(self.dof[k], (count, self.mean.shape[1]))
+        return np.asarray(self.mean[k] + np.sqrt(self.squared_scale[k]) * drawn)
 
     @property
     def variance(self) -> Array:
@@ -102,6 +109,9 @@ class Gaussian(Family):
 
     name = "gaussian"
     statistic = Moments
+
+    def spreads_itself(self, columns: Columns) -> bool:
+        return columns.pairs
 
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Moments | CoMoments]:
         return columns, (scans.scatters if columns.pairs else scans.spreads)(part)

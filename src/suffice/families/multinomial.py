@@ -30,9 +30,25 @@ class MultinomialParameters(Parameters):
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         self.linear.add(block, rows, None, scores)
 
+    def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
+        if self.limit > 0:
+            return super().sample(k, count, rng)
+        return drawn_counts(np.exp(self.log_p[k]), count, rng)
+
     @cached_property
     def linear(self) -> Linear:
         return Linear.of(self.log_p, limit=self.limit)
+
+
+# How many words a drawn row has: a multinomial says which they are, not how many.
+DRAWN_WORDS = 20
+
+
+def drawn_counts(shares: Array, count: int, rng: np.random.Generator) -> Array:
+    """Return counts of things drawn by their shares, so many rows of them."""
+    if not len(shares):
+        return np.zeros((count, 0))
+    return rng.multinomial(DRAWN_WORDS, shares / shares.sum(), count).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -46,6 +62,10 @@ class DirichletMultinomial(Parameters):
         """What the kernel takes: α and log Γ(α), A and log Γ(A)."""
         whole = self.alpha.sum(axis=1)
         return self.alpha, gammaln(self.alpha), whole, gammaln(whole)
+
+    def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
+        shares = [rng.dirichlet(self.alpha[k]) for _ in range(count)] if self.alpha.shape[1] else []
+        return np.concatenate([drawn_counts(each, 1, rng) for each in shares]) if shares else np.zeros((count, 0))
 
     @property
     def log_p(self) -> Array:

@@ -31,6 +31,9 @@ class PoissonParameters(Parameters):
         self.linear.add(block, rows, None, scores)
         add_log_factorials(block, rows, scores)
 
+    def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
+        return rng.poisson(self.rate[k], (count, self.rate.shape[1])).astype(np.float64)
+
     @cached_property
     def linear(self) -> Linear:
         """Σⱼ xⱼ·log λⱼ − λⱼ."""
@@ -53,6 +56,10 @@ class NegativeBinomial(Parameters):
     @cached_property
     def biases(self) -> Array:
         return np.asarray(-self.shape * np.log1p(1 / self.inverse_scale))
+
+    def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
+        rates = rng.gamma(self.shape[k], 1 / self.inverse_scale[k], (count, self.shape.shape[1]))
+        return rng.poisson(rates).astype(np.float64)
 
     @property
     def rate(self) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from suffice.estimation import RULES
+from suffice.families.categorical import drawn_slots
 from suffice.families.family import Parameters
 from suffice.kernels import structured
 from suffice.schema import Array, Columns, by_group
@@ -106,6 +107,23 @@ class AveragedParameters(Parameters):
     implied: Array | None
     sizes: Array
     is_open: Array
+
+    def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
+        """Return rows drawn from one of the columns' models each, chosen by its weight."""
+        starts = np.cumsum(self.sizes + 1) - self.sizes - 1
+        slots = [slice(int(first), int(first + size + 1)) for first, size in zip(starts, self.sizes, strict=True)]
+        parents = rng.choice(len(slots), count, p=self.weights / self.weights.sum())
+        drawn = np.zeros((count, len(slots)), np.intp)
+        for parent in np.unique(parents):
+            mine = np.flatnonzero(parents == parent)
+            drawn[mine, parent] = drawn_slots(self.alone[slots[parent], k], len(mine), rng)
+            for level in np.unique(drawn[mine, parent]):
+                here = mine[drawn[mine, parent] == level]
+                for j, place in enumerate(slots):
+                    if j != parent:
+                        line = self.given[starts[parent] + level, place, k]
+                        drawn[here, j] = drawn_slots(line, len(here), rng)
+        return drawn
 
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         assert isinstance(block, Coded)

@@ -120,7 +120,11 @@ def _believed(prior: Any, middle: Array, variances: Array) -> tuple[Array, float
 
 
 def shrunk(covariance: Array, rows: Array, shrinkage: float | str | None) -> Array:
-    """Return (1 − s)·Σ + s·mean variance·I, with s as given or by the formula of Chen et al. (OAS)."""
+    """Return (1 − s)·Σ + s·v·I, with s as given or by the formula of Chen et al. (OAS).
+
+    v is the mean variance of all columns over all classes: drawn towards multiples of their own, classes
+    would keep telling each other apart by what they were drawn to (MNIST: 0.930 against 0.957).
+    """
     if shrinkage is None:
         return covariance
     size = covariance.shape[1]
@@ -132,7 +136,8 @@ def shrunk(covariance: Array, rows: Array, shrinkage: float | str | None) -> Arr
         share = np.where(bottom > 0, np.minimum(top / np.where(bottom > 0, bottom, 1.0), 1.0), 1.0)
     else:
         share = np.full(len(covariance), float(shrinkage))
-    return np.asarray((1 - share)[:, None, None] * covariance + (share * level)[:, None, None] * np.eye(size))
+    common = float(rows @ level / max(rows.sum(), 1e-300))
+    return np.asarray((1 - share)[:, None, None] * covariance + (share * common)[:, None, None] * np.eye(size))
 
 
 def of_kind(kind: str, covariance: Array, shares: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from suffice.estimation import RULES
-from suffice.families.categorical import CategoricalParameters
+from suffice.families.categorical import CategoricalParameters, drawn_slots
 from suffice.families.family import Parameters
 from suffice.schema import Array, Columns, Combinations
 from suffice.structures.structure import Structure, Subject
@@ -53,6 +53,16 @@ class Joint(Structure):
 @dataclass(frozen=True)
 class JointParameters(CategoricalParameters):
     """The shares of levels, of which the last column's are combinations of all others."""
+
+    def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
+        drawn = np.full((count, len(self.sizes)), -1, np.intp)
+        first = int(self.sizes[:-1].sum())
+        line = np.append(self.log_p[k, first:], self.log_unseen[k, -1])
+        drawn[:, -1] = drawn_slots(line, count, rng)
+        new = np.flatnonzero(drawn[:, -1] == self.sizes[-1])
+        drawn[new] = super().sample(k, len(new), rng)  # of a combination never met, each column by itself
+        drawn[new, -1] = self.sizes[-1]
+        return drawn
 
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         assert isinstance(block, Coded)

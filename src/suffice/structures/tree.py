@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.estimation import RULES
+from suffice.families.categorical import drawn_slots
 from suffice.families.family import Parameters
 from suffice.kernels import structured
 from suffice.schema import Array, Columns
@@ -134,6 +135,17 @@ class TreeParameters(Parameters):
     def starts(self) -> Array:
         """Where each column's messages are kept, one a slot."""
         return np.asarray(np.cumsum(self.sizes + 1) - self.sizes - 1)
+
+    def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
+        drawn = np.zeros((count, len(self.sizes)), np.intp)
+        for j in self.order[k]:
+            parent, width = int(self.parents[k, j]), int(self.sizes[j]) + 1
+            above = drawn[:, parent] if parent >= 0 else np.zeros(count, np.intp)
+            for level in np.unique(above):
+                line = int(self.offsets[k, j]) + int(level) * width
+                here = above == level
+                drawn[here, j] = drawn_slots(self.table[line : line + width], int(here.sum()), rng)
+        return drawn
 
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         assert isinstance(block, Coded)

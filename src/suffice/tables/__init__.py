@@ -5,7 +5,7 @@ from suffice.tables.door import Table, Target, as_block, as_sheet
 from suffice.tables.frames import FrameSheet, split_frame
 from suffice.tables.labels import as_labels
 from suffice.tables.parts import Part
-from suffice.tables.reading import matched, read
+from suffice.tables.reading import decoded, matched, read
 from suffice.tables.sheets import Sheet, SparseSheet
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "as_labels",
     "as_sheet",
     "cells_of",
+    "decoded",
     "matched",
     "read",
     "split_frame",

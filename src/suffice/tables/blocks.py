@@ -57,10 +57,9 @@ class Block(ABC):
         """Whether NaN is an empty cell, to be skipped, and not an error."""
         return False
 
-    @property
-    def complete(self) -> float:
-        """The share of rows without an empty cell."""
-        return 1.0
+    def complete(self) -> Array | None:
+        """Return which rows have no empty cell; None if all."""
+        return None
 
     def without_gaps(self) -> Block:
         """Return the same cells, none of which may be empty."""
@@ -151,12 +150,10 @@ class Dense(Block):
             piece.flags.writeable = False  # one signature for the compiler, not two
             yield rows, piece
 
-    @property
-    def complete(self) -> float:
+    def complete(self) -> Array | None:
         if not self.gaps or self.dtype.kind != "f":
-            return 1.0
-        pieces = self.pieces(0, self.shape[0], PIECE)
-        return float(sum((~np.isnan(x).any(axis=1)).sum() for _, x in pieces) / max(self.shape[0], 1))
+            return None
+        return np.concatenate([~np.isnan(x).any(axis=1) for _, x in self.pieces(0, self.shape[0], PIECE)])
 
     def scored(self, rows: slice, scores: Array) -> Iterator[tuple[Array, Array]]:
         """Yield the rows in pieces, each with its own of the scores [row, class]."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.kernels import coding as kernels
-from suffice.schema import Array, Columns, Combinations, Cuts, Levels, Words
+from suffice.schema import Array, Columns, Combinations, Cuts, Levels, Schema, Words
 from suffice.tables.blocks import Block, Coded, Sparse
 from suffice.tables.sheets import Sheet
 from suffice.tables.texts import counted
@@ -152,3 +152,58 @@ def matched(sheet: Sheet, names: tuple[Any, ...], needed: Iterable[Any]) -> None
 def _list(names: list[Any]) -> str:
     said = ", ".join(repr(name) for name in names[:10])
     return said + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+
+
+def decoded(schema: Schema, blocks: tuple[Array, ...], rng: np.random.Generator) -> Array:
+    """Return drawn cells as a table of objects, in the order of the columns; what was left out is empty.
+
+    A number drawn as a bin lies anywhere within it, of an open bin within the width of the one beside it.
+    A level never met is drawn as an empty cell.
+    """
+    assert schema.features is not None
+    places = {name: place for place, name in enumerate(schema.features.names)}
+    table = np.full((len(blocks[0]), len(places)), None, object)
+    for columns, cells in zip(schema.blocks, blocks, strict=True):
+        codings = columns.codings or (None,) * columns.count
+        for j, (name, its) in enumerate(zip(columns.names or (), codings, strict=True)):
+            if name not in places:
+                continue  # combinations, whose columns are there as well
+            column: list[Any]
+            if isinstance(its, Words):
+                words = np.array(its.labels, object)
+                column = [" ".join(np.repeat(words, line.astype(int))) for line in cells]
+            elif isinstance(its, Levels):
+                labels = [*its.labels, None, None]
+                column = [labels[code] for code in _codes(columns, cells, j)]
+            elif isinstance(its, Cuts):
+                column = _within(its, _codes(columns, cells, j), rng)
+            else:
+                column = cells[:, j].tolist()
+            table[:, places[name]] = column
+    return table
+
+
+def _codes(columns: Columns, cells: Array, j: int) -> list[int]:
+    """Return the codes of a column; those of a drawn combination are the combination's."""
+    last = columns.codings[-1] if columns.codings else None
+    if not isinstance(last, Combinations):
+        return cells[:, j].tolist()  # type: ignore[no-any-return]
+    its = columns.codings[j]  # type: ignore[index]
+    found = []
+    for line in cells.tolist():
+        if 0 <= line[-1] < last.size:
+            label = last.labels[line[-1]][j]
+            found.append(its.index[label] if isinstance(its, Levels) else label)
+        else:
+            found.append(line[j])
+    return found
+
+
+def _within(cuts: Cuts, codes: list[int], rng: np.random.Generator) -> list[float]:
+    edges = np.array(cuts.edges, np.float64)
+    if not len(edges):
+        return [0.0] * len(codes)
+    widths = np.diff(edges) if len(edges) > 1 else np.array([max(abs(edges[0]), 1.0)])
+    bounds = np.concatenate([[edges[0] - widths[0]], edges, [edges[-1] + widths[-1]]])
+    place = np.array(codes)
+    return (bounds[place] + rng.random(len(place)) * (bounds[place + 1] - bounds[place])).tolist()  # type: ignore[no-any-return]
