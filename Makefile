@@ -32,9 +32,11 @@ format: $(READY) ## let ruff lay out the code and mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY) ## the table of speeds against scikit-learn, as ratios measured in one run
+bench: $(READY) ## speeds and accuracies against scikit-learn, as ratios measured in one run
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/tables.py
+	$(BIN)/python benchmarks/structures.py
 
 clean: ## remove the environment and all caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build

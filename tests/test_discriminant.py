@@ -44,6 +44,31 @@ def test_full_is_qda_and_shared_is_lda(name: str) -> None:
     assert (drawn_in.predict(X) == theirs.predict(X)).mean() > 0.6
 
 
+@pytest.mark.parametrize("shape", [(60, 300), (200, 20)])
+def test_lda_without_a_covariance(shape: tuple[int, int]) -> None:
+    """Lecture 002: by singular values the covariance need not be computed, not even where it is singular."""
+    rng = np.random.default_rng(0)
+    rows, columns = shape
+    y = rng.integers(0, 3, rows)
+    X = rng.normal(size=(rows, columns)) * rng.uniform(0.5, 2, columns) + 0.5 * y[:, None]
+    ours = GaussianDiscriminant(covariance="shared", estimate="mle", solver="svd").fit(X, y)
+    theirs = LinearDiscriminantAnalysis(solver="svd").fit(X, y)
+    np.testing.assert_allclose(ours.predict_log_proba(X), theirs.predict_log_proba(X), rtol=1e-6, atol=1e-6)
+    moved = theirs.transform(X)
+    np.testing.assert_allclose(np.abs(ours.transform(X)), np.abs(moved - moved.mean(0)), rtol=1e-5, atol=1e-6)
+    weights = rng.integers(1, 4, rows)
+    for settings in ({}, {"prior": 5.0}):
+        by_svd = GaussianDiscriminant(covariance="shared", solver="svd", **settings).fit(X, y, weights)
+        by_moments = GaussianDiscriminant(covariance="shared", **settings).fit(X, y, weights)
+        np.testing.assert_allclose(by_svd.predict_joint_log_proba(X), by_moments.predict_joint_log_proba(X), rtol=1e-7)
+    with pytest.raises(ValueError, match="cannot learn in batches or forget"):
+        ours.partial_fit(X, y)
+    with pytest.raises(ValueError, match="fit it again"):
+        ours.set_params(shrinkage=0.5).predict(X)
+    with pytest.raises(ValueError, match=r"for covariance=.shared."):
+        GaussianDiscriminant(solver="svd").fit(X, y)
+
+
 def test_oas_is_the_formula() -> None:
     from sklearn.covariance import oas
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import eigh
@@ -17,13 +17,14 @@ from suffice import decision
 from suffice.classifiers.base import TallyClassifier
 from suffice.estimation import RULES
 from suffice.families.gaussian import Gaussian
+from suffice.families.subspace import Subspace
 from suffice.families.together import GaussianTogether, SingularError
 from suffice.model import Model
 from suffice.schema import Array, Columns
 from suffice.structures import Full
 from suffice.structures.covariances import KINDS, PAIRED, estimated, n_parameters
-from suffice.tables import Block
-from suffice.tallies import CoMoments, Tally
+from suffice.tables import Block, Dense, Target
+from suffice.tallies import CoMoments, Moments, Tally
 
 
 class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TallyClassifier):  # type: ignore[misc]
@@ -49,6 +50,9 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         The probabilities of the classes.
     ddof : float, default=0
         What is taken off each class's number of rows in the most likely Σ; 1 makes it unbiased.
+    solver : {"moments", "svd"}, default="moments"
+        "svd" never forms a covariance, for a shared one of more columns than rows; its result is no sum,
+        so that it cannot learn in batches, forget or merge.
 
     Examples
     --------
@@ -67,7 +71,10 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         "shrinkage": [None, StrOptions({"oas"}), Interval(Real, 0, 1, closed="both")],
         "estimate": [StrOptions(set(RULES))],
         "ddof": [Interval(Real, 0, None, closed="left")],
+        "solver": [StrOptions({"moments", "svd"})],
     }
+
+    subspace_: tuple[tuple[Any, ...], Subspace]
 
     def __init__(
         self,
@@ -78,6 +85,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         prior: Any = 1.0,
         class_prior: Any = "empirical",
         ddof: float = 0,
+        solver: str = "moments",
     ) -> None:
         self.covariance = covariance
         self.shrinkage = shrinkage
@@ -85,6 +93,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         self.prior = prior
         self.class_prior = class_prior
         self.ddof = ddof
+        self.solver = solver
 
     @property
     def means_(self) -> Array:
@@ -95,6 +104,8 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     def covariance_(self) -> Array:
         """The covariance of each class, [class, column, column]; one for all where it is shared."""
         together = self._together
+        if isinstance(together, Subspace):
+            raise AttributeError('solver="svd" does not form a covariance')
         if isinstance(together, GaussianTogether):
             return np.asarray(together.covariance)
         return np.asarray(np.eye(together.mean.shape[1]) * together.variance[:, None, :])
@@ -140,17 +151,73 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         return np.asarray((rows - shares @ self.means_) @ self.scalings_[:, :n_components])
 
     def _axes(self) -> tuple[Array, Array]:
-        covariance, means = self.covariance_, self.means_
-        counts = self._learned().class_count
+        means, counts = self.means_, self._learned().class_count
         shares = counts / counts.sum()
-        within = covariance[0] if len(covariance) == 1 else np.tensordot(shares, covariance, 1)
         away = means - shares @ means
+        if isinstance(self._together, Subspace):
+            whitening = self._together.whitening
+            _, singular, turned = np.linalg.svd((away * np.sqrt(shares)[:, None]) @ whitening, full_matrices=False)
+            most = min(len(means) - 1, len(singular))
+            return singular[:most] ** 2, whitening @ turned[:most].T
+        covariance = self.covariance_
+        within = covariance[0] if len(covariance) == 1 else np.tensordot(shares, covariance, 1)
         spreads, axes = eigh((away * shares[:, None]).T @ away, within)
         most = min(len(means) - 1, means.shape[1])
         return spreads[::-1][:most], axes[:, ::-1][:, :most]
 
     def _columns(self, block: Block) -> Columns:
-        return replace(super()._columns(block), pairs=self.covariance in PAIRED)
+        return replace(super()._columns(block), pairs=self.covariance in PAIRED and self.solver == "moments")
+
+    def _tallied(self, opened: Dense, target: Target, known: Tally | None, whole: bool) -> Tally:
+        tally = super()._tallied(opened, target, known, whole)
+        if self.solver == "svd":
+            if not whole:
+                raise ValueError('solver="svd" can only be fitted: it cannot learn in batches or forget')
+            if self.covariance != "shared":
+                raise ValueError(f'solver="svd" is for covariance="shared", not {self.covariance!r}')
+            self._check(tally)
+            self._found = (self._svd_settings(), self._svd(opened, target, tally))
+        return tally
+
+    def _learn(self, *arguments: Any, whole: bool) -> Self:
+        learned = super()._learn(*arguments, whole=whole)
+        if "_found" in self.__dict__:
+            self.subspace_ = self.__dict__.pop("_found")
+        return learned
+
+    def __add__(self, other: Self) -> Self:
+        """Return a classifier with this one's settings that has learned what both have."""
+        if self.solver == "svd":
+            raise TypeError('models of solver="svd" cannot be merged')
+        merged: Self = super().__add__(other)
+        return merged
+
+    def _svd_settings(self) -> tuple[Any, ...]:
+        return self.estimate, self.shrinkage, self.ddof, repr(self.prior)
+
+    def _svd(self, block: Dense, target: Target, tally: Tally) -> Subspace:
+        """Return the shared covariance from the rows themselves, centred by their class."""
+        moments = tally.statistics[0]
+        assert isinstance(moments, Moments)
+        if not isinstance(self.shrinkage, (int, float, type(None))) or not isinstance(self.prior, Real):
+            raise ValueError('solver="svd" takes a number as prior, and a number or None as shrinkage')
+        x = np.concatenate([piece for _, piece in block.pieces(0, block.shape[0])]).astype(np.float64)
+        weights = np.ones(len(x)) if target.weights is None else target.weights
+        n, shrinkage = tally.class_count, float(self.shrinkage or 0)
+        pooled = moments.pooled()
+        middle, mean = pooled.mean[0], np.where(n[:, None] > 0, moments.mean, pooled.mean)
+        centred = (x - mean[target.codes]) * np.sqrt(weights)[:, None]
+        if self.estimate == "mle":
+            within = np.sqrt(moments.m2.sum(axis=0) / n.sum())
+            scale, rows = np.where(within > 0, within, 1.0), n.sum() - self.ddof * len(n)
+            return Subspace.of(centred, mean, scale, rows=rows, pseudo=0.0, shrinkage=shrinkage)
+        pseudo = float(self.prior)
+        variance = pooled.m2[0] / pooled.n.max()
+        scale = np.sqrt(np.where(variance > 0, variance, max(float(variance.max()), 1e-300)))
+        pull = np.sqrt(pseudo * n / (pseudo + n))[:, None] * (mean - middle)
+        posterior = middle + (mean - middle) * (n / (pseudo + n))[:, None]
+        stacked = np.vstack([centred, pull])
+        return Subspace.of(stacked, posterior, scale, rows=n.sum(), pseudo=pseudo, shrinkage=shrinkage)
 
     def _structure(self) -> Full:
         return Full(self.shrinkage, self.covariance, float(self.ddof))
@@ -169,8 +236,14 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
 
     def _estimated(self, tally: Tally) -> Model:
         """Return the model, with a word about classes of which there is too little to see how columns vary."""
+        if self.solver == "svd":
+            settings, subspace = self.subspace_
+            if settings != self._svd_settings():
+                raise ValueError('with solver="svd" settings take effect when it is fitted: fit it again')
+            shares = decision.class_prior(self._class_prior(), tally.schema.classes, tally.class_count)
+            return Model(tally.schema.blocks, decision.log(shares), (subspace,))
         columns, statistic = tally.schema.blocks[0], tally.statistics[0]
-        if self.covariance in PAIRED and not columns.pairs:
+        if self.covariance in PAIRED and not columns.pairs and self.solver == "moments":
             raise ValueError(
                 f'covariance="{self.covariance}" needs co-moments, and this was learned with covariance="diagonal" or '
                 "simpler: fit it again"

@@ -1,0 +1,118 @@
+"""From naive to full dependence: what structures gain, and what they cost beside scikit-learn.
+
+    python benchmarks/structures.py [folder of data]
+
+Accuracy and log-loss are ten-fold means; times are the best of a few in this one run, as ratios.
+"""
+
+from __future__ import annotations
+
+import gzip
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.mixture import GaussianMixture
+
+from suffice import Averaged, BayesClassifier, Chain, GaussianDiscriminant, MixtureClassifier, Tree
+from suffice.schema import Columns, Levels
+from suffice.tables import Coded, Table, Target
+from tables import read, ten_fold
+
+LADDER: dict[str, Any] = {
+    "naive": "naive",
+    "chain": "chain",
+    "chain, learned": Chain("learned"),
+    "tree": "tree",
+    "tree, backoff 1": Tree(backoff=1.0),
+    "tree, backoff 20": Tree(backoff=20.0),
+    "tree of each class": Tree("per-class"),
+    "averaged": "averaged",
+    "averaged, equal weights": Averaged(weights="equal"),
+    "averaged, no subsumption": Averaged(subsumption=None),
+    "joint": "joint",
+}
+
+
+def best(function: Callable[[], Any], times: int = 3) -> float:
+    taken = []
+    for _ in range(times):
+        start = time.perf_counter()
+        function()
+        taken.append(time.perf_counter() - start)
+    return min(taken)
+
+
+def mnist(folder: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def one(name: str, offset: int) -> np.ndarray:
+        with gzip.open(folder / "mnist" / name) as file:
+            return np.frombuffer(file.read(), np.uint8, offset=offset)
+
+    return (
+        one("train-images-idx3-ubyte.gz", 16).reshape(-1, 784),
+        one("train-labels-idx1-ubyte.gz", 8),
+        one("t10k-images-idx3-ubyte.gz", 16).reshape(-1, 784),
+        one("t10k-labels-idx1-ubyte.gz", 8),
+    )
+
+
+def ladder(folder: Path) -> None:
+    tables = {name: table for name, table in read(folder).items() if name != "sms"}
+    print(f"{'':26}" + "".join(f"{name:>16}" for name in tables) + f"{'mean':>16}")
+    for name, structure in LADDER.items():
+        said = [ten_fold(lambda s=structure: BayesClassifier(structure=s), X, y) for X, y in tables.values()]
+        cells = [f"{a:.4f}/{loss:.3f}" for a, loss in [*said, tuple(np.mean(said, axis=0))]]
+        print(f"{name:26}" + "".join(f"{cell:>16}" for cell in cells), flush=True)
+
+
+def digits(folder: Path) -> None:
+    from suffice.engines import memory
+
+    X, y, Z, z = mnist(folder)
+    bits, tests = X > 127, Z > 127
+    model = BayesClassifier(families="bernoulli", structure="tree").fit(bits, y)
+    for name, structure in (("naive", "naive"), ("tree", "tree"), ("tree of each class", Tree("per-class"))):
+        print(f"MNIST, bits, {name:20} {model.set_params(structure=structure).score(tests, z):.4f}", flush=True)
+    codes = bits.view(np.int8)
+    columns = (Columns.coded("categorical", tuple(range(784)), (Levels((0, 1), True),) * 784, pairs=True),)
+    table = Table((Coded("", None, codes),), Target(np.arange(10), y.astype(np.intp), None))
+    by_class = [bits[y == k].astype(np.float32) for k in range(10)]
+    floor = best(lambda: [rows.T @ rows for rows in by_class])
+    print(f"pair counts of 784 bits: {best(lambda: memory.tally(table, columns)) / floor:.2f} x ten matrix products")
+
+    rows, new = X.astype(np.float64), Z.astype(np.float64)
+    full = GaussianDiscriminant(shrinkage=0.7).fit(rows, y)
+    print(f"MNIST, full, shrinkage 0.7  {full.score(new, z):.4f}", flush=True)
+    theirs = QuadraticDiscriminantAnalysis(reg_param=0.1).fit(rows, y)
+    fit = best(lambda: QuadraticDiscriminantAnalysis(reg_param=0.1).fit(rows, y), 2) / best(lambda: full.fit(rows, y))
+    predict = best(lambda: theirs.predict(new)) / best(lambda: full.predict(new))
+    print(f"full covariance: fit {fit:.1f} x, predict {predict:.1f} x scikit-learn's QDA", flush=True)
+    shared = GaussianDiscriminant(covariance="shared")
+    ratio = best(lambda: LinearDiscriminantAnalysis().fit(rows, y), 2) / best(lambda: shared.fit(rows, y))
+    print(f"shared covariance: fit {ratio:.1f} x scikit-learn's LDA", flush=True)
+
+    pca = PCA(50, random_state=0).fit(rows)
+    rows, new = pca.transform(rows), pca.transform(new)
+    print(f"MNIST, 50 components, full  {GaussianDiscriminant().fit(rows, y).score(new, z):.4f}", flush=True)
+    mixed = MixtureClassifier(components=12, prior=50.0).fit(rows, y)
+    print(f"MNIST, 50 components, mixtures of 12  {mixed.score(new, z):.4f}", flush=True)
+    ours = MixtureClassifier(components=12, estimate="mle")
+    peers: list[Any] = []
+    taken = best(lambda: peers.extend(GaussianMixture(12, random_state=0).fit(rows[y == k]) for k in range(10)), 1)
+    ratio = taken / best(lambda: ours.fit(rows, y), 1)
+    mine = np.mean([trace[-1] for trace in ours.trace_.values()])
+    other = np.mean([peer.score(rows[y == k]) for k, peer in enumerate(peers)])
+    print(f"mixtures: {ratio:.1f} x scikit-learn's, log likelihood {mine:.2f} against {other:.2f}")
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    data = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parents[2] / "shared" / "data")
+    ladder(data)
+    digits(data)

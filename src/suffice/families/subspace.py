@@ -1,0 +1,83 @@
+"""A covariance shared by all classes that is never formed: rows fewer than columns lie in a subspace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from suffice.families.family import Parameters
+from suffice.schema import Array, Columns
+from suffice.tables import Block, Dense
+
+# Directions in which the (scaled) rows vary less than this are rounding.
+LEAST_SPREAD = 1e-8
+
+
+@dataclass(frozen=True)
+class Subspace(Parameters):
+    """log p(x given class) for Σ = D·(V·diag(spread)·Vᵀ + floor·(I − VVᵀ))·D, with D the columns' scales.
+
+    V has the directions in which rows vary about their class means. Where ``floor`` is 0 nothing is known of
+    other directions, and they are left out.
+    """
+
+    mean: Array
+    scale: Array
+    axes: Array
+    spread: Array
+    floor: float
+
+    spreads_itself = True
+
+    @classmethod
+    def of(cls, centred: Array, mean: Array, scale: Array, *, rows: float, pseudo: float, shrinkage: float) -> Subspace:
+        """Return the parameters from rows centred by their class, which may be far fewer than columns.
+
+        Σ of scaled columns is (rowsᵀ·rows + pseudo·I) / (n + pseudo), drawn towards I by the shrinkage.
+        """
+        _, singular, axes = np.linalg.svd(centred / scale, full_matrices=False)
+        spread = singular**2 / rows
+        kept = spread > LEAST_SPREAD
+        spread = (spread[kept] * rows + pseudo) / (rows + pseudo)
+        floor = pseudo / (rows + pseudo)
+        return cls(
+            mean,
+            scale,
+            np.ascontiguousarray(axes[kept].T),
+            (1 - shrinkage) * spread + shrinkage,
+            (1 - shrinkage) * floor + shrinkage,
+        )
+
+    @cached_property
+    def whitening(self) -> Array:
+        """What turns a row into one whose columns within a class vary by 1 and not together, [column, axis]."""
+        return np.asarray(self.axes / (self.scale[:, None] * np.sqrt(self.spread)))
+
+    @cached_property
+    def log_det(self) -> tuple[float, int]:
+        """Log det Σ, and of how many dimensions."""
+        found, size = np.log(self.spread).sum() + 2 * np.log(self.scale).sum(), len(self.spread)
+        if self.floor > 0:
+            found += (len(self.scale) - size) * np.log(self.floor)
+            size = len(self.scale)
+        return float(found), size
+
+    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
+        assert isinstance(block, Dense)
+        middle = self.mean.mean(axis=0)
+        places = (self.mean - middle) @ self.whitening
+        log_det, size = self.log_det
+        for x, part in block.scored(rows, scores):
+            if not np.isfinite(x).all():
+                block.reject_if_not_finite(rows)
+            away = np.asarray(x, np.float64) - middle
+            along = away @ self.whitening
+            for k in range(len(places)):
+                squares = ((along - places[k]) ** 2).sum(axis=1)
+                if self.floor > 0:
+                    whole = (((away - (self.mean[k] - middle)) / self.scale) ** 2).sum(axis=1)
+                    within = (((along - places[k]) ** 2) * self.spread).sum(axis=1)
+                    squares += np.maximum(whole - within, 0.0) / self.floor
+                part[:, k] -= 0.5 * (squares + log_det + size * np.log(2 * np.pi))
