@@ -8,7 +8,6 @@ Accuracy and log-loss are ten-fold means; times are the best of a few in this on
 from __future__ import annotations
 
 import gzip
-import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -23,7 +22,7 @@ from sklearn.mixture import GaussianMixture
 from suffice import Averaged, BayesClassifier, Chain, GaussianDiscriminant, MixtureClassifier, Tree
 from suffice.schema import Columns, Levels
 from suffice.tables import Coded, Table, Target
-from tables import read, ten_fold
+from tables import folder, read, ten_fold
 
 LADDER: dict[str, Any] = {
     "naive": "naive",
@@ -49,9 +48,9 @@ def best(function: Callable[[], Any], times: int = 3) -> float:
     return min(taken)
 
 
-def mnist(folder: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def mnist(data: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     def one(name: str, offset: int) -> np.ndarray:
-        with gzip.open(folder / "mnist" / name) as file:
+        with gzip.open(data / "mnist" / name) as file:
             return np.frombuffer(file.read(), np.uint8, offset=offset)
 
     return (
@@ -62,8 +61,8 @@ def mnist(folder: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
     )
 
 
-def ladder(folder: Path) -> None:
-    tables = {name: table for name, table in read(folder).items() if name != "sms"}
+def ladder(data: Path) -> None:
+    tables = {name: table for name, table in read(data).items() if name != "sms"}
     print(f"{'':26}" + "".join(f"{name:>16}" for name in tables) + f"{'mean':>16}")
     for name, structure in LADDER.items():
         said = [ten_fold(lambda s=structure: BayesClassifier(structure=s), X, y) for X, y in tables.values()]
@@ -71,10 +70,10 @@ def ladder(folder: Path) -> None:
         print(f"{name:26}" + "".join(f"{cell:>16}" for cell in cells), flush=True)
 
 
-def digits(folder: Path) -> None:
+def digits(data: Path) -> None:
     from suffice.engines import memory
 
-    X, y, Z, z = mnist(folder)
+    X, y, Z, z = mnist(data)
     bits, tests = X > 127, Z > 127
     model = BayesClassifier(families="bernoulli", structure="tree").fit(bits, y)
     for name, structure in (("naive", "naive"), ("tree", "tree"), ("tree of each class", Tree("per-class"))):
@@ -113,6 +112,5 @@ def digits(folder: Path) -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    data = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parents[2] / "shared" / "data")
-    ladder(data)
-    digits(data)
+    ladder(folder())
+    digits(folder())

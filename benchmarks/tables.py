@@ -139,5 +139,13 @@ def main(folder: Path) -> None:
         )
 
 
+def folder() -> Path:
+    """Return the folder of data: the one named on the command line, or the one beside the repository."""
+    found = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parents[2] / "shared" / "data")
+    if not (found / "tabular").exists():
+        sys.exit(f"there are no data in {found}: name the folder that has tabular/, text/ and mnist/")
+    return found
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parents[2] / "shared" / "data"))
+    main(folder())

@@ -102,10 +102,10 @@ def test_co_moments_cannot_be_overdrawn() -> None:
     with pytest.raises(OverdrawnError):
         CoMoments.of(rows[:10]) - CoMoments.of(rows[20:25] * 50)
     left = CoMoments.of(rows) - CoMoments.of(rows[1:])
-    assert (np.diagonal(left.matrices, axis1=1, axis2=2) >= 0).all()
+    assert (np.diagonal(left.scatter, axis1=1, axis2=2) >= 0).all()
     np.testing.assert_allclose(left.mean, rows[:1], rtol=1e-6)
     both = CoMoments.of(rows[:10]) + CoMoments.of(rows[10:])
-    np.testing.assert_allclose(both.matrices[0], np.cov(rows.T, ddof=0) * 30, rtol=1e-9)
+    np.testing.assert_allclose(both.scatter[0], np.cov(rows.T, ddof=0) * 30, rtol=1e-9)
     assert (both - CoMoments.of(rows[10:])).isclose(CoMoments.of(rows[:10]), 1e-9)
 
 

@@ -77,7 +77,10 @@ class Gaussians(Kind):
         rows, columns = np.tril_indices(x.shape[1])
         scatter[:, rows, columns] = scatter[:, columns, rows] = shares.T @ lifted
         drift = (mean - shift) + tail
-        return CoMoments(n[:, None], mean, tail, scatter - drift[:, :, None] * drift[:, None, :] * n[:, None, None])
+        scatter -= drift[:, :, None] * drift[:, None, :] * n[:, None, None]
+        diagonal = np.arange(x.shape[1])
+        scatter[:, diagonal, diagonal] = np.maximum(scatter[:, diagonal, diagonal], 0.0)
+        return CoMoments(n[:, None], mean, tail, scatter)
 
     def prepared(self, x: Array) -> Array | None:
         rows, columns = np.tril_indices(x.shape[1])
@@ -108,7 +111,7 @@ class Bernoullis(Kind):
     def estimate(self, statistic: Statistic) -> Parameters:
         assert isinstance(statistic, Counts)
         columns = Columns("bernoulli", statistic.total.shape[1])
-        return RULES[self.rule](Bernoulli(1e-12 if self.rule == "mle" else 0.0), columns, statistic, self.prior)
+        return RULES[self.rule](Bernoulli(1e-12), columns, statistic, self.prior)
 
     def score(self, parameters: Parameters, x: Array) -> Array:
         assert isinstance(parameters, BernoulliParameters)

@@ -191,11 +191,14 @@ def scatters(part: Part) -> CoMoments:
             sums[k] += weight @ rows
             if weights is not None:
                 rows *= np.sqrt(weight)[:, None]
-            scatter[k] += rows.T @ rows
+            with np.errstate(over="ignore", invalid="ignore"):
+                scatter[k] += rows.T @ rows
     held = np.where(n > 0, n, 1.0)
     drift = sums / held
     _check_squares(part, sums, np.diagonal(scatter, axis1=1, axis2=2))
-    return CoMoments(n, *rounded(shift, drift), scatter - sums[:, :, None] * drift[:, None, :])
+    together = CoMoments(n, *rounded(shift, drift), scatter - sums[:, :, None] * drift[:, None, :])
+    whole = np.array_equal(n[:, 0], part.class_count) or not part.block.gaps
+    return together if whole else together.beside(spreads(part))
 
 
 def comparable(threshold: float, dtype: np.dtype[Any]) -> Any:

@@ -15,7 +15,7 @@ from suffice import decision
 from suffice.classifiers.learner import Learner
 from suffice.estimation import chosen, log_evidence, posterior
 from suffice.families import Family
-from suffice.families.family import Beliefs
+from suffice.families.together import SingularError
 from suffice.model import Model
 from suffice.priors import Prior, for_columns
 from suffice.schema import Array, Columns
@@ -173,7 +173,7 @@ class TallyClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         tally = self._learned()
         blocks = self._blocks(X, tally)
         subjects = self._subjects(tally)
-        beliefs = [posterior(*subject, prior) for subject, prior in zip(subjects, self._priors(tally), strict=True)]
+        priors = self._priors(tally)
         quantiles = [(1 - level) / 2, (1 + level) / 2]
         seed = np.random.SeedSequence(random_state)
         step = max(DRAWN_CELLS // (draws * len(tally.class_count)), 1)
@@ -181,18 +181,18 @@ class TallyClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         for first in range(0, blocks[0].shape[0], step):
             last, rng = min(first + step, blocks[0].shape[0]), np.random.default_rng(seed)
             rows = tuple(block.between(first, last) for block in blocks)
-            drawn = [np.exp(self._drawn(tally, subjects, beliefs, rng).log_posterior(rows)) for _ in range(draws)]
+            drawn = [np.exp(self._drawn(tally, subjects, priors, rng).log_posterior(rows)) for _ in range(draws)]
             bounds.append(np.quantile(drawn, quantiles, axis=0))
         lower, upper = np.concatenate(bounds, axis=1)
         return lower, upper
 
     def _drawn(
-        self, tally: Tally, subjects: Sequence[Subject], beliefs: Sequence[Beliefs], rng: np.random.Generator
+        self, tally: Tally, subjects: Sequence[Subject], priors: Sequence[Any], rng: np.random.Generator
     ) -> Model:
         """Return a model drawn from what is believed of the parameters."""
         shares = decision.drawn_class_prior(self._class_prior(), tally.schema.classes, tally.class_count, rng)
-        pairs = zip(subjects, beliefs, strict=True)
-        parameters = tuple(family.draw(columns, its, rng) for (family, columns, _), its in pairs)
+        structure, pairs = self._structure(), zip(subjects, priors, strict=True)
+        parameters = tuple(structure.drawn(subject, prior, rng) for subject, prior in pairs)
         return Model(tuple(subject[1] for subject in subjects), self._scored(decision.log(shares)), parameters)
 
     @property
@@ -210,7 +210,10 @@ class TallyClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
 
     @property
     def log_evidence_(self) -> float:
-        """The log probability of X given the classes and the prior, all parameters averaged out."""
+        """The log probability of X given the classes and the prior, all parameters averaged out.
+
+        Columns are taken one by one, whatever the structure.
+        """
         tally = self._learned()
         self._check(tally)
         pairs = zip(self._subjects(tally), self._priors(tally), strict=True)
@@ -264,8 +267,19 @@ class TallyClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         priors = [None] * len(subjects) if self.estimate == "mle" else self._priors(tally)
         shares = decision.class_prior(self._class_prior(), tally.schema.classes, tally.class_count)
         structure, pairs = self._structure(), zip(subjects, priors, strict=True)
-        parameters = tuple(structure.parameters(self.estimate, subject, prior) for subject, prior in pairs)
+        try:
+            parameters = tuple(structure.parameters(self.estimate, subject, prior) for subject, prior in pairs)
+        except SingularError as error:
+            raise ValueError(self._about_singular(tally, error.place)) from None
         return Model(tuple(subject[1] for subject in subjects), self._scored(decision.log(shares)), parameters)
+
+    def _about_singular(self, tally: Tally, place: int) -> str:
+        """Return what to say of a covariance without an inverse."""
+        label = tally.schema.classes.tolist()[place]
+        return (
+            f"the covariance of class {label!r} is singular: columns are constant or say the same, or rows are "
+            'too few; use estimate="mean" with a prior, Full(shrinkage=0.1), or structure="naive"'
+        )
 
     def _subjects(self, tally: Tally) -> list[Subject]:
         """Return what an estimate is made of, for each block: the family, its columns and their sums."""

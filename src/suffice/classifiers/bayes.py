@@ -20,8 +20,8 @@ from suffice.families.complement import Complement
 from suffice.plan import NUMERIC, planned
 from suffice.priors import by_name
 from suffice.schema import Array, Columns, Features, Levels, Words
-from suffice.structures import STRUCTURES, Structure, backed_off
-from suffice.tables import Block, FrameSheet, Sheet, Table, Target, as_sheet, decoded, matched, read, split_frame
+from suffice.structures import STRUCTURES, Chain, Joint, Structure, backed_off, without_combinations
+from suffice.tables import Block, Coded, FrameSheet, Sheet, Table, Target, as_sheet, decoded, matched, read, split_frame
 from suffice.tallies import Tally
 
 
@@ -192,6 +192,8 @@ class BayesClassifier(TallyClassifier):
 
     def _blocks(self, X: Any, tally: Tally) -> tuple[Block, ...]:
         columns, cells = read(self._opened(X, tally), tally.schema.blocks, grow=False)
+        if not isinstance(self._structure(), Joint):
+            return tuple(map(_without_combinations, columns, cells))
         new = sum(map(backed_off, columns, cells))
         if new:
             warnings.warn(
@@ -226,11 +228,33 @@ class BayesClassifier(TallyClassifier):
     def _structure(self) -> Structure:
         if isinstance(self.structure, Structure):
             return self.structure
-        if self.structure not in STRUCTURES:
+        if not isinstance(self.structure, str) or self.structure not in STRUCTURES:
             raise ValueError(f"structure={self.structure!r} is not known; it is one of {', '.join(STRUCTURES)}")
         return STRUCTURES[self.structure]
 
+    def _laid_out(self, tally: Tally) -> Tally:
+        """Return the tally without combinations of levels, unless the structure is made of them."""
+        if isinstance(self._structure(), Joint):
+            return tally
+        blocks, statistics = [], []
+        for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
+            count = without_combinations(block)
+            if count < block.count:
+                assert block.sizes is not None
+                names, codings = (block.names or ())[:count], (block.codings or ())[:count]
+                block = Columns.coded(block.family, names, codings, block.pairs)
+                statistic = statistic.kept(np.arange(len(tally.class_count)), np.arange(block.width))
+                statistic = replace(statistic, n=statistic.n[:, :count] if statistic.n.shape[1] > 1 else statistic.n)
+            blocks.append(block)
+            statistics.append(statistic)
+        return Tally(replace(tally.schema, blocks=tuple(blocks)), tally.class_count, tuple(statistics))
+
     def _check_settings(self, tally: Tally) -> None:
+        structure, features = self._structure(), tally.schema.features
+        if isinstance(structure, Chain) and not isinstance(structure.order, str) and features is not None:
+            unknown = [name for name in structure.order if name not in features.names]
+            if unknown:
+                raise ValueError(f"Chain(order=…) names {unknown[0]!r}, which is no column")
         if isinstance(self.prior, Mapping):
             _check_named(self.prior, tally)
         super()._check_settings(tally)
@@ -250,6 +274,14 @@ class BayesClassifier(TallyClassifier):
 
     def _prior_setting(self, columns: Columns) -> Any:
         return by_name(super()._prior_setting(columns), columns)
+
+
+def _without_combinations(columns: Columns, block: Block) -> Block:
+    count = without_combinations(columns)
+    if count == columns.count:
+        return block
+    assert isinstance(block, Coded)
+    return Coded(block.owner, (block.names or ())[:count], np.ascontiguousarray(block.array[:, :count]))
 
 
 def _check_named(prior: Mapping[Any, Any], tally: Tally) -> None:

@@ -18,7 +18,7 @@ from suffice.classifiers.base import TallyClassifier
 from suffice.estimation import RULES
 from suffice.families.gaussian import Gaussian
 from suffice.families.subspace import Subspace
-from suffice.families.together import GaussianTogether, SingularError
+from suffice.families.together import GaussianTogether
 from suffice.model import Model
 from suffice.schema import Array, Columns
 from suffice.structures import Full
@@ -128,7 +128,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     def explained_variance_ratio_(self) -> Array:
         """The share of the spread of the means along each discriminant axis."""
         spreads = self._axes()[0]
-        return np.asarray(spreads / spreads.sum())
+        return np.asarray(spreads / max(float(spreads.sum()), 1e-300))
 
     def transform(self, X: Any, n_components: int | None = None) -> Array:
         """Return the rows along the discriminant axes, at most one fewer than there are classes.
@@ -231,6 +231,8 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
             return
         decision.class_prior(self._class_prior(), tally.schema.classes, tally.class_count)
         statistic = tally.statistics[0]
+        if isinstance(self.prior, str):
+            raise ValueError(f'prior={self.prior!r} is for covariance="diagonal"; for others it is a number')
         if self.estimate != "mle" and isinstance(statistic, CoMoments):
             estimated("map", statistic, self._prior_setting(tally.schema.blocks[0]))
 
@@ -258,16 +260,31 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
                     UserWarning,
                     stacklevel=4,
                 )
-        try:
-            return super()._estimated(tally)
-        except SingularError as error:
-            whose = "the classes" if self.covariance == "shared" else f"class {labels[error.place]!r}"
-            rows = tally.class_count.sum() if self.covariance == "shared" else tally.class_count[error.place]
-            raise ValueError(
-                f"the covariance of {whose} is singular ({rows:g} rows, {columns.count} columns, which may be constant "
-                'or say the same): it has no most likely value; use estimate="mean" with a prior, shrinkage=0.1 or '
-                '"oas", or covariance="diagonal"'
-            ) from None
+        return super()._estimated(tally)
+
+    def _about_singular(self, tally: Tally, place: int) -> str:
+        shared, columns = self.covariance == "shared", tally.schema.blocks[0].count
+        whose = "the classes" if shared else f"class {tally.schema.classes.tolist()[place]!r}"
+        rows = tally.class_count.sum() if shared else tally.class_count[place]
+        return (
+            f"the covariance of {whose} is singular ({rows:g} rows, {columns} columns, which may be constant or say "
+            'the same): it has no most likely value; use estimate="mean" with a prior, shrinkage=0.1 or "oas", or '
+            'covariance="diagonal"'
+        )
+
+    @property
+    def log_evidence_(self) -> float:
+        """The log probability of X given the classes and the prior, of independent columns."""
+        if self.covariance != "diagonal":
+            raise AttributeError('log_evidence_ is there for covariance="diagonal"')
+        return super().log_evidence_
+
+    @property
+    def posterior_(self) -> dict[str, Any]:
+        """What is believed of each mean and variance, of independent columns."""
+        if self.covariance != "diagonal":
+            raise AttributeError('posterior_ is there for covariance="diagonal"')
+        return super().posterior_
 
     @property
     def _n_features_out(self) -> int:

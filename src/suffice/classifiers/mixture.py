@@ -88,6 +88,7 @@ class MixtureClassifier(TallyClassifier):
     }
 
     mixtures_: tuple[Mixture, ...]
+    fitted_with_: tuple[Any, ...]
 
     def __init__(
         self,
@@ -153,6 +154,22 @@ class MixtureClassifier(TallyClassifier):
         """Whether all classes stopped gaining before the last step allowed."""
         return all(each.converged for _, each in self._by_class())
 
+    def predict_interval(self, X: Any, level: float = 0.9, **settings: Any) -> NoReturn:
+        """Not there: what is believed of components is not known in closed form."""
+        raise AttributeError("a mixture has no intervals: what is believed of its components is not known")
+
+    @property
+    def posterior_(self) -> NoReturn:
+        """Not there: what is believed of components is not known in closed form."""
+        raise AttributeError("a mixture has no posterior: what is believed of its components is not known")
+
+    log_evidence_ = posterior_
+
+    def _fixed(self) -> tuple[Any, ...]:
+        """Return the settings that take effect when it is fitted."""
+        names = ("components", "family", "covariance", "shrinkage", "binarize", "estimate", "prior")
+        return tuple(repr(getattr(self, name)) for name in names)
+
     def _by_class(self) -> list[tuple[Any, Mixture]]:
         return list(zip(self._learned().schema.classes.tolist(), self.mixtures_, strict=True))
 
@@ -177,6 +194,7 @@ class MixtureClassifier(TallyClassifier):
     def _learn(self, *arguments: Any, whole: bool) -> Self:
         learned = super()._learn(*arguments, whole=whole)
         self.mixtures_ = self.__dict__.pop("_found")
+        self.fitted_with_ = self._fixed()
         return learned
 
     def _fitted(self, block: Dense, target: Target, tally: Tally) -> tuple[Mixture, ...]:
@@ -245,6 +263,8 @@ class MixtureClassifier(TallyClassifier):
 
     def _estimated(self, tally: Tally) -> Model:
         shares = decision.class_prior(self._class_prior(), tally.schema.classes, tally.class_count)
+        if self.fitted_with_ != self._fixed():
+            raise ValueError("settings of a mixture take effect when it is fitted: fit it again")
         parameters = MixtureParameters(self.mixtures_, self._kind())
         return Model(tally.schema.blocks, decision.log(shares), (parameters,))
 
@@ -254,3 +274,6 @@ class MixtureClassifier(TallyClassifier):
             odd = [label for label in self.components if label not in tally.schema.classes.tolist()]
             if odd:
                 raise ValueError(f"components={{…}} names {odd[0]!r}, which is no class")
+            few = [label for label, count in self.components.items() if count < 1]
+            if few:
+                raise ValueError(f"components={{…}} gives class {few[0]!r} fewer than 1 component")

@@ -136,6 +136,7 @@ class Gaussian(Family):
 
     def updated(self, beliefs: Beliefs, statistic: Moments) -> Beliefs:
         mean, kappa, shape, scale, floor = beliefs
+        statistic = statistic.spreads
         n = statistic.n
         rows = kappa + n
         held = np.where(rows > 0, rows, 1.0)
@@ -151,6 +152,7 @@ class Gaussian(Family):
         )
 
     def most_likely(self, columns: Columns, statistic: Moments) -> GaussianParameters:
+        statistic = statistic.spreads
         spread = _pooled_variance(statistic)
         floor = self.var_smoothing * float(spread.max())
         rows = statistic.n - self.ddof

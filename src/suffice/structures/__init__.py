@@ -3,7 +3,7 @@
 from suffice.structures.averaged import Auto, Averaged
 from suffice.structures.chain import Chain
 from suffice.structures.full import Full
-from suffice.structures.joint import Joint, backed_off
+from suffice.structures.joint import Joint, backed_off, without_combinations
 from suffice.structures.structure import Naive, Structure, Subject
 from suffice.structures.tree import Tree
 
@@ -23,4 +23,5 @@ __all__ = [
     "Subject",
     "Tree",
     "backed_off",
+    "without_combinations",
 ]

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from suffice.estimation import RULES
 from suffice.families.categorical import drawn_slots
 from suffice.families.family import Parameters
 from suffice.kernels import structured
 from suffice.schema import Array, Columns, by_group
 from suffice.structures.conditionals import Conditionals, with_pairs
 from suffice.structures.full import Full
-from suffice.structures.structure import Structure, Subject
+from suffice.structures.structure import Rule, Structure, Subject, independent
+from suffice.structures.tree import checked_backoff
 from suffice.tables import Block, Coded
 from suffice.tallies import PairCounts
 
@@ -46,13 +46,16 @@ class Averaged(Structure):
     def __post_init__(self) -> None:
         if self.weights not in ("information", "equal"):
             raise ValueError(f"weights are 'information' or 'equal', not {self.weights!r}")
-        if not self.backoff > 0:
-            raise ValueError(f"backoff is a number of rows, more than 0, not {self.backoff!r}")
+        checked_backoff(self.backoff)
+        if not self.frequency >= 0:
+            raise ValueError(f"frequency is a number of rows, 0 or more, not {self.frequency!r}")
+        if not isinstance(self.numbers, Structure):
+            raise ValueError(f"numbers is a structure, such as Full(), not {self.numbers!r}")
 
-    def dependent(self, rule: str, subject: Subject, prior: Any) -> Parameters:
+    def dependent(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
         family, columns, statistic = subject
         if columns.count < 2 or (not columns.pairs and self.name == "auto"):
-            return RULES[rule](family, columns, statistic, prior)
+            return independent(rule, subject, prior)
         if columns.family == "gaussian":
             return self.numbers.dependent(rule, subject, prior)
         statistic = with_pairs(statistic)

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from suffice.estimation import RULES
 from suffice.families.family import Parameters
 from suffice.schema import Array, Columns
 from suffice.structures.conditionals import Conditionals, mutual_information, with_pairs
 from suffice.structures.covariances import from_parents
-from suffice.structures.structure import Structure, Subject
-from suffice.structures.tree import BACKOFF, TreeParameters
+from suffice.structures.structure import Rule, Structure, Subject, independent
+from suffice.structures.tree import BACKOFF, TreeParameters, checked_backoff
 
 
 @dataclass(frozen=True)
@@ -38,11 +37,15 @@ class Chain(Structure):
             raise ValueError(f"order is 'given', 'learned' or the names of the columns, not {self.order!r}")
         if not isinstance(self.order, str):
             object.__setattr__(self, "order", tuple(self.order))
+            twice = [name for place, name in enumerate(self.order) if name in self.order[:place]]
+            if twice:
+                raise ValueError(f"Chain(order=…) names {twice[0]!r} twice")
+        checked_backoff(self.backoff)
 
-    def dependent(self, rule: str, subject: Subject, prior: Any) -> Parameters:
+    def dependent(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
         family, columns, statistic = subject
         if columns.count < 2:
-            return RULES[rule](family, columns, statistic, prior)
+            return independent(rule, subject, prior)
         if columns.family == "gaussian":
 
             def parents(correlations: Array, shares: Array) -> Array:

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from suffice.estimation import RULES
 from suffice.families import Family
 from suffice.families.categorical import CategoricalParameters, with_others
 from suffice.schema import Array, Columns, by_group
+from suffice.structures.structure import Rule, independent
 from suffice.tallies import PairCounts, Statistic
 
 
@@ -30,15 +30,21 @@ class Conditionals:
     columns: Columns
     counts: PairCounts
     shares: Array
-    rule: str
+    rule: Rule
     backoff: float
 
     @classmethod
     def of(
-        cls, rule: str, family: Family, columns: Columns, statistic: Any, prior: Any, backoff: float
+        cls,
+        rule: Rule,
+        family: Family,
+        columns: Columns,
+        statistic: Any,
+        prior: Any,
+        backoff: float,
     ) -> Conditionals:
-        """Return the conditional tables that pair counts hold."""
-        naive = RULES[rule](family, columns, statistic, prior)
+        """Return the conditional tables that pair counts hold, by a rule or drawn from what is believed."""
+        naive = independent(rule, (family, columns, statistic), prior)
         assert isinstance(naive, CategoricalParameters)
         other = np.where(columns.open > 0, np.exp(naive.log_unseen), 0.0)
         shares = with_others(np.exp(naive.log_p), other, naive.sizes)
@@ -66,7 +72,7 @@ class Conditionals:
         share = self._own(column)
         met = np.zeros((len(share), sizes[parent] + 1, sizes[column] + 1))
         met[:, :-1, :-1] = self.counts.pairs[:, above, here]
-        return _log(conditional(met, share[:, None, :], self.rule, self.backoff))
+        return _log(self._conditional(met, share[:, None, :], met.sum(axis=-1, keepdims=True)))
 
     def every(self) -> Array:
         """Return log p(slot | any slot, class), [class, parent's slot, slot]: 1 for a column by itself."""
@@ -76,12 +82,19 @@ class Conditionals:
         met[np.ix_(np.arange(len(met)), levels, levels)] = self.counts.pairs
         starts = self.slots
         whole = np.repeat(np.add.reduceat(met, starts, axis=2), sizes + 1, axis=2)
-        share = self.shares[:, None, :]
-        if self.rule == "mle":
-            found = np.where(whole > 0, met / np.where(whole > 0, whole, 1.0), share)
-        else:
-            found = (met + self.backoff * share) / (whole + self.backoff)
+        found = self._conditional(met, self.shares[:, None, :], whole)
+        if not isinstance(self.rule, str):  # what was drawn is to add up to 1 again
+            found = found / np.repeat(np.add.reduceat(found, starts, axis=2), sizes + 1, axis=2)
         return _log(found)
+
+    def _conditional(self, met: Array, share: Array, whole: Array) -> Array:
+        """Return the shares of levels under each level of the parent, by the rule or drawn."""
+        if self.rule == "mle":
+            return np.where(whole > 0, met / np.where(whole > 0, whole, 1.0), share)
+        if isinstance(self.rule, str):
+            return np.asarray((met + self.backoff * share) / (whole + self.backoff))
+        drawn = np.maximum(self.rule.standard_gamma(met + self.backoff * share), 1e-300) * (share > 0)
+        return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))
 
     def _own(self, column: int) -> Array:
         first = int(self.slots[column])
@@ -93,14 +106,6 @@ def with_pairs(statistic: Statistic) -> PairCounts:
     if not isinstance(statistic, PairCounts):
         raise ValueError("this structure needs pairs of columns, and the model was learned without them: fit it again")
     return statistic
-
-
-def conditional(met: Array, share: Array, rule: str, backoff: float) -> Array:
-    """Return the shares of levels under each level of the parent, by a rule."""
-    whole = met.sum(axis=-1, keepdims=True)
-    if rule == "mle":
-        return np.where(whole > 0, met / np.where(whole > 0, whole, 1.0), share)
-    return np.asarray((met + backoff * share) / (whole + backoff))
 
 
 def mutual_information(columns: Columns, counts: PairCounts, by_class: bool = False) -> Array:

@@ -25,7 +25,7 @@ from suffice.families.gaussian import LEAST_VARIANCE
 from suffice.families.together import GaussianTogether, StudentTogether
 from suffice.priors import Flat, NormalInverseWishart, Prior, per_column, positive, refused
 from suffice.schema import Array
-from suffice.structures.structure import Subject
+from suffice.structures.structure import Rule, Subject
 from suffice.tallies import CoMoments, Statistic
 
 KINDS = (
@@ -58,40 +58,63 @@ class Estimate:
     dof: Array | None = None
 
 
-def estimated(rule: str, moments: CoMoments, prior: Any, ddof: float = 0.0, shared: bool = False) -> Estimate:
+def estimated(rule: Rule, moments: CoMoments, prior: Any, ddof: float = 0.0, shared: bool = False) -> Estimate:
     """Return means and covariances by a rule; beliefs are Normal-inverse-Wishart.
 
     A number c stands for c rows like those of all classes together, columns uncorrelated: the mean of Σ is
     (c·diag(pooled variances) + scatter + pull) / (n + c).
     """
-    n, mean, scatter = moments.n[:, 0], moments.mean + moments.tail, moments.scatter
-    pooled = moments.spreads.pooled()
+    pooled = moments.pooled()
     middle = (pooled.mean + pooled.tail)[0]
+    n, mean, scatter = _filled_in(moments)
     mean = np.where(n[:, None] > 0, mean, middle)
     if rule == "mle":
-        if shared:
-            scatter, held = scatter.sum(axis=0, keepdims=True), np.array([n.sum() - ddof * (n > 0).sum()])
-        else:
-            held = n - ddof
+        held = np.array([n.sum() - ddof * (n > 0).sum()]) if shared else n - ddof
+        scatter = scatter.sum(axis=0, keepdims=True) if shared else scatter
+        if bool(np.any((held <= 0) & ((n.sum() > 0) if shared else (n > 0)))):
+            raise ValueError(f"ddof={ddof:g} leaves nothing of the rows of a class; it must be less than their number")
         return Estimate(mean, scatter / np.where(held > 0, held, 1.0)[:, None, None], held)
     size = mean.shape[1]
-    centre, kappa, degrees, scale = _believed(prior, middle, pooled.m2[0] / max(pooled.n.max(), 1.0))
+    means = len(n) if shared else 1
+    variances = pooled.m2[0] / np.maximum(pooled.n[0], 1.0)
+    centre, kappa, degrees, scale = _believed(prior, middle, variances, means)
     pull = kappa * n / np.maximum(kappa + n, 1e-300)
     distance = mean - centre
     apart = distance[:, :, None] * distance[:, None, :] * pull[:, None, None]
     posterior = centre + distance * (n / np.maximum(kappa + n, 1e-300))[:, None]
+    rows = n
     if shared:
         n = np.array([n.sum()])
         scatter, apart = scatter.sum(axis=0, keepdims=True), apart.sum(axis=0, keepdims=True)
     whole, dof = scale + scatter + apart, degrees + n
-    divisor = dof + size + 2 if rule == "map" else dof - size - 1
+    divisor = dof + size + 1 + means if rule == "map" else dof - size - 1
     if rule == "predictive":
-        left = dof - size + 1
-        spread = (kappa + n + 1) / np.maximum((kappa + n) * left, 1e-300)
-        return Estimate(posterior, whole * spread[:, None, None], n, left)
+        # how far a class's mean may be off depends on the rows of that class, whoever shares Σ
+        left = np.broadcast_to(dof - size + 1, len(rows))
+        spread = (kappa + rows + 1) / np.maximum((kappa + rows) * left, 1e-300)
+        return Estimate(posterior, whole * spread[:, None, None], np.broadcast_to(n, len(rows)), left)
+    if not isinstance(rule, str):
+        return _drawn(rule, posterior, kappa + rows, dof, whole)
     if (divisor <= 0).any():
         raise ValueError(f"the mean of Σ needs more than {size + 1} degrees of freedom; use a larger prior")
     return Estimate(posterior, whole / divisor[:, None, None], n)
+
+
+def _drawn(rng: np.random.Generator, mean: Array, kappa: Array, dof: Array, scale: Array) -> Estimate:
+    """Return means and covariances drawn from a Normal-inverse-Wishart."""
+    size = mean.shape[1]
+    if (dof <= size - 1).any():
+        raise ValueError("under this prior a class has too few rows to draw a covariance from; use a number as prior")
+    covariance = np.empty_like(scale)
+    for k, (degrees, whole) in enumerate(zip(dof, scale, strict=True)):
+        # Bartlett: a triangle of chi's and normals makes a Wishart, whose inverse is wanted
+        triangle = np.tril(rng.standard_normal((size, size)), -1)
+        triangle[np.diag_indices(size)] = np.sqrt(rng.chisquare(degrees - np.arange(size)))
+        root = np.linalg.solve(triangle, np.linalg.cholesky(whole).T)
+        covariance[k] = root.T @ root
+    roots = np.broadcast_to(np.linalg.cholesky(covariance), (len(mean), size, size))
+    away = np.einsum("kij,kj->ki", roots, rng.standard_normal(mean.shape)) / np.sqrt(np.maximum(kappa, 1e-300))[:, None]
+    return Estimate(mean + away, covariance, dof)
 
 
 def with_scatter(statistic: Statistic) -> CoMoments:
@@ -101,11 +124,35 @@ def with_scatter(statistic: Statistic) -> CoMoments:
     return statistic
 
 
-def _believed(prior: Any, middle: Array, variances: Array) -> tuple[Array, float, float, Array]:
-    """Return mean, kappa, degrees of freedom and scale of the Normal-inverse-Wishart that a prior stands for."""
+def _filled_in(moments: CoMoments) -> tuple[Array, Array, Array]:
+    """Return rows, means and scatter, with what cells know that stand in rows with empty ones.
+
+    Means and variances are those of all cells; correlations those of the rows that have all columns.
+    """
+    n, alone = moments.n[:, 0], moments.spreads
+    if np.array_equal(np.broadcast_to(moments.n, alone.n.shape), alone.n):
+        return n, moments.mean + moments.tail, moments.scatter
+    own = np.diagonal(moments.scatter, axis1=1, axis2=2)
+    rows = np.where(n > 0, n, alone.n.min(axis=1))
+    deviation = np.sqrt(np.where(own > 0, own, 1.0))
+    correlation = moments.scatter / (deviation[:, :, None] * deviation[:, None, :])
+    diagonal = np.arange(own.shape[1])
+    correlation[:, diagonal, diagonal] = 1.0
+    spread = np.sqrt(alone.m2 / np.where(alone.n > 0, alone.n, 1.0))
+    scatter = correlation * spread[:, :, None] * spread[:, None, :] * rows[:, None, None]
+    pooled = alone.pooled()
+    return rows, np.where(alone.n > 0, alone.mean + alone.tail, pooled.mean + pooled.tail), scatter
+
+
+def _believed(prior: Any, middle: Array, variances: Array, means: int) -> tuple[Array, float, float, Array]:
+    """Return mean, kappa, degrees of freedom and scale of the Normal-inverse-Wishart that a prior stands for.
+
+    ``means`` is how many means share the covariance.
+    """
     size = len(middle)
+    variances = np.where(variances > (1e-15 * np.abs(middle)) ** 2, variances, 0.0)  # less is rounding
     if isinstance(prior, Flat):
-        return np.zeros(size), 0.0, -size - 2.0, np.zeros((size, size))
+        return np.zeros(size), 0.0, -size - 1.0 - means, np.zeros((size, size))
     if isinstance(prior, NormalInverseWishart):
         scale = np.atleast_2d(np.asarray(prior.scale, np.float64))
         if scale.shape != (size, size):
@@ -130,13 +177,14 @@ def shrunk(covariance: Array, rows: Array, shrinkage: float | str | None) -> Arr
     size = covariance.shape[1]
     level = np.trace(covariance, axis1=1, axis2=2) / size
     if isinstance(shrinkage, str):
-        squared = (covariance**2).mean(axis=(1, 2))
-        top = squared + level**2
-        bottom = (rows + 1) * (squared - level**2 / size)
+        # of Σ in units of its level, whose square is a number at any scale
+        held = np.where(level > 0, level, 1.0)
+        squared = ((covariance / held[:, None, None]) ** 2).mean(axis=(1, 2))
+        top, bottom = squared + 1, (np.maximum(rows, 0) + 1) * (squared - 1 / size)
         share = np.where(bottom > 0, np.minimum(top / np.where(bottom > 0, bottom, 1.0), 1.0), 1.0)
     else:
         share = np.full(len(covariance), float(shrinkage))
-    common = float(rows @ level / max(rows.sum(), 1e-300))
+    common = float(np.maximum(rows, 0) @ level / max(np.maximum(rows, 0).sum(), 1e-300))
     return np.asarray((1 - share)[:, None, None] * covariance + (share * common)[:, None, None] * np.eye(size))
 
 
@@ -199,7 +247,9 @@ def parameters(estimate: Estimate, covariance: Array) -> GaussianTogether:
     return StudentTogether(estimate.mean, covariance, np.broadcast_to(estimate.dof, len(estimate.mean)))
 
 
-def from_parents(rule: str, subject: Subject, prior: Any, parents: Callable[[Array, Array], Array]) -> GaussianTogether:
+def from_parents(
+    rule: Rule, subject: Subject, prior: Any, parents: Callable[[Array, Array], Array]
+) -> GaussianTogether:
     """Return Gaussian columns in trees that are chosen by their correlations within the classes."""
     moments = with_scatter(subject[2])
     estimate = estimated(rule, moments, prior)

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from suffice.estimation import RULES
 from suffice.families.family import Parameters
 from suffice.families.gaussian import Gaussian, GaussianParameters, StudentT
 from suffice.schema import Array
-from suffice.structures.covariances import PAIRED, estimated, of_kind, parameters, shrunk, with_scatter
-from suffice.structures.structure import Structure, Subject
+from suffice.structures.covariances import KINDS, PAIRED, estimated, of_kind, parameters, shrunk, with_scatter
+from suffice.structures.structure import Rule, Structure, Subject, independent
 from suffice.tallies import CoMoments, Moments
 
 
@@ -38,10 +37,14 @@ class Full(Structure):
         wrong = self.shrinkage != "oas" if isinstance(self.shrinkage, str) else not 0 <= (self.shrinkage or 0) <= 1
         if wrong:
             raise ValueError(f"shrinkage is a share from 0 to 1, 'oas' or None, not {self.shrinkage!r}")
+        if self.covariance not in KINDS:
+            raise ValueError(f"covariance is one of {', '.join(KINDS)}, not {self.covariance!r}")
+        if not self.ddof >= 0:
+            raise ValueError(f"ddof is 0 or more, not {self.ddof!r}")
 
-    def dependent(self, rule: str, subject: Subject, prior: Any) -> Parameters:
+    def dependent(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
         moments = subject[2]
-        if self.covariance not in PAIRED:
+        if self.covariance not in PAIRED or (subject[1].count == 1 and not subject[1].pairs):
             return self._apart(rule, subject, prior)
         moments = with_scatter(moments)
         estimate = estimated(rule, moments, prior, self.ddof, self.covariance == "shared")
@@ -50,14 +53,14 @@ class Full(Structure):
         _ = found.factors  # what has no inverse is found out here, not when rows come
         return found
 
-    def _apart(self, rule: str, subject: Subject, prior: Any) -> Parameters:
+    def _apart(self, rule: Any, subject: Subject, prior: Any) -> Parameters:
         """Return variances that are shrunk and tied, of columns that are independent."""
         _, columns, moments = subject
         assert isinstance(moments, (Moments, CoMoments))
-        tied = self.covariance != "diagonal" or self.shrinkage is not None
+        tied = self.covariance in ("spherical", "tied-diagonal") or self.shrinkage is not None
         if tied and rule == "predictive":
             rule = "mean"  # an average of Student's t's is none
-        found = RULES[rule](Gaussian(0.0, self.ddof), columns, moments, prior)
+        found = independent(rule, (Gaussian(0.0, self.ddof), columns, moments), prior)
         assert isinstance(found, (GaussianParameters, StudentT))
         if not tied:
             return found
@@ -65,7 +68,7 @@ class Full(Structure):
         if self.shrinkage is not None:
             whole = shrunk(np.eye(variance.shape[1]) * variance[:, None, :], moments.n.max(axis=1), self.shrinkage)
             variance = np.diagonal(whole, axis1=1, axis2=2)
-        if self.covariance != "diagonal":
+        if self.covariance in ("spherical", "tied-diagonal"):
             variance = np.broadcast_to(variance.mean(axis=1, keepdims=True), variance.shape)
         if self.covariance == "spherical":
             variance = np.broadcast_to(_shares(moments) @ variance, variance.shape)

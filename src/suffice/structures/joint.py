@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from suffice.estimation import RULES
 from suffice.families.categorical import CategoricalParameters, drawn_slots
 from suffice.families.family import Parameters
 from suffice.schema import Array, Columns, Combinations
-from suffice.structures.structure import Structure, Subject
+from suffice.structures.structure import Rule, Structure, Subject, independent
 from suffice.tables import Block, Coded
 
 TOGETHER = ("all levels together",)
@@ -37,9 +36,10 @@ class Joint(Structure):
     def pairs(self, columns: Columns, classes: int, complete: float) -> bool:
         return False
 
-    def dependent(self, rule: str, subject: Subject, prior: Any) -> Parameters:
-        _, columns, _ = subject
-        naive = RULES[rule](*subject, prior)
+    def dependent(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
+        return self._combined(subject[1], independent(rule, subject, prior))
+
+    def _combined(self, columns: Columns, naive: Parameters) -> Parameters:
         assert isinstance(naive, CategoricalParameters)
         if columns.codings is None or not isinstance(columns.codings[-1], Combinations):
             if columns.count < 2:
@@ -76,7 +76,16 @@ class JointParameters(CategoricalParameters):
             left = Coded(block.owner, block.names, np.ascontiguousarray(block.array[rows][apart, :-1]))
             part = scores[apart]
             alone.add(columns, left, slice(0, len(apart)), part)
+            # a combination never met shares what is left for those, by its columns
+            if np.isfinite(self.log_unseen).all():  # "mle" leaves nothing for them
+                part[together[apart] >= 0] += self.log_unseen[:, -1]
             scores[apart] = part
+
+
+def without_combinations(columns: Columns) -> int:
+    """Return how many columns there are without the one of combinations."""
+    combined = columns.codings is not None and isinstance(columns.codings[-1], Combinations)
+    return columns.count - 1 if combined else columns.count
 
 
 def backed_off(columns: Columns, block: Block) -> int:

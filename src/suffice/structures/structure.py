@@ -6,13 +6,27 @@ from abc import ABC
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from suffice.estimation import RULES
+import numpy as np
+
+from suffice.estimation import RULES, posterior
 from suffice.families import Family
 from suffice.families.family import Parameters
 from suffice.schema import Columns
 from suffice.tallies import Statistic
 
 Subject = tuple[Family, Columns, Statistic]
+
+
+# The name of a rule, or what parameters are drawn with from what is believed of them.
+Rule = str | np.random.Generator
+
+
+def independent(rule: Rule, subject: Subject, prior: Any) -> Parameters:
+    """Return the parameters of columns that are independent given the class."""
+    if isinstance(rule, str):
+        return RULES[rule](*subject, prior)
+    family, columns, statistic = subject
+    return family.draw(columns, posterior(family, columns, statistic, prior), rule)
 
 
 @dataclass(frozen=True)
@@ -37,13 +51,16 @@ class Structure(ABC):
 
     def parameters(self, rule: str, subject: Subject, prior: Any) -> Parameters:
         """Return the parameters of a block under a rule and a prior."""
-        family, columns, statistic = subject
-        if columns.family not in self.paired:
-            return RULES[rule](family, columns, statistic, prior)
-        return self.dependent(rule, subject, prior)
+        dependent = subject[1].family in self.paired
+        return self.dependent(rule, subject, prior) if dependent else independent(rule, subject, prior)
 
-    def dependent(self, rule: str, subject: Subject, prior: Any) -> Parameters:
-        """Return the parameters of a block of columns that depend on each other."""
+    def drawn(self, subject: Subject, prior: Any, rng: np.random.Generator) -> Parameters:
+        """Return parameters of a block drawn from what is believed of them."""
+        dependent = subject[1].family in self.paired
+        return self.dependent(rng, subject, prior) if dependent else independent(rng, subject, prior)
+
+    def dependent(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
+        """Return the parameters of a block of columns that depend on each other, by a rule or drawn."""
         raise NotImplementedError
 
 

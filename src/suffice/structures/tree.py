@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from suffice.estimation import RULES
 from suffice.families.categorical import drawn_slots
 from suffice.families.family import Parameters
 from suffice.kernels import structured
 from suffice.schema import Array, Columns
 from suffice.structures.conditionals import Conditionals, mutual_information, with_pairs
 from suffice.structures.covariances import from_parents
-from suffice.structures.structure import Structure, Subject
+from suffice.structures.structure import Rule, Structure, Subject, independent
 from suffice.tables import Block, Coded
 from suffice.tallies import PairCounts
 
@@ -45,13 +44,12 @@ class Tree(Structure):
     def __post_init__(self) -> None:
         if self.tree not in ("shared", "per-class"):
             raise ValueError(f"tree is 'shared' or 'per-class', not {self.tree!r}")
-        if not self.backoff > 0:
-            raise ValueError(f"backoff is a number of rows, more than 0, not {self.backoff!r}")
+        checked_backoff(self.backoff)
 
-    def dependent(self, rule: str, subject: Subject, prior: Any) -> Parameters:
+    def dependent(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
         family, columns, statistic = subject
         if columns.count < 2:
-            return RULES[rule](family, columns, statistic, prior)
+            return independent(rule, subject, prior)
         if columns.family == "gaussian":
             return from_parents(rule, subject, prior, self.parents_of_numbers)
         statistic = with_pairs(statistic)
@@ -71,6 +69,12 @@ class Tree(Structure):
         if self.tree == "per-class":
             return np.array([spanning_tree(each) for each in information])
         return np.tile(spanning_tree(np.tensordot(shares, information, 1)), (len(shares), 1))
+
+
+def checked_backoff(backoff: float) -> None:
+    """Raise if a back-off is no number of rows."""
+    if not backoff > 0:
+        raise ValueError(f"backoff is a number of rows, more than 0, not {backoff!r}")
 
 
 def spanning_tree(weights: Array) -> Array:

@@ -78,7 +78,7 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
         cells[:, place] = codes
     _cut(sheet, columns.names, codings, cells)
     if isinstance(codings[-1], Combinations):
-        codings[-1], together = _combined(codings, cells[:, :-1], grow)
+        codings[-1], together = _combined(columns.names[:-1], codings, cells[:, :-1], grow)
         wide = np.min_scalar_type(-codings[-1].size - 2)
         cells = cells.astype(np.promote_types(cells.dtype, wide))
         cells[:, -1] = together
@@ -86,14 +86,20 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
     return grown, Coded(sheet.owner, columns.names, cells)
 
 
-def _combined(codings: list[Any], cells: Array, grow: bool) -> tuple[Combinations, Array]:
+def _sorted_names(names: tuple[Any, ...]) -> list[int]:
+    """Return the order in which a combination lists its columns: by name, so that tables of any order agree."""
+    return sorted(range(len(names)), key=lambda place: str(names[place]))
+
+
+def _combined(names: tuple[Any, ...], codings: list[Any], cells: Array, grow: bool) -> tuple[Combinations, Array]:
     """Return the combinations of levels that rows hold, and the code of each row's; −1 where a cell is empty."""
-    last = codings[-1]
+    last, order = codings[-1], _sorted_names(names)
+    codings, cells = [codings[place] for place in order], cells[:, order]
     met, inverse = np.unique(cells, axis=0, return_inverse=True)
     labels: list[Any] = []
     for line in met.tolist():
-        known = all(0 <= code < its.size for code, its in zip(line, codings[:-1], strict=True))
-        pairs = zip(line, codings[:-1], strict=True)
+        known = all(0 <= code < its.size for code, its in zip(line, codings, strict=True))
+        pairs = zip(line, codings, strict=True)
         labels.append(tuple(its.labels[c] if isinstance(its, Levels) else c for c, its in pairs) if known else None)
     if grow:
         last = last.grown([label for label in labels if label is not None], "a combination of levels")
@@ -189,10 +195,11 @@ def _codes(columns: Columns, cells: Array, j: int) -> list[int]:
     if not isinstance(last, Combinations):
         return cells[:, j].tolist()  # type: ignore[no-any-return]
     its = columns.codings[j]  # type: ignore[index]
+    place = _sorted_names((columns.names or ())[:-1]).index(j)
     found = []
     for line in cells.tolist():
         if 0 <= line[-1] < last.size:
-            label = last.labels[line[-1]][j]
+            label = last.labels[line[-1]][place]
             found.append(its.index[label] if isinstance(its, Levels) else label)
         else:
             found.append(line[j])

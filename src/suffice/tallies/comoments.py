@@ -16,7 +16,8 @@ from suffice.tallies.statistic import Statistic, weight_of
 class CoMoments(Statistic):
     """Weight, mean and scatter by class: n = Σw, mean = Σw·x / n, scatter = Σw·(x − mean)(x − mean)ᵀ.
 
-    They merge as `Moments` do, with δδᵀ for δ². The scatter is [class, column, column].
+    They merge as `Moments` do, with δδᵀ for δ². The scatter is [class, column, column], over the rows
+    that have all columns; the ``alone`` arrays are the moments of each column over all cells that it has.
 
     >>> both = CoMoments.of([[0.0, 0.0], [2.0, 2.0]]) + CoMoments.of([[1.0, 4.0]])
     >>> both.mean.tolist(), both.scatter.tolist()
@@ -26,15 +27,23 @@ class CoMoments(Statistic):
     mean: Array
     tail: Array
     scatter: Array
+    alone_n: Array = None  # type: ignore[assignment]
+    alone_mean: Array = None  # type: ignore[assignment]
+    alone_tail: Array = None  # type: ignore[assignment]
+    alone_m2: Array = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.alone_n is None:  # no cell is empty
+            own = (np.broadcast_to(self.n, np.shape(self.mean)), self.mean, self.tail)
+            own = (*own, np.diagonal(np.asarray(self.scatter), axis1=1, axis2=2))
+            for name, array in zip(("alone_n", "alone_mean", "alone_tail", "alone_m2"), own, strict=True):
+                object.__setattr__(self, name, array)
+        super().__post_init__()
 
     @classmethod
     def zero(cls, classes: int, width: int) -> Self:
-        return cls(
-            np.zeros((classes, 1)),
-            np.zeros((classes, width)),
-            np.zeros((classes, width)),
-            np.zeros((classes, width, width)),
-        )
+        nothing = np.zeros((classes, width))
+        return cls(np.zeros((classes, 1)), nothing, nothing, np.zeros((classes, width, width)))
 
     @classmethod
     def of(cls, rows: Array | list[list[float]], weights: Array | None = None) -> Self:
@@ -49,15 +58,15 @@ class CoMoments(Statistic):
         scatter = (weights[:, None] * centred).T @ centred
         return cls(np.array([[n]]), mean, tail, scatter[None])
 
-    @property
-    def m2(self) -> Array:
-        """The spread of each column by itself."""
-        return np.diagonal(self.scatter, axis1=1, axis2=2)
+    def beside(self, spreads: Moments) -> Self:
+        """Return the same co-moments with the moments of all cells beside them, where some are empty."""
+        n = np.broadcast_to(spreads.n, spreads.m2.shape)
+        return type(self)(self.n, self.mean, self.tail, self.scatter, n, spreads.mean, spreads.tail, spreads.m2)
 
     @property
     def spreads(self) -> Moments:
-        """The moments of each column by itself."""
-        return Moments(self.n, self.mean, self.tail, self.m2)
+        """The moments of each column by itself, over all its cells."""
+        return Moments(self.alone_n, self.alone_mean, self.alone_tail, self.alone_m2)
 
     def pooled(self) -> Moments:
         """Return the moments of each column in all classes together."""
@@ -70,22 +79,33 @@ class CoMoments(Statistic):
         mean, tail = rounded(self.mean, self.tail + delta * share)
         empty = self.n == 0
         mean, tail = np.where(empty, other.mean, mean), np.where(empty, other.tail, tail)
-        return type(self)(n, mean, tail, self.scatter + other.scatter + _outer(delta) * (self.n * share)[..., None])
+        scatter = self.scatter + other.scatter + _outer(delta) * (self.n * share)[..., None]
+        return type(self)(n, mean, tail, scatter).beside(self.spreads + other.spreads)
 
     def __sub__(self, other: Self) -> Self:
         spreads = self.spreads - other.spreads  # raises if more is asked for than is there
-        left = np.where(spreads.n > 0, spreads.n, 1.0)
+        rows = self._rows - other._rows
+        left = np.where(rows.n > 0, rows.n, 1.0)
         given = _outer(self._distance(other)) * (self.n / left * other.n)[..., None]
-        scatter = np.where((spreads.n > 0)[..., None], self.scatter - other.scatter - given, 0.0)
+        scatter = np.where((rows.n > 0)[..., None], self.scatter - other.scatter - given, 0.0)
         diagonal = np.arange(self.mean.shape[1])
-        scatter[:, diagonal, diagonal] = spreads.m2
-        return type(self)(spreads.n, spreads.mean, spreads.tail, scatter)
+        scatter[:, diagonal, diagonal] = rows.m2
+        # what is left of two columns can be no more than what is left of each
+        limit = np.sqrt(rows.m2[:, :, None] * rows.m2[:, None, :])
+        scatter = np.clip(scatter, -limit, limit)
+        return type(self)(rows.n, rows.mean, rows.tail, scatter).beside(spreads)
 
     def __mul__(self, weight: float) -> Self:
         weight = weight_of(weight)
         if weight == 0:
             return type(self).zero(*self.mean.shape)
-        return type(self)(self.n * weight, self.mean, self.tail, self.scatter * weight)
+        scaled = type(self)(self.n * weight, self.mean, self.tail, self.scatter * weight)
+        return scaled.beside(self.spreads * weight)
+
+    @property
+    def _rows(self) -> Moments:
+        """The moments of each column over the rows that have all columns."""
+        return Moments(self.n, self.mean, self.tail, np.diagonal(self.scatter, axis1=1, axis2=2))
 
     def _distance(self, other: Self) -> Array:
         delta = (other.mean - self.mean) + (other.tail - self.tail)

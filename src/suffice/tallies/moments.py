@@ -86,6 +86,11 @@ class Moments(Statistic):
             return type(self).zero(*self.m2.shape)
         return type(self)(self.n * weight, self.mean, self.tail, self.m2 * weight)
 
+    @property
+    def spreads(self) -> Self:
+        """The moments of each column by itself: these."""
+        return self
+
     def pooled(self) -> Self:
         """Return the moments of all classes together."""
         n = self.n
