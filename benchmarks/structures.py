@@ -19,8 +19,7 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.mixture import GaussianMixture
 
-from suffice import Averaged, BayesClassifier, Chain, GaussianDiscriminant, MixtureClassifier, Tree
-from suffice.schema import Columns, Levels
+from suffice import Averaged, BayesClassifier, Chain, GaussianDiscriminant, MixtureClassifier, Tree, scans
 from suffice.tables import Coded, Table, Target
 from tables import folder, read, ten_fold
 
@@ -71,19 +70,17 @@ def ladder(data: Path) -> None:
 
 
 def digits(data: Path) -> None:
-    from suffice.engines import memory
-
     X, y, Z, z = mnist(data)
     bits, tests = X > 127, Z > 127
     model = BayesClassifier(families="bernoulli", structure="tree").fit(bits, y)
     for name, structure in (("naive", "naive"), ("tree", "tree"), ("tree of each class", Tree("per-class"))):
         print(f"MNIST, bits, {name:20} {model.set_params(structure=structure).score(tests, z):.4f}", flush=True)
     codes = bits.view(np.int8)
-    columns = (Columns.coded("categorical", tuple(range(784)), (Levels((0, 1), True),) * 784, pairs=True),)
-    table = Table((Coded("", None, codes),), Target(np.arange(10), y.astype(np.intp), None))
+    part = Table((Coded("", None, codes),), Target(np.arange(10), y.astype(np.intp), None)).parts(slice(0, len(y)))[0]
+    sizes = np.full(784, 2)
     by_class = [bits[y == k].astype(np.float32) for k in range(10)]
     floor = best(lambda: [rows.T @ rows for rows in by_class])
-    print(f"pair counts of 784 bits: {best(lambda: memory.tally(table, columns)) / floor:.2f} x ten matrix products")
+    print(f"pair counts of 784 bits: {best(lambda: scans.pairs(part, sizes)) / floor:.2f} x ten matrix products")
 
     rows, new = X.astype(np.float64), Z.astype(np.float64)
     full = GaussianDiscriminant(shrinkage=0.7).fit(rows, y)

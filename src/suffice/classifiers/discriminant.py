@@ -22,7 +22,7 @@ from suffice.families.together import GaussianTogether
 from suffice.model import Model
 from suffice.schema import Array, Columns
 from suffice.structures import Full
-from suffice.structures.covariances import KINDS, PAIRED, estimated, n_parameters
+from suffice.structures.covariances import KINDS, PAIRED, check_prior, n_parameters
 from suffice.tables import Block, Dense, Target
 from suffice.tallies import CoMoments, Moments, Tally
 
@@ -234,7 +234,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         if isinstance(self.prior, str):
             raise ValueError(f'prior={self.prior!r} is for covariance="diagonal"; for others it is a number')
         if self.estimate != "mle" and isinstance(statistic, CoMoments):
-            estimated("map", statistic, self._prior_setting(tally.schema.blocks[0]))
+            check_prior(self._prior_setting(tally.schema.blocks[0]), statistic)
 
     def _estimated(self, tally: Tally) -> Model:
         """Return the model, with a word about classes of which there is too little to see how columns vary."""

@@ -20,6 +20,7 @@ Result = TypeVar("Result")
 LEAST_WORK = 1 << 20
 FEW_PARTS, MANY_PARTS, MUCH_WORK = 4, 16, 1 << 27
 MOST_ROWS = 1 << 22  # in a part: keeps sums of squares of bytes within 64 bits
+SCORED_ROWS = 1 << 13
 SCORED_CELLS = 1 << 21  # in a part that is scored: its scores are gone before the next one's come
 
 
@@ -41,7 +42,7 @@ def over_rows(
 ) -> list[Result]:
     """Return the function's result for ranges of rows, in order, by several threads unless it uses them itself."""
     rows, cells = blocks[0].shape[0], sum(block.cells for block in blocks)
-    step = max(min(SCORED_CELLS * rows // max(cells, 1), (1 << 17) // classes), 64)
+    step = max(min(SCORED_CELLS * rows // max(cells, 1), (1 << 17) // classes, SCORED_ROWS), 64)
     ranges = [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
     return [function(each) for each in ranges] if alone else spread(function, ranges)
 

@@ -66,12 +66,17 @@ class GaussianTogether(Parameters):
         for first in range(rows.start, rows.stop, step):
             last = min(first + step, rows.stop)
             part = scores[first - rows.start : last - rows.start]
-            x = np.concatenate([piece for _, piece in block.pieces(first, last)]).astype(np.float64)
-            there = np.asarray(np.isfinite(x).all(axis=1))
-            if there.all():
-                self.add_whole(x, part)
+            pieces = [piece for _, piece in block.pieces(first, last)]
+            x = (pieces[0] if len(pieces) == 1 else np.concatenate(pieces)).astype(np.float64, copy=False)
+            before = part.copy()
+            self.add_whole(x, part)
+            if np.isfinite(part).all():
                 continue
             block.reject_if_not_finite(rows)
+            there = np.asarray(np.isfinite(x).all(axis=1))
+            if there.all():
+                continue
+            part[:] = before
             if there.any():
                 whole = part[there]
                 self.add_whole(x[there], whole)

@@ -34,8 +34,12 @@ def count_pairs(x: Any, codes: Any, weights: Any, starts: Any, pairs: Any) -> No
 
 
 @Kernel
-def count_common_bits(bits: Any, common: Any) -> None:
-    """Count the ones that each two lines of bits share: bits[column, word], the lower half of common."""
+def count_bit_pairs(bits: Any, rows: float, ones: Any, pairs: Any) -> None:
+    """Count the pairs of columns of two levels: bits[column, word] of so many rows, pairs[cell, cell].
+
+    Cells 2j and 2j + 1 are the rows in which column j is 0 and 1. What two columns share is counted; that
+    one has and the other has not, and that neither has, follows from their own ones.
+    """
     columns, words = bits.shape
     for i in range(columns):
         for j in range(i + 1):
@@ -46,4 +50,15 @@ def count_common_bits(bits: Any, common: Any) -> None:
                 both = (both & TWOS) + ((both >> TWO) & TWOS)
                 both = (both + (both >> FOUR)) & FOURS
                 total += (both * ALL) >> TOPMOST
-            common[i, j] = total
+            shared = float(total)
+            first = ones[i] - shared
+            second = ones[j] - shared
+            neither = rows - ones[i] - ones[j] + shared
+            pairs[2 * i + 1, 2 * j + 1] = shared
+            pairs[2 * j + 1, 2 * i + 1] = shared
+            pairs[2 * i + 1, 2 * j] = first
+            pairs[2 * j, 2 * i + 1] = first
+            pairs[2 * i, 2 * j + 1] = second
+            pairs[2 * j + 1, 2 * i] = second
+            pairs[2 * i, 2 * j] = neither
+            pairs[2 * j, 2 * i] = neither

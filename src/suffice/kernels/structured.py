@@ -13,6 +13,9 @@ import numpy as np
 
 from suffice.kernels.compiling import Kernel
 
+# What is so much less likely than the likeliest adds nothing to it.
+NEGLIGIBLE = 50.0
+
 
 @Kernel
 def add_tree(
@@ -109,6 +112,7 @@ def add_averaged(
     slots = np.zeros(columns, np.intp)
     which = np.zeros(columns, np.intp)
     lines = np.zeros((columns, classes))
+    keep = np.zeros(columns, np.uint8)
     for row in range(rows):
         met = 0
         for j in range(columns):
@@ -120,33 +124,38 @@ def add_averaged(
                 which[met] = j
                 met += 1
         if implied is not None:
+            for i in range(met):
+                keep[i] = 1
+            for i in range(met):
+                for j in range(i):
+                    flags = implied[slots[i], slots[j]]
+                    if flags:
+                        # of two that imply each other the first stays
+                        if flags & 1 and not flags & 2:
+                            keep[j] = 0
+                        elif flags & 2:
+                            keep[i] = 0
             kept = 0
             for i in range(met):
-                drop = False
-                for j in range(met):
-                    # of two that imply each other the first stays
-                    if implied[slots[j], slots[i]] and not (implied[slots[i], slots[j]] and i < j):
-                        drop = True
-                if not drop:
+                if keep[i]:
+                    slots[kept] = slots[i]
                     which[kept] = which[i]
                     kept += 1
-            for i in range(kept):
-                slot = int(x[row, which[i]])
-                slots[i] = starts[which[i]] + (slot if slot < sizes[which[i]] else sizes[which[i]])
             met = kept
         lined = 0
         whole = 0.0
         for i in range(met):
+            for k in range(classes):
+                lines[i, k] = alone[slots[i], k]
             if eligible[slots[i]]:
-                weight = weights[which[i]]
-                whole += weight
-                for k in range(classes):
-                    lines[lined, k] = alone[slots[i], k] + math.log(weight)
-                for j in range(met):
-                    if j != i:
-                        for k in range(classes):
-                            lines[lined, k] += given[slots[i], slots[j], k]
+                whole += weights[which[i]]
                 lined += 1
+        for i in range(met):
+            for j in range(i):
+                # both ways of a pair lie together: one look for two parents
+                for k in range(classes):
+                    lines[i, k] += given[slots[i], slots[j], 0, k]
+                    lines[j, k] += given[slots[i], slots[j], 1, k]
         if lined == 0:
             for i in range(met):
                 for k in range(classes):
@@ -154,12 +163,14 @@ def add_averaged(
             continue
         for k in range(classes):
             highest = -math.inf
-            for i in range(lined):
-                highest = max(highest, lines[i, k])
+            for i in range(met):
+                if eligible[slots[i]]:
+                    highest = max(highest, lines[i, k])
             if highest == -math.inf:
                 scores[row, k] = -math.inf
                 continue
             total = 0.0
-            for i in range(lined):
-                total += math.exp(lines[i, k] - highest)
-            scores[row, k] += highest + math.log(total) - math.log(whole)
+            for i in range(met):
+                if eligible[slots[i]] and lines[i, k] > highest - NEGLIGIBLE:
+                    total += weights[which[i]] * math.exp(lines[i, k] - highest)
+            scores[row, k] += highest + math.log(total / whole)

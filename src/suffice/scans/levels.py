@@ -52,7 +52,7 @@ def pairs(part: Part, sizes: Array) -> PairCounts:
     """Return how often each level was seen, and each two levels together."""
     starts, width = starts_of(sizes), int(sizes.sum())
     both = np.zeros((part.classes, width, width))
-    if part.weights is None and bool(np.all(sizes == 2)) and _complete(part):
+    if part.weights is None and bool(np.all(sizes == 2)) and part.block.dtype == np.int8 and _complete(part):
         _pairs_of_bits(part, both)
     else:
         for x, codes, weights in part.pieces():
@@ -70,22 +70,18 @@ def _complete(part: Part) -> bool:
 
 def _pairs_of_bits(part: Part, both: Array) -> None:
     """Write the pairs of columns of two levels, from the ones that each two columns share."""
-    ones = np.concatenate([x == 1 for x, _, _ in part.pieces()])
-    for k in range(part.classes):
-        mine = ones[part.codes == k]
+    ones = np.concatenate([x for x, _, _ in part.pieces()]).view(np.uint8)
+    order = np.argsort(part.codes, kind="stable")
+    first = 0
+    for k, count in enumerate(part.class_count.astype(int).tolist()):
+        mine = ones[order[first : first + count]]
+        first += count
         packed = np.packbits(mine, axis=0)
         words = np.zeros((packed.shape[1], -(-packed.shape[0] // 8) * 8), np.uint8)
         words[:, : packed.shape[0]] = packed.T
+        alone = mine.sum(axis=0, dtype=np.float64)
         lines = words.view(np.uint64)
-        common = np.zeros((len(lines), len(lines)), np.uint64)
-        pairing.count_common_bits(lines, common, work=lines.size * len(lines) // 2)
-        lower = np.tril(common).astype(np.float64)
-        shared = lower + np.tril(lower, -1).T
-        alone = np.diagonal(shared)
-        both[k, 1::2, 1::2] = shared
-        both[k, 1::2, 0::2] = alone[:, None] - shared
-        both[k, 0::2, 1::2] = alone[None, :] - shared
-        both[k, 0::2, 0::2] = len(mine) - alone[:, None] - alone[None, :] + shared
+        pairing.count_bit_pairs(lines, float(count), alone, both[k], work=lines.size * len(lines) // 2)
 
 
 def _room_for(part: Part, row: Array, room: Array) -> Array:

@@ -67,12 +67,14 @@ class Averaged(Structure):
         implied = None
         if self.subsumption is not None:
             implied = np.zeros((len(met), len(met)), np.uint8)
-            implied[np.ix_(levels, levels)] = _implied(columns, statistic, self.subsumption)
+            found = _implied(columns, statistic, self.subsumption).astype(np.uint8)
+            implied[np.ix_(levels, levels)] = found + 2 * found.T
+            implied = implied if found.any() else None
         with np.errstate(divide="ignore"):
             alone = np.log(tables.shares)
         return AveragedParameters(
             np.ascontiguousarray(alone.T),
-            np.ascontiguousarray(tables.every().transpose(1, 2, 0)),
+            _both_ways(tables.every()),
             (met >= max(self.frequency, 1e-300)).astype(np.uint8),
             np.maximum(weights, 1e-12),
             implied,
@@ -101,7 +103,10 @@ class Auto(Averaged):
 
 @dataclass(frozen=True)
 class AveragedParameters(Parameters):
-    """log p(slot | class) [slot, class], log p(slot | slot, class) [parent, slot, class], and who may be a parent."""
+    """log p(slot | class) [slot, class], and log p(b | a, class), log p(a | b, class) [a, b, which of the two, class].
+
+    ``implied`` [a, b] is 1 where slot a implies slot b, 2 where b implies a, 3 where each implies the other.
+    """
 
     alone: Array
     given: Array
@@ -124,7 +129,7 @@ class AveragedParameters(Parameters):
                 here = mine[drawn[mine, parent] == level]
                 for j, place in enumerate(slots):
                     if j != parent:
-                        line = self.given[starts[parent] + level, place, k]
+                        line = self.given[starts[parent] + level, place, 0, k]
                         drawn[here, j] = drawn_slots(line, len(here), rng)
         return drawn
 
@@ -135,6 +140,11 @@ class AveragedParameters(Parameters):
         for x, part in block.scored(rows, scores):
             work = x.size * x.shape[1] * part.shape[1]
             structured.add_averaged(x, starts, *arrays, part, work=work)
+
+
+def _both_ways(given: Array) -> Array:
+    """Return p(b | a) and p(a | b) side by side, from given[class, a, b]."""
+    return np.ascontiguousarray(np.stack([given, given.transpose(0, 2, 1)], axis=-1).transpose(1, 2, 3, 0))
 
 
 def _information(columns: Columns, counts: PairCounts) -> Array:

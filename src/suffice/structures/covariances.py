@@ -117,6 +117,12 @@ def _drawn(rng: np.random.Generator, mean: Array, kappa: Array, dof: Array, scal
     return Estimate(mean + away, covariance, dof)
 
 
+def check_prior(prior: Any, moments: CoMoments) -> None:
+    """Raise if a prior is none of a mean and a covariance."""
+    pooled = moments.pooled()
+    _believed(prior, pooled.mean[0], pooled.m2[0] / np.maximum(pooled.n[0], 1.0), 1)
+
+
 def with_scatter(statistic: Statistic) -> CoMoments:
     """Return the co-moments that a structure needs, or say that there are none."""
     if not isinstance(statistic, CoMoments):
