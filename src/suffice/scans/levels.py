@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from suffice.kernels import counting, pairing
+from suffice.parallel import spread
 from suffice.schema import Array, by_group, starts_of
 from suffice.tables import Part
 from suffice.tallies import Counts, PairCounts
@@ -72,16 +73,19 @@ def _pairs_of_bits(part: Part, both: Array) -> None:
     """Write the pairs of columns of two levels, from the ones that each two columns share."""
     ones = np.concatenate([x for x, _, _ in part.pieces()]).view(np.uint8)
     order = np.argsort(part.codes, kind="stable")
-    first = 0
-    for k, count in enumerate(part.class_count.astype(int).tolist()):
-        mine = ones[order[first : first + count]]
-        first += count
+    ends = np.cumsum(part.class_count.astype(int))
+
+    def count(k: int) -> None:
+        rows = int(part.class_count[k])
+        mine = ones[order[ends[k] - rows : ends[k]]]
         packed = np.packbits(mine, axis=0)
         words = np.zeros((packed.shape[1], -(-packed.shape[0] // 8) * 8), np.uint8)
         words[:, : packed.shape[0]] = packed.T
         alone = mine.sum(axis=0, dtype=np.float64)
         lines = words.view(np.uint64)
-        pairing.count_bit_pairs(lines, float(count), alone, both[k], work=lines.size * len(lines) // 2)
+        pairing.count_bit_pairs(lines, float(rows), alone, both[k], work=lines.size * len(lines) // 2)
+
+    spread(count, range(part.classes))
 
 
 def _room_for(part: Part, row: Array, room: Array) -> Array:
