@@ -309,6 +309,10 @@ def _described(model: BayesClassifier) -> str:
     by_family: dict[str, list[str]] = {}
     for name, family in model.families_.items():
         by_family.setdefault(family, []).append(str(name))
+    blocks = model.tally_.schema.blocks
+    name = model._structure().name
+    structure = ("averaged" if any(block.pairs for block in blocks) else "naive") if name == "auto" else name
+    by_family = {"structure": [structure], **by_family}
     by_family |= {"left out": [f"{name} ({reason})" for name, reason in model.left_out_.items()]}
     width = max(map(len, by_family))
     lines += [f"{family:<{width}}  {_few(names)}" for family, names in by_family.items() if names]
