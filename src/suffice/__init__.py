@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from suffice.classifiers.categorical import CategoricalNB
     from suffice.classifiers.discriminant import GaussianDiscriminant
     from suffice.classifiers.gaussian import GaussianNB
+    from suffice.classifiers.logistic import LogisticRegression
     from suffice.classifiers.mixture import MixtureClassifier
     from suffice.classifiers.multinomial import ComplementNB, MultinomialNB
     from suffice.classifiers.poisson import PoissonNB
@@ -51,6 +52,7 @@ __all__ = [
     "GaussianDiscriminant",
     "GaussianNB",
     "Joint",
+    "LogisticRegression",
     "MEstimate",
     "MixtureClassifier",
     "Moments",
@@ -78,6 +80,7 @@ _HOMES = {
     "suffice.classifiers.categorical": ("CategoricalNB",),
     "suffice.classifiers.discriminant": ("GaussianDiscriminant",),
     "suffice.classifiers.gaussian": ("GaussianNB",),
+    "suffice.classifiers.logistic": ("LogisticRegression",),
     "suffice.classifiers.mixture": ("MixtureClassifier",),
     "suffice.classifiers.multinomial": ("ComplementNB", "MultinomialNB"),
     "suffice.classifiers.poisson": ("PoissonNB",),
@@ -89,7 +92,6 @@ _HOMES = {
         "Dirichlet",
         "Flat",
         "Gamma",
-        "Joint",
         "MEstimate",
         "NormalInverseGamma",
         "NormalInverseWishart",

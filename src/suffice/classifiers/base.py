@@ -16,6 +16,7 @@ from suffice.classifiers.learner import Learner
 from suffice.estimation import chosen, log_evidence, posterior
 from suffice.families import Family
 from suffice.families.together import SingularError
+from suffice.logistic.forms import LinearForm
 from suffice.model import Model
 from suffice.priors import Prior, for_columns
 from suffice.schema import Array, Columns
@@ -138,6 +139,23 @@ class TallyClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         blocks, codes = self._model().sample(n_samples, rng)
         tally = self._learned()
         return self._decoded(tally, blocks, rng), tally.schema.classes[codes]
+
+    def as_linear(self) -> LinearForm:
+        """Return the coefficients of the softmax that this model is.
+
+        Naive Bayes of bits, counts and levels, and Gaussians with one covariance, are linear in their columns
+        (levels one-hot); other Gaussians are linear in the columns and all products of two.
+
+        Returns
+        -------
+        form : LinearForm
+            With exactly this model's posteriors.
+        """
+        model = self._model()
+        if len(model.parameters) != 1:
+            raise ValueError("columns of several families have no linear form together")
+        lift, coefficients, biases = model.parameters[0].as_linear()
+        return LinearForm(self.classes_, coefficients, biases + model.class_log_prior, lift)
 
     def _decoded(self, tally: Tally, blocks: tuple[Array, ...], rng: np.random.Generator) -> Array:
         """Return drawn cells as a user would have passed them."""

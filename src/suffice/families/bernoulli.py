@@ -40,6 +40,9 @@ class BernoulliParameters(Parameters):
         else:
             self.linear.add(block, rows, columns.threshold, scores)
 
+    def as_linear(self) -> tuple[str, Array, Array]:
+        return "linear", self.log_p - self.log_q, np.asarray(self.log_q.sum(axis=1))
+
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         return np.asarray(rng.random((count, self.log_p.shape[1])) < np.exp(self.log_p[k]), np.float64)
 

@@ -40,6 +40,9 @@ class CategoricalParameters(Parameters):
                 block.reject_if_not_finite(rows)
                 block.reject_negative(rows)
 
+    def as_linear(self) -> tuple[str, Array, Array]:
+        return "one-hot", self.log_p, np.zeros(len(self.log_p))
+
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         starts, table = self.lookup
         drawn = np.empty((count, len(self.sizes)), np.intp)

@@ -28,6 +28,10 @@ class Parameters(Frozen, ABC):
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         """Add log p(x given class) of a range of rows to the scores [row, class]."""
 
+    def as_linear(self) -> tuple[str, Array, Array]:
+        """Return a lift, weights [class, feature] and biases [class]: the scores, but for what classes share."""
+        raise ValueError("the log probability of these columns is not linear in any lift of them")
+
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         """Return rows drawn from a class, [row, column]: numbers, codes of levels, or counts."""
         raise ValueError("these columns are scored, but not by a probability: no rows can be drawn from them")

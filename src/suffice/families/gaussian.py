@@ -43,6 +43,14 @@ class GaussianParameters(Parameters):
 
         add_by_piece(block, rows, scores, whole, present)
 
+    def as_linear(self) -> tuple[str, Array, Array]:
+        size = self.mean.shape[1]
+        first, second = np.triu_indices(size)
+        squares = np.zeros((len(self.mean), len(first)))
+        squares[:, first == second] = -self.halved_precision
+        slopes = self.mean / self.variance
+        return "quadratic", np.hstack([squares, slopes]), self.bias - 0.5 * (self.mean * slopes).sum(axis=1)
+
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         return rng.normal(self.mean[k], np.sqrt(self.variance[k]), (count, self.mean.shape[1]))
 

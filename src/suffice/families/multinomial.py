@@ -30,6 +30,9 @@ class MultinomialParameters(Parameters):
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         self.linear.add(block, rows, None, scores)
 
+    def as_linear(self) -> tuple[str, Array, Array]:
+        return "linear", self.log_p, np.zeros(len(self.log_p))
+
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         if self.limit > 0:
             return super().sample(k, count, rng)

@@ -31,6 +31,9 @@ class PoissonParameters(Parameters):
         self.linear.add(block, rows, None, scores)
         add_log_factorials(block, rows, scores)
 
+    def as_linear(self) -> tuple[str, Array, Array]:
+        return "linear", np.log(self.rate + self.epsilon), np.asarray(-self.rate.sum(axis=1))
+
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         return rng.poisson(self.rate[k], (count, self.rate.shape[1])).astype(np.float64)
 

@@ -46,6 +46,17 @@ class GaussianTogether(Parameters):
 
     spreads_itself = True
 
+    def as_linear(self) -> tuple[str, Array, Array]:
+        factors, logs = self.factors
+        precision = factors @ factors.transpose(0, 2, 1)
+        slopes = np.einsum("kij,kj->ki", np.broadcast_to(precision, (len(self.mean), *precision.shape[1:])), self.mean)
+        biases = -0.5 * ((self.mean * slopes).sum(axis=1) + logs)
+        if len(precision) == 1:
+            return "linear", slopes, biases
+        first, second = np.triu_indices(self.mean.shape[1])
+        squares = -np.where(first == second, 0.5, 1.0) * precision[:, first, second]
+        return "quadratic", np.hstack([squares, slopes]), biases
+
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         lower = _lower(self.covariance[k if len(self.covariance) > 1 else 0], k)
         return np.asarray(self.mean[k] + rng.standard_normal((count, len(lower))) @ lower.T)
@@ -145,6 +156,11 @@ class StudentTogether(GaussianTogether):
     """The multivariate t of a mean and a covariance that are not known exactly; ``covariance`` is its shape."""
 
     dof: Array
+
+    def as_linear(self) -> tuple[str, Array, Array]:
+        raise ValueError(
+            "the log density of Student's t is not linear in any lift; use another estimate than predictive"
+        )
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         away = super().sample(k, count, rng) - self.mean[k]

@@ -1,7 +1,7 @@
 """The one door for data. Everything a user passes in is checked here, and nowhere else."""
 
 from suffice.tables.blocks import Block, Coded, Dense, Gappy, Sparse, cells_of
-from suffice.tables.door import Table, Target, as_block, as_sheet
+from suffice.tables.door import Table, Target, as_block, as_sheet, weights_of
 from suffice.tables.frames import FrameSheet, split_frame
 from suffice.tables.labels import as_labels
 from suffice.tables.parts import Part
@@ -28,4 +28,5 @@ __all__ = [
     "matched",
     "read",
     "split_frame",
+    "weights_of",
 ]

@@ -1,0 +1,1 @@
+"""Logistic regression: the discriminative twin, fitted by Newton-Raphson."""

@@ -1,0 +1,143 @@
+"""The loss of logistic regression, its gradient, and its Hessian by products of cache-sized blocks.
+
+Scores are z = X·W + b, [row, score]: one score for two classes (the log-odds of the second), one a class for
+more. The loss is Σ w·(log Σ exp z − z of the own class) + ½·λ·|W|², intercepts unpenalised.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import expit
+
+from suffice.schema import Array
+
+# Rows are weighed and multiplied this many cells at a time, so that they stay in cache.
+BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows, codes of their classes, weights, the penalty λ, and whether there are intercepts.
+
+    Parameters are [feature (and a last line of intercepts), score].
+    """
+
+    X: Any
+    codes: Array
+    weights: Array | None
+    classes: int
+    penalty: float
+    intercept: bool
+
+    @property
+    def scores(self) -> int:
+        return 1 if self.classes == 2 else self.classes
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.X.shape[1] + self.intercept, self.scores
+
+    @cached_property
+    def each(self) -> Array:
+        return np.ones(len(self.codes)) if self.weights is None else self.weights
+
+    @cached_property
+    def own(self) -> Array:
+        """1 for the class of each row, [row, score]."""
+        if self.scores == 1:
+            return self.codes[:, None].astype(np.float64)
+        found = np.zeros((len(self.codes), self.classes))
+        found[np.arange(len(self.codes)), self.codes] = 1.0
+        return found
+
+    def linear(self, parameters: Array) -> Array:
+        """Return X·W + b."""
+        if not self.intercept:
+            return np.asarray(self.X @ parameters)
+        return np.asarray(self.X @ parameters[:-1] + parameters[-1])
+
+    def back(self, residuals: Array) -> Array:
+        """Return Xᵀ·residuals, and their sums as the last line if there are intercepts."""
+        found = np.asarray(self.X.T @ residuals)
+        return np.vstack([found, residuals.sum(axis=0)]) if self.intercept else found
+
+    def penalised(self, parameters: Array) -> Array:
+        """Return λ·W, 0 for intercepts."""
+        found = self.penalty * parameters
+        if self.intercept:
+            found[-1] = 0.0
+        return np.asarray(found)
+
+    def probabilities(self, z: Array) -> tuple[Array, Array]:
+        """Return P(class | x) as [row, score], and each row's log P(own class | x)."""
+        if self.scores == 1:
+            signed = np.where(self.codes == 1, z[:, 0], -z[:, 0])
+            return expit(z), -np.logaddexp(0.0, -signed)
+        highest = z.max(axis=1, keepdims=True)
+        powers = np.exp(z - highest)
+        whole = powers.sum(axis=1, keepdims=True)
+        own = z[np.arange(len(z)), self.codes] - highest[:, 0] - np.log(whole[:, 0])
+        return powers / whole, own
+
+    def value(self, parameters: Array, log_own: Array) -> float:
+        """Return the loss."""
+        return float(-(self.each @ log_own) + 0.5 * (parameters * self.penalised(parameters)).sum())
+
+    def gradient(self, parameters: Array, p: Array) -> Array:
+        """Return Xᵀ·w·(P − y) + λ·W."""
+        return self.back(self.each[:, None] * (p - self.own)) + self.penalised(parameters)
+
+    def curved(self, p: Array, direction: Array) -> Array:
+        """Return the Hessian times a direction, without the Hessian: Xᵀ·w·(P∘(d − Σ P∘d)) + λ·D, d = X·D."""
+        d = self.linear(direction)
+        if self.scores == 1:
+            inner = p * (1 - p) * d
+        else:
+            inner = p * (d - (p * d).sum(axis=1, keepdims=True))
+        return self.back(self.each[:, None] * inner) + self.penalised(direction)
+
+    def gram(self, weights: Array) -> Array:
+        """Return Xᵀ·diag(weights)·X with the intercepts' line and column, a block of rows at a time."""
+        size = self.shape[0]
+        found = np.zeros((size, size))
+        features = self.X.shape[1]
+        if sp.issparse(self.X):
+            found[:features, :features] = self._sparse_gram(weights)
+        else:
+            step = max(BLOCK // max(features, 1), 64)
+            roots = np.sqrt(weights)
+            for first in range(0, len(weights), step):
+                rows = self.X[first : first + step] * roots[first : first + step, None]
+                found[:features, :features] += rows.T @ rows
+        if self.intercept:
+            edge = np.asarray(self.X.T @ weights)
+            found[features, :features] = found[:features, features] = edge
+            found[features, features] = weights.sum()
+        return found
+
+    def _sparse_gram(self, weights: Array) -> Array:
+        X: Any = self.X
+        return np.asarray((X.T @ X.multiply(weights[:, None]).tocsr()).toarray())
+
+    def hessian(self, p: Array) -> Array:
+        """Return the whole Hessian, [score × line, score × line]: blocks Xᵀ·w·P(δ − P)·X + λ·I."""
+        size, scores = self.shape
+        found = np.zeros((scores, size, scores, size))
+        for a in range(scores):
+            for b in range(a + 1):
+                if scores == 1 or a == b:
+                    found[a, :, b, :] = self.gram(self.each * p[:, a] * (1 - p[:, a]))
+                else:
+                    block = -self.gram(self.each * p[:, a] * p[:, b])
+                    found[a, :, b, :] = found[b, :, a, :] = block
+        ridge = np.full(size, self.penalty)
+        if self.intercept:
+            ridge[-1] = 0.0
+        for a in range(scores):
+            found[a, np.arange(size), a, np.arange(size)] += ridge
+        return found.reshape(scores * size, scores * size)

@@ -1,0 +1,237 @@
+"""Logistic regression: derivatives, optima, the bridge to the generative twin."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import approx_fprime
+from sklearn.datasets import load_digits, load_iris, load_wine, make_classification
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression as Theirs
+from sklearn.utils.estimator_checks import check_estimator
+
+import suffice
+from suffice import GaussianDiscriminant, LogisticRegression
+from suffice.logistic.lift import lifted
+from suffice.logistic.loss import Problem
+from suffice.logistic.solver import newton
+
+
+def problem(classes: int, sparse: bool = False, penalty: float = 0.3, rows: int = 120) -> Problem:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows, 4)) * (rng.random((rows, 4)) < 0.6)
+    codes = rng.integers(0, classes, rows)
+    weights = rng.uniform(0.5, 2, rows)
+    return Problem(sp.csr_array(X) if sparse else X, codes, weights, classes, penalty, True)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("classes", [2, 3, 5])
+def test_gradient_and_hessian_are_the_differences(classes: int, sparse: bool) -> None:
+    its = problem(classes, sparse)
+    at = np.random.default_rng(1).normal(size=its.shape)
+
+    def value(flat: np.ndarray) -> float:
+        parameters = flat.reshape(its.shape)
+        return its.value(parameters, its.probabilities(its.linear(parameters))[1])
+
+    def gradient(flat: np.ndarray) -> np.ndarray:
+        parameters = flat.reshape(its.shape)
+        return its.gradient(parameters, its.probabilities(its.linear(parameters))[0]).ravel()
+
+    np.testing.assert_allclose(gradient(at.ravel()), approx_fprime(at.ravel(), value, 1e-7), rtol=1e-4, atol=1e-4)
+    p = its.probabilities(its.linear(at))[0]
+    whole = its.hessian(p)
+    for place in range(at.size):
+        unit = np.zeros(at.size)
+        unit[place] = 1e-5
+        change = (gradient(at.ravel() + unit) - gradient(at.ravel() - unit)) / 2e-5
+        by_product = its.curved(p, (unit / 1e-5).reshape(its.shape))
+        np.testing.assert_allclose(by_product.ravel(), change, rtol=1e-5, atol=1e-5)
+        line, score = divmod(place, its.shape[1])
+        np.testing.assert_allclose(whole[score * its.shape[0] + line], by_product.T.ravel(), rtol=1e-9, atol=1e-9)
+
+
+SETS = {"iris": load_iris, "wine": load_wine, "digits": load_digits}
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+def test_the_optimum_is_that_of_scikit_learn(name: str, C: float) -> None:
+    X, y = SETS[name](return_X_y=True)
+    X = (X - X.mean(0)) / np.maximum(X.std(0), 1e-9)
+    ours = LogisticRegression(C=C).fit(X, y)
+    theirs = Theirs(C=C, solver="newton-cholesky", tol=1e-10, max_iter=500).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-4, atol=2e-6)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-6)
+    two = y < 2
+    ours = LogisticRegression(C=C).fit(X[two], y[two])
+    theirs = Theirs(C=C, solver="newton-cholesky", tol=1e-10).fit(X[two], y[two])
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-5)
+
+
+def test_both_ways_to_solve_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    import suffice.logistic.solver as solver
+
+    X, y = load_digits(return_X_y=True)
+    found = []
+    for factored in (10**9, 0):
+        monkeypatch.setattr(solver, "FACTORED", factored)
+        found.append(LogisticRegression(C=0.01).fit(X / 16, y).coef_)
+    np.testing.assert_allclose(found[0], found[1], atol=1e-6)
+
+
+def test_convergence_is_quadratic() -> None:
+    """Lecture 002: near the optimum the number of right digits doubles with each step."""
+    its = problem(2, penalty=0.0, rows=400)
+    gradients = [step["gradient"] for step in newton(its, np.zeros(its.shape), steps=30, tolerance=1e-13).trace]
+    last = [g for g in gradients if 1e-9 < g < 1.0]
+    assert len(gradients) < 10
+    for before, after in pairwise(last):
+        assert after < 10 * before**1.7
+
+
+def test_weights_are_repetitions_and_sparse_is_dense() -> None:
+    X, y = load_iris(return_X_y=True)
+    weights = np.random.default_rng(0).integers(1, 4, len(X))
+    rows = np.repeat(np.arange(len(X)), weights)
+    one = LogisticRegression().fit(X, y, weights)
+    np.testing.assert_allclose(one.coef_, LogisticRegression().fit(X[rows], y[rows]).coef_, atol=1e-7)
+    np.testing.assert_allclose(one.coef_, LogisticRegression().fit(sp.csr_array(X), y, weights).coef_, atol=1e-7)
+    for lift in ("linear", "quadratic"):
+        dense = LogisticRegression(lift=lift).fit(X, y).predict_proba(X)
+        np.testing.assert_allclose(
+            LogisticRegression(lift=lift).fit(sp.csr_array(X), y).predict_proba(X), dense, atol=1e-7
+        )
+
+
+def models() -> list[tuple[Any, Any, Any]]:
+    """Models with a linear form, their rows, and the features that the form multiplies."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 200)
+    counts = rng.poisson(1 + y[:, None] * rng.random(5)).clip(0, 4)
+    numbers = rng.normal(size=(200, 3)) @ rng.normal(size=(3, 3)) + y[:, None]
+    one_hot = np.concatenate([np.eye(c.max() + 1)[c] for c in counts.T], axis=1)
+    return [
+        (suffice.BernoulliNB().fit(counts, y), counts, (counts > 0).astype(float)),
+        (suffice.MultinomialNB().fit(counts, y), counts, counts),
+        (suffice.PoissonNB().fit(counts, y), counts, counts),
+        (suffice.CategoricalNB().fit(counts, y), counts, one_hot),
+        (suffice.GaussianNB().fit(numbers, y), numbers, numbers),
+        (GaussianDiscriminant().fit(numbers, y), numbers, numbers),
+        (GaussianDiscriminant(covariance="shared").fit(numbers, y), numbers, numbers),
+        (GaussianDiscriminant(covariance="chain").fit(numbers, y), numbers, numbers),
+    ]
+
+
+@pytest.mark.parametrize("place", range(8))
+def test_a_generative_model_is_a_softmax(place: int) -> None:
+    model, X, features = models()[place]
+    form = model.as_linear()
+    np.testing.assert_allclose(form.log_posterior(features), model.predict_log_proba(X), rtol=1e-10, atol=1e-10)
+    regression = LogisticRegression.from_generative(model, max_iter=1, C=1e6)
+    y = np.random.default_rng(0).integers(0, 3, 200)
+    with pytest.warns(ConvergenceWarning):
+        regression.fit(features, y)
+    plain = LogisticRegression(lift=regression.lift, start="zero", C=1e6).fit(features, y)
+    assert regression.trace_[0]["objective"] < plain.trace_[0]["objective"]
+
+
+def test_the_log_odds_are_an_additive_model() -> None:
+    """Lecture 001: α₀ + Σ αᵢ(xᵢ)."""
+    X, y = load_iris(return_X_y=True)
+    for model in (suffice.GaussianNB(), GaussianDiscriminant(covariance="shared")):
+        form = model.fit(X, y).as_linear()
+        total = form.intercepts + sum(form.curve(j, X[:, j]) for j in range(4))
+        said = model.predict_log_proba(X)
+        np.testing.assert_allclose(total[:, 1] - total[:, 0], said[:, 1] - said[:, 0], rtol=1e-8)
+    with pytest.raises(ValueError, match="no curves of their own"):
+        GaussianDiscriminant().fit(X, y).as_linear().curve(0, [1.0])
+
+
+def test_what_has_no_linear_form_says_so() -> None:
+    X, y = load_iris(return_X_y=True)
+    for model in (suffice.GaussianNB(estimate="predictive"), suffice.BayesClassifier(), suffice.MixtureClassifier()):
+        with pytest.raises(ValueError, match="linear"):
+            model.fit(X, y).as_linear()
+
+
+def test_the_generative_start_saves_steps() -> None:
+    X, y = make_classification(4000, 20, n_informative=10, n_classes=4, random_state=0)
+    near = LogisticRegression().fit(X, y)
+    far = LogisticRegression(start="zero").fit(X, y)
+    np.testing.assert_allclose(near.coef_, far.coef_, atol=1e-6)
+    assert near.n_iter_ < far.n_iter_
+
+
+def test_lifts() -> None:
+    X = np.array([[2.0, 3.0], [0.0, 5.0]])
+    np.testing.assert_array_equal(lifted(X, "quadratic"), [[4, 6, 9, 2, 3], [0, 0, 25, 0, 5]])
+    np.testing.assert_array_equal(lifted(sp.csr_array(X), "quadratic").toarray(), lifted(X, "quadratic"))
+    rng = np.random.default_rng(0)
+    ring = rng.normal(size=(400, 2))
+    y = (ring**2).sum(1) > 1.2
+    assert (
+        LogisticRegression(C=None, lift="quadratic", max_iter=20)
+        .fit(ring[::2], y[::2] ^ (rng.random(200) < 0.02))
+        .score(ring, y)
+        > 0.92
+    )
+    assert LogisticRegression().fit(ring, y).score(ring, y) < 0.8
+
+
+def test_the_summary_is_the_inverse_of_the_information() -> None:
+    its = problem(2, penalty=0.0, rows=300)
+    model = LogisticRegression(C=None).fit(its.X, its.codes, its.weights)
+    lines = model.summary()
+    assert [line["feature"] for line in lines] == ["x0", "x1", "x2", "x3", "(intercept)"]
+    design = np.column_stack([its.X, np.ones(300)])
+    p = model.predict_proba(its.X)[:, 1]
+    covariance = np.linalg.inv(design.T @ (design * (its.weights * p * (1 - p))[:, None]))
+    np.testing.assert_allclose([line["error"] for line in lines], np.sqrt(np.diag(covariance)), rtol=1e-8)
+    for one, other in zip(lines, model.summary(X=its.X, sample_weight=its.weights), strict=True):
+        np.testing.assert_allclose(one["error"], other["error"], rtol=1e-9)
+    model._hessian = None
+    with pytest.raises(ValueError, match="pass summary"):
+        model.summary()
+    for line in lines:
+        assert line["lower"] < line["estimate"] < line["upper"]
+        assert 0 <= line["p"] <= 1
+
+
+def test_separated_classes_are_said_to_be() -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match="separated perfectly"):
+        model = LogisticRegression(C=None).fit(X, y == 0)
+    assert model.score(X, y == 0) == 1.0
+    assert np.isfinite(model.coef_).all()
+
+
+def test_bad_input() -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="at least 2 classes"):
+        LogisticRegression().fit(X, np.zeros(150))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        LogisticRegression().fit(X, y[:100])
+    with pytest.raises(ValueError, match="'C' parameter"):
+        LogisticRegression(C=0).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="the largest entry of the gradient is"):
+        LogisticRegression(max_iter=1, start="zero").fit(X, y)
+    wrong = X.copy()
+    wrong[3, 2] = np.nan
+    with pytest.raises(ValueError, match="Input X contains NaN: column 2 is nan in row 3"):
+        LogisticRegression().fit(wrong, y)
+    with pytest.raises(ValueError, match="NaN: column 'c' is nan in row 3"):
+        LogisticRegression().fit(pd.DataFrame(wrong, columns=list("abcd")), y)
+    with pytest.raises(ValueError, match="start is for 4 features"):
+        LogisticRegression(start=GaussianDiscriminant(covariance="shared").fit(X, y).as_linear()).fit(X[:, :2], y)
+
+
+def test_scikit_learn_accepts_it() -> None:
+    failed = [c["check_name"] for c in check_estimator(LogisticRegression(), on_fail=None) if c["status"] == "failed"]
+    assert failed == []
