@@ -86,6 +86,17 @@ def test_both_ways_to_solve_find_the_same(monkeypatch: pytest.MonkeyPatch) -> No
     np.testing.assert_allclose(found[0], found[1], atol=1e-6)
 
 
+def test_many_sparse_features() -> None:
+    rng = np.random.default_rng(0)
+    X = sp.random_array((400, 6000), density=0.01, rng=rng, format="csr")
+    y = (np.asarray(X[:, :50].sum(axis=1)).ravel() > np.median(np.asarray(X[:, :50].sum(axis=1)))).astype(int)
+    ours = LogisticRegression().fit(X, y)
+    theirs = Theirs(tol=1e-10, max_iter=5000).fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-4)
+    three = LogisticRegression().fit(X, rng.integers(0, 3, 400))
+    assert np.isfinite(three.coef_).all()
+
+
 def test_convergence_is_quadratic() -> None:
     """Lecture 002: near the optimum the number of right digits doubles with each step."""
     its = problem(2, penalty=0.0, rows=400)

@@ -240,7 +240,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         errors = np.sqrt(np.maximum(np.diagonal(np.linalg.pinv(hessian, hermitian=True)), 0.0))
         columns = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         features = names([str(name) for name in columns], self.lift) + ["(intercept)"] * self.fit_intercept
-        labels = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
+        labels = (self.classes_[1:] if len(self.classes_) == 2 else self.classes_).tolist()
         estimates = np.hstack([self.coef_, self.intercept_[:, None]]) if self.fit_intercept else self.coef_
         wide = stats.norm.ppf((1 + level) / 2)
         lines = []

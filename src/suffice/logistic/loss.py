@@ -120,6 +120,11 @@ class Problem:
             found[features, features] = weights.sum()
         return found
 
+    def squares(self, weights: Array) -> Array:
+        """Return the diagonal of `gram`."""
+        found = np.asarray(_squared(self.X).T @ weights).ravel()
+        return np.append(found, weights.sum()) if self.intercept else found
+
     def _sparse_gram(self, weights: Array) -> Array:
         X: Any = self.X
         return np.asarray((X.T @ X.multiply(weights[:, None]).tocsr()).toarray())
@@ -141,3 +146,7 @@ class Problem:
         for a in range(scores):
             found[a, np.arange(size), a, np.arange(size)] += ridge
         return found.reshape(scores * size, scores * size)
+
+
+def _squared(X: Any) -> Any:
+    return X.power(2) if hasattr(X, "power") else X**2

@@ -14,6 +14,8 @@ from suffice.schema import Array
 # Up to this many parameters, and cells, the Hessian is formed and factored for each step; beyond, it is only
 # multiplied with, and what is factored is something like it.
 SMALL = 1 << 20
+# Beyond so many features not even that: a square of them would be larger than the rows.
+WIDE = 2500
 FACTORED = 400  # NumPy solves, not SciPy: two libraries with threads of their own get in each other's way
 MOST_INNER, MOST_HALVINGS = 250, 40
 
@@ -99,7 +101,11 @@ def _preconditioner(problem: Problem, p: Array) -> Callable[[Array], Array]:
     rows where they are now.
     """
     spread = (p * (1 - p)).mean(axis=1) if problem.scores > 1 else (p * (1 - p))[:, 0]
-    gram = problem.gram(problem.each * np.maximum(spread, 1e-8))
+    weights = problem.each * np.maximum(spread, 1e-8)
+    if problem.shape[0] > WIDE:
+        diagonal = problem.squares(weights) + problem.penalty + 1e-12
+        return lambda residual: residual / diagonal[:, None]
+    gram = problem.gram(weights)
     ridge = np.full(len(gram), problem.penalty + 1e-12 * np.trace(gram) / len(gram))
     gram[np.diag_indices(len(gram))] += ridge
     inverse = np.linalg.inv(gram)
