@@ -243,6 +243,69 @@ def test_bad_input() -> None:
         LogisticRegression(start=GaussianDiscriminant(covariance="shared").fit(X, y).as_linear()).fit(X[:, :2], y)
 
 
+def test_a_probability_of_zero_has_no_coefficient() -> None:
+    X, y = np.array([[1, 0], [1, 1], [1, 0], [1, 1]]), [0, 1, 0, 1]
+    for name in ("BernoulliNB", "CategoricalNB", "MultinomialNB", "PoissonNB"):
+        with pytest.raises(ValueError, match="has a probability of 0"):
+            getattr(suffice, name)(estimate="mle").fit(X, y).as_linear()
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression().fit(X[:, :3], y)
+    before = model.predict_proba(X[:, :3])
+    for wrong in ((X, np.zeros(150)), (X, y[:10]), (np.where(X > 7, np.nan, X), y)):
+        with pytest.raises(ValueError, match=r"."):
+            model.fit(*wrong)
+    np.testing.assert_array_equal(model.predict_proba(X[:, :3]), before)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_units_of_columns_do_not_matter(classes: int) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = np.argmax(X @ rng.normal(size=(3, classes)) + rng.gumbel(size=(300, classes)), axis=1)
+    units = np.array([1e-6, 1.0, 1e6])
+    one, other = LogisticRegression(C=None).fit(X, y), LogisticRegression(C=None).fit(X * units, y)
+    np.testing.assert_allclose(one.coef_, other.coef_ * units, rtol=1e-5)
+    for mine, theirs in zip(one.summary(), other.summary(), strict=True):
+        np.testing.assert_allclose(mine["z"], theirs["z"], rtol=1e-4)
+    still = LogisticRegression(C=None).fit(np.column_stack([X, np.zeros(300)]), y)
+    assert still.summary()[3]["error"] == np.inf
+    assert still.summary()[3]["p"] == 1.0
+
+
+def test_columns_that_say_the_same_on_the_large_path() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 450))
+    X[:, 449] = X[:, 0]
+    y = (X[:, 0] + rng.logistic(size=3000) > 0).astype(int)
+    model = LogisticRegression(C=None).fit(X, y)
+    assert np.abs(model.coef_).max() < 100
+
+
+def test_what_drifts_is_said_to() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = (X[:, 0] + rng.logistic(size=200) > 0).astype(int)
+    flag = (np.arange(200) % 7 == 0).astype(float)
+    with pytest.warns(ConvergenceWarning, match="would grow without end"):
+        LogisticRegression(C=None).fit(np.column_stack([X, flag]), np.where(flag > 0, 1, y))
+    x = np.repeat([-1.0, 1.0], 500)[:, None]
+    labels, weights = (x[:, 0] > 0).astype(int), np.ones(1000)
+    labels[0], weights[0] = 1, 0
+    with pytest.warns(ConvergenceWarning, match="separated perfectly"):
+        model = LogisticRegression(C=None).fit(x, labels, weights)
+    assert np.isfinite(model.coef_).all()
+
+
+def test_numbers_too_large_are_an_error() -> None:
+    X, y = load_iris(return_X_y=True)
+    for start in ("zero", "generative"):
+        with pytest.raises(ValueError, match="rescale the columns"):
+            LogisticRegression(start=start).fit(X * 1e300, y)
+
+
 def test_scikit_learn_accepts_it() -> None:
     failed = [c["check_name"] for c in check_estimator(LogisticRegression(), on_fail=None) if c["status"] == "failed"]
     assert failed == []

@@ -144,7 +144,8 @@ class TallyClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         """Return the coefficients of the softmax that this model is.
 
         Naive Bayes of bits, counts and levels, and Gaussians with one covariance, are linear in their columns
-        (levels one-hot); other Gaussians are linear in the columns and all products of two.
+        (levels one-hot, numbers above a threshold as bits); other Gaussians are linear in the columns and all
+        products of two.
 
         Returns
         -------
@@ -154,7 +155,13 @@ class TallyClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         model = self._model()
         if len(model.parameters) != 1:
             raise ValueError("columns of several families have no linear form together")
-        lift, coefficients, biases = model.parameters[0].as_linear()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            lift, coefficients, biases = model.parameters[0].as_linear()
+        if not (np.isfinite(coefficients).all() and np.isfinite(biases).all()):
+            raise ValueError(
+                "something has a probability of 0, which no finite coefficient of a linear form gives; "
+                'use estimate="mean" with a prior of more than 0'
+            )
         return LinearForm(self.classes_, coefficients, biases + model.class_log_prior, lift)
 
     def _decoded(self, tally: Tally, blocks: tuple[Array, ...], rng: np.random.Generator) -> Array:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import stats
 from scipy.special import log_softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from suffice.logistic.forms import LinearForm
 from suffice.logistic.lift import LIFTS, lifted, names
 from suffice.logistic.loss import Problem
-from suffice.logistic.solver import Solution, generative_start, newton, tempered
+from suffice.logistic.solver import Solution, generative_start, newton, standard_errors, tempered
 from suffice.schema import Array
 from suffice.tables import Target, as_block, weights_of
 
@@ -123,7 +123,9 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self : object
         """
         self._validate_params()
-        rows = self._rows(X, reset=True)
+        # nothing of a model that was fitted before is changed until all has gone well
+        fresh = clone(self)
+        rows = fresh._rows(X, reset=True)
         target = Target.of(rows.shape[0], y, sample_weight, None, type(self).__name__)
         classes = len(target.classes)
         if classes < 2:
@@ -133,15 +135,20 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         penalty = 0.0 if self.C is None else 1.0 / self.C
         problem = Problem(lifted(rows, self.lift), target.codes, target.weights, classes, penalty, self.fit_intercept)
-        start = tempered(problem, self._started(problem, target.classes))
-        solution = newton(problem, start, steps=self.max_iter, tolerance=self.tol)
-        self._tell(solution)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found out, and said
+            start = tempered(problem, self._started(problem, target.classes))
+            solution = newton(problem, start, steps=self.max_iter, tolerance=self.tol)
         lines = solution.parameters[:-1] if self.fit_intercept else solution.parameters
         self.coef_ = np.ascontiguousarray(lines.T)
         self.intercept_ = solution.parameters[-1].copy() if self.fit_intercept else np.zeros(problem.scores)
         self.classes_, self.n_iter_, self.trace_ = target.classes, len(solution.trace) - 1, solution.trace
         size = problem.shape[0] * problem.shape[1]
         self._hessian = problem.hessian(solution.probabilities) if rows.shape[0] * size**2 <= CHEAP else None
+        self.n_features_in_ = fresh.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)
+        if hasattr(fresh, "feature_names_in_"):
+            self.feature_names_in_ = fresh.feature_names_in_
+        self._tell(solution)
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -237,7 +244,9 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         hessian = self._hessian if X is None else self._information(X, sample_weight)
         if hessian is None:
             raise ValueError("the Hessian of so many rows and coefficients was not worked out: pass summary(X=…)")
-        errors = np.sqrt(np.maximum(np.diagonal(np.linalg.pinv(hessian, hermitian=True)), 0.0))
+        if not 0 < level < 1:
+            raise ValueError(f"level must lie between 0 and 1, not be {level!r}")
+        errors = standard_errors(hessian, len(self.intercept_))
         columns = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         features = names([str(name) for name in columns], self.lift) + ["(intercept)"] * self.fit_intercept
         labels = (self.classes_[1:] if len(self.classes_) == 2 else self.classes_).tolist()
@@ -245,7 +254,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         wide = stats.norm.ppf((1 + level) / 2)
         lines = []
         for place, (estimate, error) in enumerate(zip(estimates.ravel(), errors, strict=True)):
-            z = estimate / error if error > 0 else np.inf
+            z = estimate / error
             lines.append(
                 {
                     "class": labels[place // len(features)],
@@ -277,7 +286,9 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _rows(self, X: Any, reset: bool) -> Any:
         rows = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
         block = as_block(rows, owner=type(self).__name__, sparse=True)
-        if not np.isfinite(rows.sum()):
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = rows.sum()
+        if not np.isfinite(total):
             replace(block, names=getattr(self, "feature_names_in_", None)).reject_if_not_finite(slice(0, rows.shape[0]))
         return rows
 
@@ -298,6 +309,13 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _tell(self, solution: Solution) -> None:
         """Warn of what did not go to its end."""
+        if solution.drifting:
+            warnings.warn(
+                "some coefficients have no most likely value and would grow without end: a column, or a combination of "
+                "columns, has only one class on one side; set C",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         if solution.separated:
             warnings.warn(
                 "the classes are separated perfectly: without a penalty coefficients grow without end; those found "

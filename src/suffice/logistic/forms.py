@@ -16,8 +16,8 @@ from suffice.schema import Array, Frozen
 class LinearForm(Frozen):
     """log P(class | x) = softmax of coefficients·features + intercepts, [class, feature] and [class].
 
-    ``lift`` says what the features are: the columns ("linear"), their levels one-hot ("one-hot"), or the columns
-    and all products of two ("quadratic").
+    ``lift`` says what the features are: the columns ("linear"; where a model has a threshold, bits), their levels
+    one-hot ("one-hot"), or the columns and all products of two ("quadratic").
     """
 
     classes: Array
@@ -32,6 +32,8 @@ class LinearForm(Frozen):
         it they are none, and there is no curve.
         """
         x = np.asarray(values, np.float64)[:, None]
+        if self.lift == "one-hot":
+            raise ValueError("the curve of a column of levels is its coefficients, one a level")
         if self.lift != "quadratic":
             return np.asarray(x * self.coefficients[:, feature])
         count = int((np.sqrt(9 + 8 * self.coefficients.shape[1]) - 3) / 2)

@@ -20,10 +20,11 @@ def lifted(X: Any, lift: str) -> Any:
     """
     if lift == "linear":
         return X
-    first, second = pairs(X.shape[1])
+    first, second = pairs(np.shape(X)[1])
     if sp.issparse(X):
         columns = _by_column(X)
         return sp.hstack([columns[:, first].multiply(columns[:, second]), columns]).tocsr()
+    X = np.asarray(X)
     return np.concatenate([X[:, first] * X[:, second], X], axis=1)
 
 

@@ -18,6 +18,7 @@ SMALL = 1 << 20
 WIDE = 2500
 FACTORED = 400  # NumPy solves, not SciPy: two libraries with threads of their own get in each other's way
 MOST_INNER, MOST_HALVINGS = 250, 40
+OVERFLOW = "the numbers of X, or 1/C, are so large that their products overflow; rescale the columns"
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Solution:
     trace: tuple[dict[str, float], ...]
     converged: bool
     separated: bool
+    drifting: bool = False
 
 
 def newton(problem: Problem, start: Array, *, steps: int, tolerance: float) -> Solution:
@@ -40,6 +42,9 @@ def newton(problem: Problem, start: Array, *, steps: int, tolerance: float) -> S
     parameters = start
     p, log_own = problem.probabilities(problem.linear(parameters))
     value, gradient = problem.value(parameters, log_own), problem.gradient(parameters, p)
+    if not (np.isfinite(value) and np.isfinite(gradient).all()):
+        raise ValueError(OVERFLOW)
+    counted = problem.each > 0
     weight, trace, converged, separated, first = float(problem.each.sum()), list[dict[str, float]](), False, False, 0.0
     small = problem.shape[0] * problem.shape[1] <= FACTORED and np.prod(problem.X.shape) <= SMALL
     solve = None if small else _preconditioner(problem, p)
@@ -48,7 +53,7 @@ def newton(problem: Problem, start: Array, *, steps: int, tolerance: float) -> S
         first = first or steepness
         trace.append({"objective": value, "gradient": steepness, "step": 0.0})
         converged = steepness <= tolerance * weight
-        separated = problem.penalty == 0 and bool(log_own.min() > np.log(0.5)) and value < 1e-3 * weight
+        separated = problem.penalty == 0 and bool(log_own[counted].min() > np.log(0.5)) and value < 1e-3 * weight
         if converged or separated or step == steps:
             break
         if small:
@@ -58,6 +63,8 @@ def newton(problem: Problem, start: Array, *, steps: int, tolerance: float) -> S
                 solve = _preconditioner(problem, p)
             assert solve is not None
             direction = _conjugate(problem, p, gradient, solve, min(0.1, np.sqrt(steepness / first)))
+        if not np.isfinite(direction).all():
+            raise ValueError(OVERFLOW)
         slope, share = float((gradient * direction).sum()), 1.0
         for _ in range(MOST_HALVINGS):
             tried = parameters + share * direction
@@ -73,7 +80,24 @@ def newton(problem: Problem, start: Array, *, steps: int, tolerance: float) -> S
             trace.append({"objective": value, "gradient": float(np.abs(gradient).max()), "step": 0.0})
             converged = True
             break
-    return Solution(parameters, p, tuple(trace), converged, separated)
+    drifting = False
+    if small and converged and not separated:
+        # where the loss falls for ever, a Newton step still moves scores by about 1 when the gradient has vanished
+        moved = problem.linear(_solved(problem, p, gradient))
+        drifting = bool(np.abs(moved[counted]).max() > 0.05)
+    return Solution(parameters, p, tuple(trace), converged, separated, drifting)
+
+
+def standard_errors(hessian: Array, scores: int) -> Array:
+    """Return the roots of the diagonal of H⁻¹, infinite for what the rows do not tell.
+
+    H is scaled by feature first, the same for all scores: a column in small units is no null space.
+    """
+    diagonal = np.diagonal(hessian).reshape(scores, -1).mean(axis=0)
+    known = np.tile(diagonal > 0, scores)
+    scale = np.tile(np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), scores)
+    inverse = np.linalg.pinv(hessian / (scale[:, None] * scale), rcond=1e-12, hermitian=True)
+    return np.where(known, np.sqrt(np.maximum(np.diagonal(inverse), 0.0)) / scale, np.inf)
 
 
 def _solved(problem: Problem, p: Array, gradient: Array) -> Array:
@@ -86,8 +110,8 @@ def _solved(problem: Problem, p: Array, gradient: Array) -> Array:
         cells = hessian.reshape(scores, size, scores, size)
         places = np.arange(size)
         cells[:, places, :, places] += level[:, None, None] / scores
-    diagonal = np.diagonal(hessian)
-    scale = np.sqrt(np.maximum(diagonal, max(1e-12 * float(diagonal.max()), 1e-300)))
+    diagonal = np.diagonal(hessian).copy()
+    scale = np.sqrt(np.where(diagonal > 1e-290, diagonal, 1.0))
     hessian /= scale[:, None] * scale
     hessian[np.diag_indices(len(hessian))] += 1e-12
     flat = gradient.T.ravel() / scale
@@ -106,9 +130,12 @@ def _preconditioner(problem: Problem, p: Array) -> Callable[[Array], Array]:
         diagonal = problem.squares(weights) + problem.penalty + 1e-12
         return lambda residual: residual / diagonal[:, None]
     gram = problem.gram(weights)
-    ridge = np.full(len(gram), problem.penalty + 1e-12 * np.trace(gram) / len(gram))
-    gram[np.diag_indices(len(gram))] += ridge
-    inverse = np.linalg.inv(gram)
+    gram[np.diag_indices(len(gram))] += problem.penalty
+    diagonal = np.diagonal(gram)
+    scale = np.sqrt(np.where(diagonal > 1e-290, diagonal, 1.0))
+    gram /= scale[:, None] * scale
+    gram[np.diag_indices(len(gram))] += 1e-8  # columns that say the same leave no other way out
+    inverse = np.linalg.inv(gram) / (scale[:, None] * scale)
     return lambda residual: np.asarray(inverse @ residual)
 
 
@@ -164,9 +191,13 @@ def generative_start(problem: Problem) -> Array:
     means = np.asarray(problem.X.T @ own).T / counts[:, None]
     gram = problem.gram(weight)[:-1, :-1]
     within = (gram - (means.T * counts) @ means) / counts.sum()
-    ridge = max(np.trace(within) / len(within), 1e-300) * 1e-6 + problem.penalty / counts.sum()
-    within[np.diag_indices(len(within))] += ridge
-    slopes = np.linalg.solve(within, means.T)
+    spread = np.diagonal(gram) / counts.sum()
+    spread = np.where(spread > 0, spread, 1.0)
+    within[np.diag_indices(len(within))] += 1e-6 * spread + problem.penalty / counts.sum()
+    if not np.isfinite(within).all():
+        return start
+    scale = np.sqrt(np.diagonal(within))
+    slopes = np.linalg.solve(within / (scale[:, None] * scale), means.T / scale[:, None]) / scale[:, None]
     intercepts = np.log(shares) - 0.5 * (means.T * slopes).sum(axis=0)
     if problem.scores == 1:
         start[:-1, 0], start[-1, 0] = slopes[:, 1] - slopes[:, 0], intercepts[1] - intercepts[0]
