@@ -57,6 +57,8 @@ def test_lda_without_a_covariance(shape: tuple[int, int]) -> None:
     moved = theirs.transform(X)
     np.testing.assert_allclose(np.abs(ours.transform(X)), np.abs(moved - moved.mean(0)), rtol=1e-5, atol=1e-6)
     weights = rng.integers(1, 4, rows)
+    form = ours.as_linear()
+    np.testing.assert_allclose(form.log_posterior(X), ours.predict_log_proba(X), rtol=1e-7, atol=1e-7)
     for settings in ({}, {"prior": 5.0}):
         by_svd = GaussianDiscriminant(covariance="shared", solver="svd", **settings).fit(X, y, weights)
         by_moments = GaussianDiscriminant(covariance="shared", **settings).fit(X, y, weights)

@@ -392,6 +392,15 @@ def test_much_is_said_before_much_is_allocated(monkeypatch: pytest.MonkeyPatch) 
         BayesClassifier(families="bernoulli", structure="tree").fit(bits, np.arange(30) % 5)
 
 
+def test_numbers_of_parameters_grow_with_dependence() -> None:
+    rng = np.random.default_rng(0)
+    bits, y = rng.random((300, 6)) < 0.5, rng.integers(0, 2, 300)
+    fitted = BayesClassifier(families="bernoulli", structure="tree").fit(bits, y)
+    assert fitted.n_parameters_ == 2 * (1 + 5 * 2)
+    assert fitted.set_params(structure="naive").n_parameters_ == 2 * 6
+    assert fitted.set_params(structure="averaged").n_parameters_ == 2 * (6 + 6 * 5 * 2)
+
+
 def test_unknown_structures_are_named() -> None:
     X, y = example()
     with pytest.raises(ValueError, match=r"structure='forest' is not known; it is one of auto, naive, chain"):

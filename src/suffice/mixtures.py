@@ -17,7 +17,7 @@ from scipy.special import logsumexp
 from suffice.estimation import RULES
 from suffice.families.bernoulli import Bernoulli, BernoulliParameters
 from suffice.families.family import Parameters
-from suffice.families.gaussian import Gaussian
+from suffice.families.gaussian import Gaussian, GaussianParameters
 from suffice.families.together import GaussianTogether
 from suffice.schema import Array, Columns
 from suffice.structures import Full
@@ -49,11 +49,9 @@ class Kind(ABC):
     def estimate(self, statistic: Statistic) -> Parameters:
         """Return the components' parameters."""
 
+    @abstractmethod
     def score(self, parameters: Parameters, x: Array) -> Array:
         """Return log p(x given component), [row, component]."""
-        scores = np.zeros((len(x), len(getattr(parameters, "mean"))))  # noqa: B009
-        parameters.add(Columns("gaussian", x.shape[1]), Dense("", None, x), slice(0, len(x)), scores)
-        return scores
 
 
 @dataclass(frozen=True)
@@ -90,10 +88,12 @@ class Gaussians(Kind):
         return np.asarray(away[:, rows] * away[:, columns])
 
     def score(self, parameters: Parameters, x: Array) -> Array:
-        if not isinstance(parameters, GaussianTogether):
-            return super().score(parameters, x)
+        assert isinstance(parameters, (GaussianParameters, GaussianTogether))
         scores = np.zeros((len(x), len(parameters.mean)))
-        parameters.add_whole(x, scores)
+        if isinstance(parameters, GaussianTogether):
+            parameters.add_whole(x, scores)
+        else:
+            parameters.add(Columns("gaussian", x.shape[1]), Dense("", None, x), slice(0, len(x)), scores)
         return scores
 
     def estimate(self, statistic: Statistic) -> Parameters:
@@ -206,6 +206,10 @@ class MixtureParameters(Parameters):
     kind: Kind
 
     spreads_itself = True
+
+    @property
+    def n_parameters(self) -> int:
+        return sum(each.parameters.n_parameters + len(each.log_shares) - 1 for each in self.mixtures)
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         each = self.mixtures[k]

@@ -40,6 +40,10 @@ class BernoulliParameters(Parameters):
         else:
             self.linear.add(block, rows, columns.threshold, scores)
 
+    @property
+    def n_parameters(self) -> int:
+        return self.log_p.size
+
     def as_linear(self) -> tuple[str, Array, Array]:
         return "linear", self.log_p - self.log_q, np.asarray(self.log_q.sum(axis=1))
 

@@ -40,6 +40,10 @@ class CategoricalParameters(Parameters):
                 block.reject_if_not_finite(rows)
                 block.reject_negative(rows)
 
+    @property
+    def n_parameters(self) -> int:
+        return len(self.log_p) * int(np.maximum(self.sizes - 1, 0).sum())
+
     def as_linear(self) -> tuple[str, Array, Array]:
         return "one-hot", self.log_p, np.zeros(len(self.log_p))
 

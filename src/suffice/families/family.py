@@ -28,6 +28,11 @@ class Parameters(Frozen, ABC):
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         """Add log p(x given class) of a range of rows to the scores [row, class]."""
 
+    @property
+    @abstractmethod
+    def n_parameters(self) -> int:
+        """How many free numbers there are, of all classes."""
+
     def as_linear(self) -> tuple[str, Array, Array]:
         """Return a lift, weights [class, feature] and biases [class]: the scores, but for what classes share."""
         raise ValueError("the log probability of these columns is not linear in any lift of them")

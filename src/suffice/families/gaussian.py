@@ -43,6 +43,10 @@ class GaussianParameters(Parameters):
 
         add_by_piece(block, rows, scores, whole, present)
 
+    @property
+    def n_parameters(self) -> int:
+        return 2 * self.mean.size
+
     def as_linear(self) -> tuple[str, Array, Array]:
         size = self.mean.shape[1]
         first, second = np.triu_indices(size)
@@ -82,6 +86,10 @@ class StudentT(Parameters):
         """What the kernel takes: 1 / νs², (ν + 1) / 2 and the log density at m."""
         peaks = log_rising(0.5 * self.dof, 0.5) - 0.5 * np.log(np.pi * self.dof * self.squared_scale)
         return 1 / (self.dof * self.squared_scale), 0.5 * (self.dof + 1), peaks
+
+    @property
+    def n_parameters(self) -> int:
+        return 2 * self.mean.size
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         drawn = rng.standard_t(self.dof[k], (count, self.mean.shape[1]))

@@ -30,6 +30,10 @@ class MultinomialParameters(Parameters):
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         self.linear.add(block, rows, None, scores)
 
+    @property
+    def n_parameters(self) -> int:
+        return int(len(self.log_p) * max(self.log_p.shape[1] - 1, 0))
+
     def as_linear(self) -> tuple[str, Array, Array]:
         return "linear", self.log_p, np.zeros(len(self.log_p))
 
@@ -65,6 +69,10 @@ class DirichletMultinomial(Parameters):
         """What the kernel takes: α and log Γ(α), A and log Γ(A)."""
         whole = self.alpha.sum(axis=1)
         return self.alpha, gammaln(self.alpha), whole, gammaln(whole)
+
+    @property
+    def n_parameters(self) -> int:
+        return int(len(self.alpha) * max(self.alpha.shape[1] - 1, 0))
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         shares = [rng.dirichlet(self.alpha[k]) for _ in range(count)] if self.alpha.shape[1] else []

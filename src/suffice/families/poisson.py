@@ -31,6 +31,10 @@ class PoissonParameters(Parameters):
         self.linear.add(block, rows, None, scores)
         add_log_factorials(block, rows, scores)
 
+    @property
+    def n_parameters(self) -> int:
+        return self.rate.size
+
     def as_linear(self) -> tuple[str, Array, Array]:
         return "linear", np.log(self.rate + self.epsilon), np.asarray(-self.rate.sum(axis=1))
 
@@ -59,6 +63,10 @@ class NegativeBinomial(Parameters):
     @cached_property
     def biases(self) -> Array:
         return np.asarray(-self.shape * np.log1p(1 / self.inverse_scale))
+
+    @property
+    def n_parameters(self) -> int:
+        return self.shape.size
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         rates = rng.gamma(self.shape[k], 1 / self.inverse_scale[k], (count, self.shape.shape[1]))

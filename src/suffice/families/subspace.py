@@ -64,6 +64,17 @@ class Subspace(Parameters):
             size = len(self.scale)
         return float(found), size
 
+    @property
+    def n_parameters(self) -> int:
+        return int(self.mean.size + self.mean.shape[1] * (self.mean.shape[1] + 1) // 2)
+
+    def as_linear(self) -> tuple[str, Array, Array]:
+        slopes = (self.mean @ self.whitening) @ self.whitening.T
+        if self.floor > 0:
+            scaled = self.mean / self.scale
+            slopes += (scaled - (scaled @ self.axes) @ self.axes.T) / (self.scale * self.floor)
+        return "linear", slopes, np.asarray(-0.5 * (self.mean * slopes).sum(axis=1))
+
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         assert isinstance(block, Dense)
         middle = self.mean.mean(axis=0)

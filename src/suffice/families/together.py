@@ -46,6 +46,10 @@ class GaussianTogether(Parameters):
 
     spreads_itself = True
 
+    @property
+    def n_parameters(self) -> int:
+        return int(self.mean.size + len(self.covariance) * self.mean.shape[1] * (self.mean.shape[1] + 1) // 2)
+
     def as_linear(self) -> tuple[str, Array, Array]:
         factors, logs = self.factors
         precision = factors @ factors.transpose(0, 2, 1)

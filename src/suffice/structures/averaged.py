@@ -116,6 +116,12 @@ class AveragedParameters(Parameters):
     sizes: Array
     is_open: Array
 
+    @property
+    def n_parameters(self) -> int:
+        free = self.sizes - 1
+        pairs = self.sizes.sum() * free.sum() - (self.sizes * free).sum()
+        return int(self.alone.shape[1] * (free.sum() + pairs))
+
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         """Return rows drawn from one of the columns' models each, chosen by its weight."""
         starts = np.cumsum(self.sizes + 1) - self.sizes - 1

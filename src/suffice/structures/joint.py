@@ -54,6 +54,10 @@ class Joint(Structure):
 class JointParameters(CategoricalParameters):
     """The shares of levels, of which the last column's are combinations of all others."""
 
+    @property
+    def n_parameters(self) -> int:
+        return len(self.log_p) * max(int(self.sizes[-1]) - 1, 0)
+
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         drawn = np.full((count, len(self.sizes)), -1, np.intp)
         first = int(self.sizes[:-1].sum())

@@ -140,6 +140,11 @@ class TreeParameters(Parameters):
         """Where each column's messages are kept, one a slot."""
         return np.asarray(np.cumsum(self.sizes + 1) - self.sizes - 1)
 
+    @property
+    def n_parameters(self) -> int:
+        above = np.where(self.parents >= 0, self.sizes[self.parents], 1)
+        return int((above * (self.sizes - 1)).sum())
+
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         drawn = np.zeros((count, len(self.sizes)), np.intp)
         for j in self.order[k]:
