@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from suffice.parallel import get_threads, set_threads, threads
     from suffice.priors import Beta, Dirichlet, Flat, Gamma, MEstimate, NormalInverseGamma, NormalInverseWishart, Prior
     from suffice.schema import Text
+    from suffice.selection.cross_validation import cross_validate
     from suffice.structures import Averaged, Chain, Full, Joint, Tree
     from suffice.tallies import CoMoments, Counts, Moments, PairCounts, Tally
 
@@ -67,6 +68,7 @@ __all__ = [
     "Tally",
     "Text",
     "Tree",
+    "cross_validate",
     "get_threads",
     "set_threads",
     "threads",
@@ -98,6 +100,7 @@ _HOMES = {
         "Prior",
     ),
     "suffice.schema": ("Text",),
+    "suffice.selection.cross_validation": ("cross_validate",),
     "suffice.structures": ("Averaged", "Chain", "Full", "Joint", "Tree"),
     "suffice.tallies": ("CoMoments", "Counts", "Moments", "PairCounts", "Tally"),
 }

@@ -6,13 +6,14 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from threading import Thread
+from threading import Thread, local
 from typing import TypeVar
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 _threads: int | None = None
+_here = local()
 
 
 def get_threads() -> int:
@@ -60,12 +61,24 @@ def threads(count: int | None) -> Iterator[None]:
 def spread(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
     """Return the function's result for each part, in order, worked out by several threads.
 
+    What is spread from within a part is not spread again: it stays in its thread.
+
     >>> spread(abs, [-1, -2])
     [1, 2]
     """
     todo, results, errors = deque(enumerate(parts)), dict[int, Result](), dict[int, BaseException]()
 
+    if getattr(_here, "inside", False):
+        return [function(part) for part in parts]
+
     def work() -> None:
+        _here.inside = True
+        try:
+            take_parts()
+        finally:
+            _here.inside = False
+
+    def take_parts() -> None:
         while todo:
             try:
                 place, part = todo.popleft()

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import validate_data
 
-from suffice.classifiers.base import TallyClassifier
-from suffice.engines import memory
+from suffice.classifiers.tabled import TabledClassifier
 from suffice.estimation import RULES, posterior
 from suffice.families import FAMILIES, Family
 from suffice.families.complement import Complement
-from suffice.plan import NUMERIC, planned
+from suffice.plan import NUMERIC
 from suffice.priors import by_name
-from suffice.schema import Array, Columns, Features, Levels, Words
-from suffice.structures import STRUCTURES, Chain, Joint, Structure, backed_off, without_combinations
-from suffice.tables import Block, Coded, FrameSheet, Sheet, Table, Target, as_sheet, decoded, matched, read, split_frame
+from suffice.schema import Columns, Levels, Words
+from suffice.structures import STRUCTURES, Chain, Structure
+from suffice.tables import split_frame
 from suffice.tallies import Tally
 
 
-class BayesClassifier(TallyClassifier):
+class BayesClassifier(TabledClassifier):
     """Bayes' rule for tables: numbers, categories, booleans, texts and empty cells side by side.
 
     log p(x, class) = log P(class) + Σ over blocks of columns of log p(block given class): each column by
@@ -157,97 +153,12 @@ class BayesClassifier(TallyClassifier):
         tags.input_tags.sparse = True
         return tags
 
-    @property
-    def _features(self) -> Features:
-        features = self._learned().schema.features
-        assert features is not None
-        return features
-
-    def _opened(self, X: Any, known: Tally | None) -> Sheet:
-        """Return X as a sheet whose columns go by the names that were learned."""
-        sheet = as_sheet(X, owner=type(self).__name__)
-        if known is None:
-            return sheet
-        features = known.schema.features
-        assert features is not None
-        met, alike = set(sheet.names) & set(features.names), type(sheet.names[0]) is type(features.names[0])
-        if isinstance(sheet, FrameSheet) and (met or alike):
-            learned = {name for block in known.schema.blocks for name in block.names or ()}
-            matched(sheet, features.names, [name for name in features.names if name in learned])
-            return sheet
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return replace(sheet, names=features.names)
-
-    def _tallied(self, opened: Sheet, target: Target, known: Tally | None, whole: bool) -> Tally:
-        if known is None:
-            numeric = self._structure().numeric if self.numeric == "auto" else None
-            blocks, features = planned(opened, target, self.families, numeric or self.numeric, whole)
-            blocks = tuple(self._structure().extended(block) for block in blocks)
-        else:
-            blocks, features = known.schema.blocks, self._features
-        columns, cells = read(opened, blocks, grow=True)
-        if known is None:
-            columns = self._paired(columns, cells, target)
-        return memory.tally(Table(cells, target), columns, features)
-
-    def _blocks(self, X: Any, tally: Tally) -> tuple[Block, ...]:
-        columns, cells = read(self._opened(X, tally), tally.schema.blocks, grow=False)
-        if not isinstance(self._structure(), Joint):
-            return tuple(map(_without_combinations, columns, cells))
-        new = sum(map(backed_off, columns, cells))
-        if new:
-            warnings.warn(
-                f"{new} of {cells[0].shape[0]} rows hold a combination of levels that was never met: they are judged "
-                "column by column",
-                UserWarning,
-                stacklevel=3,
-            )
-        return cells
-
-    def _paired(self, columns: tuple[Columns, ...], cells: tuple[Block, ...], target: Target) -> tuple[Columns, ...]:
-        """Return the columns, marked where the structure needs them counted in pairs."""
-        structure, marked, classes = self._structure(), list[Columns](), len(target.classes)
-        for its, block in zip(columns, cells, strict=True):
-            there = block.complete()
-            weights = np.ones(block.shape[0]) if target.weights is None else target.weights
-            share = 1.0 if there is None else float(there @ weights / max(weights.sum(), 1e-300))
-            marked.append(replace(its, pairs=structure.pairs(its, classes, share)))
-            size = classes * marked[-1].size * 8 / 2**30
-            if marked[-1].pairs and size > 1:
-                warnings.warn(
-                    f"the pairs of {its.count} columns in {classes} classes take {size:.1f} GiB; "
-                    'structure="naive" needs none',
-                    UserWarning,
-                    stacklevel=2,
-                )
-        return tuple(marked)
-
-    def _decoded(self, tally: Tally, blocks: tuple[Array, ...], rng: np.random.Generator) -> Array:
-        return decoded(tally.schema, blocks, rng)
-
     def _structure(self) -> Structure:
         if isinstance(self.structure, Structure):
             return self.structure
         if not isinstance(self.structure, str) or self.structure not in STRUCTURES:
             raise ValueError(f"structure={self.structure!r} is not known; it is one of {', '.join(STRUCTURES)}")
         return STRUCTURES[self.structure]
-
-    def _laid_out(self, tally: Tally) -> Tally:
-        """Return the tally without combinations of levels, unless the structure is made of them."""
-        if isinstance(self._structure(), Joint):
-            return tally
-        blocks, statistics = [], []
-        for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
-            count = without_combinations(block)
-            if count < block.count:
-                assert block.sizes is not None
-                names, codings = (block.names or ())[:count], (block.codings or ())[:count]
-                block = Columns.coded(block.family, names, codings, block.pairs)
-                statistic = statistic.kept(np.arange(len(tally.class_count)), np.arange(block.width))
-                statistic = replace(statistic, n=statistic.n[:, :count] if statistic.n.shape[1] > 1 else statistic.n)
-            blocks.append(block)
-            statistics.append(statistic)
-        return Tally(replace(tally.schema, blocks=tuple(blocks)), tally.class_count, tuple(statistics))
 
     def _check_settings(self, tally: Tally) -> None:
         structure, features = self._structure(), tally.schema.features
@@ -274,14 +185,6 @@ class BayesClassifier(TallyClassifier):
 
     def _prior_setting(self, columns: Columns) -> Any:
         return by_name(super()._prior_setting(columns), columns)
-
-
-def _without_combinations(columns: Columns, block: Block) -> Block:
-    count = without_combinations(columns)
-    if count == columns.count:
-        return block
-    assert isinstance(block, Coded)
-    return Coded(block.owner, (block.names or ())[:count], np.ascontiguousarray(block.array[:, :count]))
 
 
 def _check_named(prior: Mapping[Any, Any], tally: Tally) -> None:

@@ -192,6 +192,10 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         merged: Self = super().__add__(other)
         return merged
 
+    @property
+    def _adds_up(self) -> bool:
+        return self.solver != "svd"
+
     def _svd_settings(self) -> tuple[Any, ...]:
         return self.estimate, self.shrinkage, self.ddof, repr(self.prior)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -30,15 +30,9 @@ _valid_settings: WeakKeyDictionary[Estimator, tuple[Any, ...]] = WeakKeyDictiona
 class Estimator(Learner):
     """A learner that reads a model off its tally, under the settings as they are, whenever one is asked for."""
 
-    _setting_names: ClassVar[tuple[str, ...]] = ()
-
     estimate: str
     prior: Any
     class_prior: Any
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        cls._setting_names = tuple(cls._get_param_names())
 
     @property
     def posterior_(self) -> dict[str, Any]:

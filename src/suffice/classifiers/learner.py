@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
 from suffice.engines import memory
+from suffice.folds import HeldOut, Run, Split, Trained, runs, trained
 from suffice.schema import Array, Columns, merged_classes
 from suffice.tables import Block, Table, Target, as_block, as_labels
 from suffice.tallies import Statistic, Tally
@@ -21,8 +23,13 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     _family: ClassVar[str]
     _sparse: ClassVar[bool] = True
+    _setting_names: ClassVar[tuple[str, ...]] = ()
 
     tally_: Tally
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._setting_names = tuple(cls._get_param_names())
 
     @abstractmethod
     def _check(self, tally: Tally | None) -> None:
@@ -39,6 +46,36 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     def _tallied(self, opened: Any, target: Target, known: Tally | None, whole: bool) -> Tally:
         """Return the tally of rows to be learned or forgotten, which are all there will be or some of many."""
         return memory.tally(Table((opened,), target), (self._columns(opened),))
+
+    def _trained(self, opened: Any, target: Target, run: Run) -> list[Trained]:
+        """Return what each split of a run has learned, all in one pass, and how rows are read for it."""
+        tallies = trained(run, Table((opened,), target), (self._columns(opened),))
+        return [Trained(tally, lambda rows: (opened.take(rows),)) for tally in tallies]
+
+    def _held_out(self, X: Any, y: Any, sample_weight: Any, splits: Iterable[Split]) -> Iterator[HeldOut]:
+        """Yield for each split what its training rows add up to, and its test rows as that reads them."""
+        self._check(None)
+        opened = self._opened(X, None)
+        target = Target.of(opened.shape[0], y, sample_weight, None, type(self).__name__)
+        for run in runs(splits, opened.shape[0]):
+            for split, its in zip(run.splits, self._trained(opened, target, run), strict=True):
+                yield HeldOut(split, its.tally, self._scorable(its.tally.schema.blocks, its.read(split.test)))
+
+    def _with(self, tally: Tally) -> Self:
+        """Return a classifier with these settings that has learned just this."""
+        other = type(self).__new__(type(self))
+        other.__dict__ = {name: getattr(self, name) for name in self._setting_names}
+        other.tally_ = tally
+        return other
+
+    @property
+    def _adds_up(self) -> bool:
+        """Whether all that is learned is the tally, so that folds can be learned by sums alone."""
+        return True
+
+    def _scorable(self, columns: tuple[Columns, ...], cells: tuple[Block, ...]) -> tuple[Block, ...]:
+        """Return what is scored of cells that were read."""
+        return cells
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y, and from nothing else: what was known is forgotten.
@@ -111,10 +148,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """Return a classifier with this one's settings that has learned what both have."""
         if type(other) is not type(self):
             return NotImplemented
-        both: Self = clone(self)
-        tally = self._learned() + other._learned()
-        both._check(tally)
-        both.tally_ = tally
+        both = self._with(self._learned() + other._learned())
+        both._check(both.tally_)
         return both
 
     def __radd__(self, other: object) -> Self:

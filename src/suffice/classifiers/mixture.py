@@ -165,6 +165,10 @@ class MixtureClassifier(TallyClassifier):
 
     log_evidence_ = posterior_
 
+    @property
+    def _adds_up(self) -> bool:
+        return False
+
     def _fixed(self) -> tuple[Any, ...]:
         """Return the settings that take effect when it is fitted."""
         names = ("components", "family", "covariance", "shrinkage", "binarize", "estimate", "prior")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import TypeVar
 
+import numpy as np
+
 from suffice.families import FAMILIES
 from suffice.parallel import spread
-from suffice.schema import Columns, Features, Schema
+from suffice.schema import Array, Columns, Features, Schema
 from suffice.tables import Block, Table
 from suffice.tallies import Tally
 
@@ -20,7 +23,7 @@ Result = TypeVar("Result")
 LEAST_WORK = 1 << 20
 FEW_PARTS, MANY_PARTS, MUCH_WORK = 4, 16, 1 << 27
 MOST_ROWS = 1 << 22  # in a part: keeps sums of squares of bytes within 64 bits
-SCORED_ROWS = 1 << 13
+SCORED_ROWS, FEWEST_ROWS = 1 << 13, 1 << 10
 SCORED_CELLS = 1 << 21  # in a part that is scored: its scores are gone before the next one's come
 
 
@@ -37,12 +40,28 @@ def tally(table: Table, columns: tuple[Columns, ...], features: Features | None 
     return reduce(add, spread(tally_of, _parts(table.blocks, columns, len(classes)))).trimmed()
 
 
+def tally_by(
+    table: Table, columns: tuple[Columns, ...], groups: Array, count: int, features: Features | None = None
+) -> list[Tally]:
+    """Return the tally of each group of rows, all of one schema, in one scan: a group is but a finer class."""
+    target, classes = table.target, len(table.target.classes)
+    finer = replace(target, classes=np.arange(count * classes), codes=groups * classes + target.codes)
+    whole = tally(replace(table, target=finer), columns, features)
+    schema = Schema(target.classes, whole.schema.blocks, features)
+    tallies = []
+    for group in range(count):
+        lines = slice(group * classes, (group + 1) * classes)
+        tallies.append(Tally(schema, whole.class_count[lines], tuple(each.lines(lines) for each in whole.statistics)))
+    return tallies
+
+
 def over_rows(
     blocks: tuple[Block, ...], classes: int, function: Callable[[slice], Result], alone: bool = False
 ) -> list[Result]:
     """Return the function's result for ranges of rows, in order, by several threads unless it uses them itself."""
     rows, cells = blocks[0].shape[0], sum(block.cells for block in blocks)
-    step = max(min(SCORED_CELLS * rows // max(cells, 1), (1 << 17) // classes, SCORED_ROWS), 64)
+    quarter = max(-(-rows // 4), FEWEST_ROWS)
+    step = max(min(SCORED_CELLS * rows // max(cells, 1), (1 << 17) // classes, SCORED_ROWS, quarter), 64)
     ranges = [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
     return [function(each) for each in ranges] if alone else spread(function, ranges)
 

@@ -44,6 +44,10 @@ class Coding(ABC):
         """Return the wider coding's code for each of this one's."""
         return np.arange(self.size)
 
+    def codes_in(self, other: Any) -> Array:
+        """Return the other coding's code for each of this one's, also where it has fewer: its size, if it has none."""
+        return self.places_in(other)
+
     def kept(self, codes: Array) -> Coding:
         """Return the coding of these codes alone: what was never met, or is forgotten, has none."""
         return self
@@ -110,6 +114,9 @@ class Levels(Coding):
         if wider.labels is self.labels:
             return np.arange(self.size)
         return np.fromiter((wider.index[label] for label in self.labels), np.intp, self.size)
+
+    def codes_in(self, other: Any) -> Array:
+        return np.fromiter((other.index.get(label, other.size) for label in self.labels), np.intp, self.size)
 
     def kept(self, codes: Array) -> Coding:
         return self if len(codes) == self.size else replace(self, labels=tuple(self.labels[c] for c in codes.tolist()))
@@ -216,6 +223,14 @@ class Cuts(Coding):
         low = f"{self.edges[code - 1]:g} ≤ " if code else ""
         high = f" < {self.edges[code]:g}" if code < len(self.edges) else ""
         return f"{low}x{high}" if self.edges else "any"
+
+    def places_in(self, wider: Any) -> Array:
+        # a bin lies within one bin of cuts that are fewer, but the same
+        return np.searchsorted(wider.edges, [-np.inf, *self.edges], side="right")
+
+    def finer(self, *others: Cuts) -> Cuts:
+        """Return the cuts of all: a bin of any of them is a sum of bins of these."""
+        return replace(self, edges=tuple(sorted({*self.edges, *(edge for its in others for edge in its.edges)})))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Cuts) and other.edges == self.edges

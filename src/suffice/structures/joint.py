@@ -70,7 +70,7 @@ class JointParameters(CategoricalParameters):
 
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         assert isinstance(block, Coded)
-        together = block.array[rows, -1]
+        together = block.array[rows, -1].astype(np.intp)  # codes are as narrow as they can be, and places are not
         known = (together >= 0) & (together < self.sizes[-1])
         first = int(self.sizes[:-1].sum())
         scores[known] += self.log_p[:, first + together[known]].T

@@ -3,9 +3,9 @@
 from suffice.tables.blocks import Block, Coded, Dense, Gappy, Sparse, cells_of
 from suffice.tables.door import Table, Target, as_block, as_sheet, weights_of
 from suffice.tables.frames import FrameSheet, split_frame
-from suffice.tables.labels import as_labels
+from suffice.tables.labels import as_labels, encode
 from suffice.tables.parts import Part
-from suffice.tables.reading import decoded, matched, read
+from suffice.tables.reading import decoded, matched, read, recoded
 from suffice.tables.sheets import Sheet, SparseSheet
 
 __all__ = [
@@ -25,8 +25,10 @@ __all__ = [
     "as_sheet",
     "cells_of",
     "decoded",
+    "encode",
     "matched",
     "read",
+    "recoded",
     "split_frame",
     "weights_of",
 ]

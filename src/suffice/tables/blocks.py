@@ -49,6 +49,10 @@ class Block(ABC):
         """Return a range of the rows as a block of its own."""
 
     @abstractmethod
+    def take(self, rows: Array) -> Block:
+        """Return these rows as a block of its own."""
+
+    @abstractmethod
     def find(self, rows: slice, wrong: Callable[[Array], Array]) -> tuple[int, int, Any] | None:
         """Return row, column and value of the first cell among these rows that is wrong."""
 
@@ -138,17 +142,22 @@ class Dense(Block):
     def between(self, start: int, stop: int) -> Block:
         return replace(self, array=self.array[start:stop])
 
+    def take(self, rows: Array) -> Block:
+        return Taken(self.owner, self.names, self.array, rows, self.gaps)
+
     def pieces(self, start: int, stop: int, cells: int | None = None) -> Iterator[tuple[slice, Array]]:
         """Yield the rows from start to stop in C order, read-only, with where they stand."""
         whole = self.in_place and cells is None
         step = stop - start if whole else max((PIECE if cells is None else cells) // self.shape[1], 1)
         for first in range(start, stop, step):
             rows = slice(first, min(first + step, stop))
-            piece = self.array[rows]
             with np.errstate(over="ignore"):  # a number too large for a double is infinite, and found as such
-                piece = piece.view(self.dtype) if self.in_place else np.array(piece, self.dtype, order="C")
+                piece = self.array[rows].view(self.dtype) if self.in_place else self._copied(rows)
             piece.flags.writeable = False  # one signature for the compiler, not two
             yield rows, piece
+
+    def _copied(self, rows: slice) -> Array:
+        return np.array(self.array[rows], self.dtype, order="C")
 
     def complete(self) -> Array | None:
         if not self.gaps or self.dtype.kind != "f":
@@ -184,8 +193,59 @@ class Gappy(Dense):
 
 
 @dataclass(frozen=True)
+class Taken(Dense):
+    """Some rows of an array, in any order: they are copied a piece at a time, when they are used."""
+
+    rows: Array
+    gappy: bool
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.rows), self.array.shape[1]
+
+    @property
+    def cells(self) -> int:
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def in_place(self) -> bool:
+        return False
+
+    @property
+    def gaps(self) -> bool:
+        return self.gappy
+
+    def without_gaps(self) -> Block:
+        return replace(self, gappy=False)
+
+    def between(self, start: int, stop: int) -> Block:
+        return replace(self, rows=self.rows[start:stop])
+
+    def take(self, rows: Array) -> Block:
+        return replace(self, rows=self.rows[rows])
+
+    def pieces(self, start: int, stop: int, cells: int | None = None) -> Iterator[tuple[slice, Array]]:
+        if cells is None and start < stop and self._side_by_side(self.rows[start:stop]):
+            cells = (stop - start) * self.shape[1]
+        yield from super().pieces(start, stop, cells)
+
+    def _copied(self, rows: slice) -> Array:
+        mine = self.rows[rows]
+        if self._side_by_side(mine):
+            return np.asarray(self.array[mine[0] : mine[-1] + 1].view(self.dtype))
+        return np.asarray(np.take(self.array, mine, axis=0), self.dtype, order="C")
+
+    def _side_by_side(self, rows: Array) -> bool:
+        """Say whether rows can be read where they lie, as most rows of a fold can."""
+        return Dense(self.owner, self.names, self.array).in_place and bool((np.diff(rows) == 1).all())
+
+
+@dataclass(frozen=True)
 class Coded(Dense):
     """Codes of levels, [row, column]: negative where a cell is empty, the number of levels where it holds another."""
+
+    def take(self, rows: Array) -> Block:
+        return replace(self, array=self.array[rows])
 
 
 @dataclass(frozen=True)
@@ -208,6 +268,9 @@ class Sparse(Block):
 
     def between(self, start: int, stop: int) -> Block:
         return replace(self, matrix=self.matrix[start:stop])
+
+    def take(self, rows: Array) -> Block:
+        return replace(self, matrix=self.matrix[rows])
 
     def stored(self, start: int, stop: int) -> tuple[Array, Array, Array]:
         """Return row starts, columns and values of a range of rows, as they lie in memory."""

@@ -35,6 +35,12 @@ class Target:
             codes = np.searchsorted(classes, met)[codes]
         return cls(classes, codes, weights_of(sample_weight, rows))
 
+    def only(self, rows: Array) -> Target:
+        """Return the target in which only these rows count."""
+        weights = np.zeros(len(self.codes))
+        weights[rows] = 1.0 if self.weights is None else self.weights[rows]
+        return replace(self, weights=weights)
+
 
 @dataclass(frozen=True)
 class Table:

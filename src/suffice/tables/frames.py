@@ -42,6 +42,9 @@ class Frame(Dense):
     def without_gaps(self) -> Block:
         return replace(self, gappy=False)
 
+    def take(self, rows: Array) -> Block:
+        return replace(self, array=self.array[rows])
+
     def pieces(self, start: int, stop: int, cells: int | None = None) -> Iterator[tuple[slice, Array]]:
         step = max((4 * PIECE if cells is None else cells) // self.shape[1], 1)
         for first in range(start, stop, step):

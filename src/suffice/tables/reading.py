@@ -40,6 +40,23 @@ def _read(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
     return _read_levels(sheet, columns, grow)
 
 
+def recoded(block: Block, columns: Columns, others: Columns) -> Block:
+    """Return cells read for some columns as they would have been read for others, which know less."""
+    if columns.codings is None or others.codings is None:
+        return block
+    pairs = list(zip(columns.codings, others.codings, strict=True))
+    if isinstance(block, Sparse):
+        its = pairs[0][0].codes_in(pairs[0][1])
+        kept = np.flatnonzero(its < others.codings[0].size)
+        return Sparse(block.owner, block.names, block.matrix[:, kept[np.argsort(its[kept])]])
+    assert isinstance(block, Coded)
+    cells = block.array.copy()
+    for place, (mine, other) in enumerate(pairs):
+        if mine is not other:
+            cells[:, place] = np.append(mine.codes_in(other), -1)[cells[:, place]]
+    return Coded(block.owner, block.names, cells)
+
+
 def _read_text(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
     assert columns.codings is not None
     assert columns.names is not None

@@ -70,7 +70,7 @@ class Statistic(Frozen, ABC):
         column_places: Array | None,
         cell_places: Array | None,
     ) -> Self:
-        """Return the same sums in a wider layout [class, cell], with nothing counted in the new places."""
+        """Return the same sums in another layout [class, cell]: what has the same place there is added up."""
         wider = {}
         for name, array in self.arrays().items():
             # n is by column, and a level more is not a column more
@@ -80,6 +80,8 @@ class Statistic(Frozen, ABC):
                 wider[name][class_places] = array
             else:
                 width = array.shape[1] if name == "n" else shape[1]
+                array = array if name == "n" else _merged(array, places)
+                places = np.unique(places) if array.shape[1] < len(places) else places
                 wider[name] = np.zeros((shape[0], *(width,) * (array.ndim - 1)))
                 wider[name][np.ix_(class_places, *(places,) * (array.ndim - 1))] = array
         return type(self)(**wider)
@@ -93,6 +95,10 @@ class Statistic(Frozen, ABC):
             else:
                 kept[name] = array[np.ix_(classes, *(cells,) * (array.ndim - 1))]
         return type(self)(**kept)
+
+    def lines(self, classes: slice) -> Self:
+        """Return only these classes, which stand side by side."""
+        return type(self)(**{name: array[classes] for name, array in self.arrays().items()})
 
     def arrays(self) -> dict[str, Array]:
         """Return the arrays by name, as `from_arrays` takes them."""
@@ -128,6 +134,15 @@ def difference(held: Array, asked: Array) -> Array:
         held, asked = np.broadcast_to(held, left.shape), np.broadcast_to(asked, left.shape)
         raise OverdrawnError((int(place[0]), int(place[1])), float(held[place]), float(asked[place]))
     return np.where(left <= rounding, 0.0, left)
+
+
+def _merged(array: Array, places: Array) -> Array:
+    """Return the sums of cells that have the same place, in the order of the places; as they are if none have."""
+    met, codes = np.unique(places, return_inverse=True)
+    if len(met) == len(places):
+        return array
+    by_place = np.eye(len(met))[codes]
+    return np.asarray(array @ by_place if array.ndim == 2 else by_place.T @ array @ by_place)
 
 
 def weight_of(weight: float) -> float:

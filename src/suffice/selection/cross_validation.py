@@ -1,0 +1,203 @@
+"""Cross-validation: every row predicted by a model that has not seen it, for the price of one fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import check_scoring, get_scorer
+from sklearn.utils import _safe_indexing
+
+from suffice.progress import Progress
+from suffice.schema import Array
+from suffice.selection.predicting import Prediction, predictions
+from suffice.selection.splitting import splits_of
+from suffice.tables import as_labels, encode, weights_of
+
+
+class Held(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Predictions that were made already, for scorers that would ask a classifier for them."""
+
+    def __init__(self, classes: Array, log_proba: Array) -> None:
+        self.classes_, self.log_proba = classes, log_proba
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return log P(class given x)."""
+        return self.log_proba
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return P(class given x)."""
+        return np.exp(self.log_proba)
+
+    def predict(self, X: Any) -> Array:
+        """Return the most probable label."""
+        return np.asarray(self.classes_[self.log_proba.argmax(axis=1)])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+def cross_validate(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 10,
+    scoring: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    return_train_score: bool = False,
+    return_estimator: bool = False,
+    return_indices: bool = False,
+    progress: bool = True,
+) -> dict[str, Any]:
+    """Return how well a model predicts rows that it has not learned.
+
+    One pass takes the sums of each fold; what a fold's model has learned is the sum over the others, and
+    each row is predicted once. That equals fitting again for each fold, and nothing of a fold is in what
+    its model knows: levels and words met in it alone are unknown to it, and where numbers are cut into bins
+    is decided for each fold by the others alone. Models that are no sum (mixtures, logistic regression,
+    ``solver="svd"``, calibrated ones, and classifiers of other libraries) are fitted again.
+
+    Parameters
+    ----------
+    model : classifier
+        Its settings are used; it is not changed.
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,)
+        The labels.
+    cv : int, "loo", splitter, or iterable of pairs (train, test), default=10
+        The number of folds, each with its share of every class; each row by itself; or as the splitter says.
+    scoring : str, callable, list or dict, default=None
+        One of scikit-learn's scorers or several; by default accuracy.
+    groups : array-like of shape (n_samples,), default=None
+        What a splitter by groups keeps together.
+    sample_weight : array-like of shape (n_samples,), default=None
+        The weight of each row, in learning and in scoring: a row of weight 2 counts as two.
+    return_train_score : bool, default=False
+        Whether to score the rows that were learned, too.
+    return_estimator : bool, default=False
+        Whether to return each fold's model.
+    return_indices : bool, default=False
+        Whether to return which rows each fold learned and predicted.
+    progress : bool, default=True
+        Whether to show how far it has come, on a terminal, when it takes longer than a second.
+
+    Returns
+    -------
+    results : dict
+        As scikit-learn's: ``fit_time``, ``score_time``, ``test_score`` (or ``test_<name>``), one entry a
+        fold; and of all rows ``log_proba``, log P(class given x) by a model that has not learned the row,
+        with ``classes`` (its columns) and ``predicted`` (whether a row was in any fold).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from suffice import GaussianNB, cross_validate
+    >>> X, y = load_iris(return_X_y=True)
+    >>> results = cross_validate(GaussianNB(), X, y, cv=5)
+    >>> results["test_score"].round(2).tolist(), results["log_proba"].shape
+    ([0.93, 0.97, 0.93, 0.93, 1.0], (150, 3))
+    """
+    labels = as_labels(y, type(model).__name__)
+    weights = weights_of(sample_weight, len(labels))
+    scorers, single = _scorers(model, scoring)
+    classes, _ = encode(labels, owner=type(model).__name__)
+    splits = splits_of(cv, X, y, groups)
+    results: dict[str, list[Any]] = {"fit_time": [], "score_time": []}
+    found = Found(len(labels), classes)
+    with Progress("cross-validation", len(splits), progress) as line:
+        for done, prediction in enumerate(predictions(model, X, y, splits, sample_weight, classes)):
+            line.say(done)
+            scored = _scored(scorers, prediction, X, labels, classes, weights)
+            results["fit_time"].append(prediction.fit_time)
+            results["score_time"].append(prediction.predict_time)
+            for name, score in scored.items():
+                results.setdefault(_key("test", name, single), []).append(score)
+            if return_train_score:
+                for name, score in _train_scores(scorers, prediction, X, labels, weights).items():
+                    results.setdefault(_key("train", name, single), []).append(score)
+            if return_estimator:
+                results.setdefault("estimator", []).append(prediction.model)
+            found.add(prediction.split.test, prediction.log_proba)
+    arrays: dict[str, Any] = {
+        name: values if name == "estimator" else np.array(values) for name, values in results.items()
+    }
+    if return_indices:
+        arrays["indices"] = {
+            "train": [split.train for split in splits],
+            "test": [split.test for split in splits],
+        }
+    return arrays | found.results()
+
+
+class Found:
+    """Log probabilities of rows, gathered fold by fold; a row that is predicted again gets the mean probability."""
+
+    def __init__(self, rows: int, classes: Array) -> None:
+        self.classes = classes
+        self.log_sum, self.times = np.empty((rows, len(classes))), np.zeros(rows, np.intp)
+
+    def add(self, rows: Array, log_proba: Array) -> None:
+        """Add what was said of some rows."""
+        again = self.times[rows] > 0
+        log_proba[again] = np.logaddexp(self.log_sum[rows[again]], log_proba[again])
+        self.log_sum[rows] = log_proba
+        self.times[rows] += 1
+
+    def results(self) -> dict[str, Array]:
+        """Return what was found of all rows."""
+        self.log_sum[self.times == 0] = -np.inf
+        times = np.maximum(self.times, 1)
+        log_proba = self.log_sum if int(times.max()) == 1 else self.log_sum - np.log(times)[:, None]
+        return {"log_proba": log_proba, "classes": self.classes, "predicted": self.times > 0}
+
+
+def _key(what: str, name: str, single: bool) -> str:
+    return f"{what}_score" if single else f"{what}_{name}"
+
+
+def _scorers(model: Any, scoring: Any) -> tuple[dict[str, Any], bool]:
+    """Return the scorers by name, and whether one was asked for without a name."""
+    if scoring is None or isinstance(scoring, str) or callable(scoring):
+        return {"score": "accuracy" if scoring is None else scoring}, True
+    named = dict(scoring) if isinstance(scoring, Mapping) else {name: name for name in scoring}
+    if not named:
+        raise ValueError(f"scoring={scoring!r} names no scorer")
+    return named, False
+
+
+def _scored(
+    scorers: dict[str, Any], prediction: Prediction, X: Any, labels: Array, classes: Array, weights: Array | None
+) -> dict[str, float]:
+    """Return the scores of a fold; a scorer of scikit-learn's is handed the predictions there are."""
+    rows = prediction.split.test
+    held = Held(classes, prediction.log_proba)
+    mine = {} if weights is None else {"sample_weight": weights[rows]}
+    scores = {}
+    for name, scorer in scorers.items():
+        if isinstance(scorer, str) and scorer == "accuracy":
+            right = classes[prediction.codes] == labels[rows]
+            scores[name] = float(np.average(right, weights=mine.get("sample_weight")))
+            continue
+        scorer = get_scorer(scorer) if isinstance(scorer, str) else scorer
+        if hasattr(scorer, "_score_func"):
+            scores[name] = float(scorer(held, rows[:, None], labels[rows], **mine))
+        else:
+            scores[name] = float(scorer(prediction.model, _safe_indexing(X, rows), labels[rows]))
+    return scores
+
+
+def _train_scores(
+    scorers: dict[str, Any], prediction: Prediction, X: Any, labels: Array, weights: Array | None
+) -> dict[str, float]:
+    rows = prediction.split.train
+    mine = {} if weights is None else {"sample_weight": weights[rows]}
+    known = _safe_indexing(X, rows)
+    return {
+        name: float(check_scoring(prediction.model, scorer)(prediction.model, known, labels[rows], **mine))
+        for name, scorer in scorers.items()
+    }
