@@ -19,8 +19,8 @@ def empirical_prior(class_count: Array) -> Array:
     >>> empirical_prior(np.array([3.0, 1.0])).tolist()
     [0.75, 0.25]
     """
-    total = class_count.sum()
-    return class_count / total if total > 0 else np.full(len(class_count), 1 / len(class_count))
+    total = class_count.sum(axis=-1, keepdims=True)
+    return np.where(total > 0, class_count / np.where(total > 0, total, 1.0), 1 / class_count.shape[-1])
 
 
 def class_prior(setting: Any, classes: Array, class_count: Array) -> Array:

@@ -38,7 +38,7 @@ class Fold:
     fold_of: Array
     place: int
 
-    @cached_property
+    @property
     def train(self) -> Array:
         return np.flatnonzero(self.fold_of != self.place)
 
@@ -84,9 +84,14 @@ def runs(splits: Iterable[Split], rows: int, most: int = 64) -> Iterator[Run]:
     [[1, 1, 0, 0]]
     """
     splits = list(splits)
-    folds = _folds(splits, rows) if len(splits) <= most else None
+    folds = _folds(splits, rows)
     if folds is not None:
-        yield Run(tuple(splits), folds, ~np.eye(len(splits), dtype=bool))
+        for first in range(0, len(splits), most):
+            some = splits[first : first + most]
+            # the folds of other runs are together one atom more
+            atoms = np.where((folds >= first) & (folds < first + len(some)), folds - first, len(some))
+            wanted = np.append(~np.eye(len(some), dtype=bool), np.ones((len(some), 1), bool), axis=1)
+            yield Run(tuple(some), atoms, wanted[:, : int(atoms.max()) + 1])
         return
     taken: list[Split] = []
     atoms = np.zeros(rows, np.intp)
@@ -115,10 +120,11 @@ def trained(run: Run, table: Table, columns: tuple[Columns, ...], features: Feat
 
 
 def _folds(splits: list[Split], rows: int) -> Array | None:
-    """Return the fold of each row, if each split learns all rows but those of its fold."""
+    """Return the fold of each row, if each split learns all rows but those of its fold, and tests come in order."""
     first = splits[0]
     if isinstance(first, Fold) and all(isinstance(its, Fold) and its.fold_of is first.fold_of for its in splits):
-        return first.fold_of if len(splits) == int(first.fold_of.max()) + 1 else None
+        in_order = [its.place for its in splits if isinstance(its, Fold)] == list(range(len(splits)))
+        return first.fold_of if in_order else None
     folds = np.full(rows, -1)
     for place, split in enumerate(splits):
         others = np.ones(rows, bool)

@@ -34,6 +34,17 @@ class Model:
         """Return the code of the most probable class of each row."""
         return self._by_row(blocks, lambda log_joint: decision.most_probable(log_joint, self.class_log_prior))
 
+    def along(self, blocks: tuple[Block, ...]) -> Array:
+        """Return log P(class given x) of rows that each have a prior and parameters of their own, [row, class, …]."""
+        scores = np.empty((blocks[0].shape[0], self.class_log_prior.shape[-1]))
+        scores[:] = self.class_log_prior
+        for columns, block, parameters in zip(self.columns, blocks, self.parameters, strict=True):
+            part = parameters.along(columns, block)
+            # what is impossible in one block is impossible, however certain another is
+            scores = np.where((part == -np.inf) | (scores == -np.inf), -np.inf, scores + part)
+        impossible = np.isneginf(scores).all(axis=1, keepdims=True)
+        return decision.log_posterior(np.where(impossible, self.class_log_prior, scores), np.zeros(scores.shape[1]))
+
     def sample(self, count: int, rng: np.random.Generator) -> tuple[tuple[Array, ...], Array]:
         """Return rows drawn from the joint, block by block, and the code of each row's class."""
         shares = np.exp(self.class_log_prior)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -14,11 +14,12 @@ from suffice.classifiers.learner import Learner
 from suffice.estimation import chosen, log_evidence, posterior
 from suffice.families import Family
 from suffice.families.together import SingularError
+from suffice.leaving_out import chunks, left_out
 from suffice.model import Model
 from suffice.priors import Prior, for_columns
 from suffice.schema import Array, Columns
-from suffice.structures import STRUCTURES, Structure, Subject
-from suffice.tables import Block
+from suffice.structures import STRUCTURES, Naive, Structure, Subject
+from suffice.tables import Block, Table, Target
 from suffice.tallies import Tally
 
 # The model of each classifier, with the tally and the settings it was estimated from. Kept beside
@@ -135,6 +136,30 @@ class Estimator(Learner):
         tally = self._laid_out(tally)
         blocks = zip(tally.schema.blocks, tally.statistics, strict=True)
         return [(self._estimator(columns), columns, statistic) for columns, statistic in blocks]
+
+    def _one_left_out(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[slice, Array, Array]]:
+        """Yield rows, log P(class given x) without the row itself, and for which of them that is known.
+
+        In closed form, where columns are independent and how they are read does not depend on the rows.
+        """
+        opened = self._opened(X, None)
+        target = Target.of(opened.shape[0], y, sample_weight, None, type(self).__name__)
+        tally = self._tallied(opened, target, None, whole=True)
+        self._check(tally)
+        laid = self._laid_out(tally)
+        table = Table(self._scorable(laid.schema.blocks, self._cells(opened, laid)), target)
+        for rows in chunks(laid, opened.shape[0]):
+            some = left_out(laid, table, rows)
+            yield rows, self._estimated(some.tally).along(some.blocks), some.exact
+
+    @property
+    def _closed_form(self) -> bool:
+        """Whether what is left without one row has a closed form."""
+        return self._adds_up and isinstance(self._structure(), Naive) and not isinstance(self.prior, str)
+
+    def _cells(self, opened: Any, tally: Tally) -> tuple[Block, ...]:
+        """Return what was opened as blocks of the columns that were learned."""
+        return (opened,)
 
     def _blocks(self, X: Any, tally: Tally) -> tuple[Block, ...]:
         """Return X as blocks of the columns that were learned."""

@@ -98,7 +98,7 @@ class GaussianNB(TallyClassifier):
     @property
     def epsilon_(self) -> float:
         """The floor that is added to every variance."""
-        return self._parameters.floor
+        return float(np.max(self._parameters.floor))
 
     @property
     def class_prior_(self) -> Array:

@@ -136,7 +136,7 @@ class ComplementNB(MultinomialNB):
         return Complement(self.epsilon, self.norm)
 
     def _scored(self, class_log_prior: Array) -> Array:
-        return class_log_prior if len(class_log_prior) == 1 else np.zeros(len(class_log_prior))
+        return class_log_prior if class_log_prior.shape[-1] == 1 else np.zeros(class_log_prior.shape)
 
     @property
     def feature_all_(self) -> Array:

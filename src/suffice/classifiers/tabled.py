@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from suffice.classifiers.base import TallyClassifier
 from suffice.engines import memory
 from suffice.folds import Run, Trained, trained
-from suffice.plan import planned
+from suffice.plan import NUMERIC, planned
 from suffice.schema import Array, Columns, Cuts, Features, Schema
 from suffice.structures import Joint, backed_off, without_combinations
 from suffice.tables import Block, Coded, FrameSheet, Sheet, Table, Target, as_sheet, decoded, matched, read, recoded
@@ -103,6 +103,15 @@ class TabledClassifier(TallyClassifier):
 
     def _blocks(self, X: Any, tally: Tally) -> tuple[Block, ...]:
         return self._scorable(*read(self._opened(X, tally), tally.schema.blocks, grow=False))
+
+    def _cells(self, opened: Sheet, tally: Tally) -> tuple[Block, ...]:
+        return read(opened, tally.schema.blocks, grow=False)[1]
+
+    @property
+    def _closed_form(self) -> bool:
+        # what a column is, and where it is cut, may hang on a single row
+        fixed = isinstance(self.families, str) and self.families not in NUMERIC[1:]
+        return fixed and super()._closed_form
 
     def _scorable(self, columns: tuple[Columns, ...], cells: tuple[Block, ...]) -> tuple[Block, ...]:
         """Return what the structure scores of the cells."""

@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.special import betaln
 
 from suffice import scans
-from suffice.families.family import Beliefs, Family, Parameters, drawn_weights, guarded, log_ratio, proper
+from suffice.families.family import Beliefs, Family, Parameters, drawn_weights, guarded, log_ratio, plain_rows, proper
 from suffice.families.linear import Linear
 from suffice.kernels import scoring
 from suffice.priors import Beta, MEstimate, Prior, per_column, positive, pseudo_counts
@@ -46,6 +46,11 @@ class BernoulliParameters(Parameters):
 
     def as_linear(self) -> tuple[str, Array, Array]:
         return "linear", self.log_p - self.log_q, np.asarray(self.log_q.sum(axis=1))
+
+    def along(self, columns: Columns, block: Block) -> Array:
+        x, there = plain_rows(block)
+        ones = x > 0 if columns.threshold is None else x > columns.threshold
+        return np.asarray((np.where(ones, self.log_p, self.log_q) * there).sum(axis=-1))
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         return np.asarray(rng.random((count, self.log_p.shape[1])) < np.exp(self.log_p[k]), np.float64)

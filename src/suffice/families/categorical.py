@@ -12,7 +12,7 @@ from scipy.special import gammaln
 
 from suffice import scans
 from suffice.families.dirichlet import DirichletFamily
-from suffice.families.family import Beliefs, Parameters, drawn_weights, guarded, log_ratio, proper
+from suffice.families.family import Beliefs, Parameters, drawn_weights, guarded, log_ratio, plain_rows, proper
 from suffice.kernels import scoring
 from suffice.priors import pseudo_counts
 from suffice.schema import Array, Columns, by_group
@@ -46,6 +46,14 @@ class CategoricalParameters(Parameters):
 
     def as_linear(self) -> tuple[str, Array, Array]:
         return "one-hot", self.log_p, np.zeros(len(self.log_p))
+
+    def along(self, columns: Columns, block: Block) -> Array:
+        x, _ = plain_rows(block)
+        starts, table = self.lookup
+        codes = x[:, 0].astype(np.intp)
+        slots = starts + np.minimum(np.maximum(codes, 0), self.sizes)
+        found = np.take_along_axis(table, slots[:, None, :], axis=-1)
+        return np.asarray(np.where(codes[:, None] >= 0, found, 0.0).sum(axis=-1))
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         starts, table = self.lookup
@@ -128,7 +136,7 @@ class Categorical(DirichletFamily):
         sizes, is_open = columns.sizes, columns.open
         whole = self._whole(columns, weights, unseen)
         equal = np.repeat(1 / np.maximum(sizes + is_open, 1), sizes)
-        log_p = guarded(log_ratio(weights, np.repeat(whole, sizes, axis=1), equal), self.epsilon)
+        log_p = guarded(log_ratio(weights, np.repeat(whole, sizes, axis=-1), equal), self.epsilon)
         log_unseen = log_ratio(np.broadcast_to(unseen, whole.shape), whole + unseen * (1 - is_open), 1 / (sizes + 1))
         log_unseen = guarded(log_unseen, self.epsilon)
         if columns.codings is not None:
@@ -152,7 +160,7 @@ def with_others(by_level: Array, by_column: Array, sizes: Array) -> Array:
     [[1.0, 2.0, 8.0, 3.0, 9.0]]
     """
     ends = np.cumsum(sizes + 1) - 1
-    slots = np.empty((len(by_level), int((sizes + 1).sum())))
-    slots[:, np.delete(np.arange(slots.shape[1]), ends)] = by_level
-    slots[:, ends] = by_column
+    slots = np.empty((*by_level.shape[:-1], int((sizes + 1).sum())))
+    slots[..., np.delete(np.arange(slots.shape[-1]), ends)] = by_level
+    slots[..., ends] = by_column
     return slots

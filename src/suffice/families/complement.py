@@ -38,17 +38,18 @@ class Complement(Multinomial):
         return self.mean(columns, beliefs)
 
     def _others(self, counts: Counts) -> Counts:
-        return Counts(counts.n.sum(axis=0) - counts.n, counts.total.sum(axis=0) - counts.total)
+        n, total = counts.n.sum(axis=-2, keepdims=True), counts.total.sum(axis=-2, keepdims=True)
+        return Counts(n - counts.n, total - counts.total)
 
     def _shares(self, columns: Columns, weights: Array, unseen: Array) -> MultinomialParameters:
-        logged = log_ratio(weights, weights.sum(axis=1, keepdims=True), 1 / max(weights.shape[1], 1))
+        logged = log_ratio(weights, weights.sum(axis=-1, keepdims=True), 1 / max(weights.shape[-1], 1))
         logged = guarded(logged, self.epsilon)
         if not self.norm:
             return MultinomialParameters(-logged, np.inf)
-        whole = logged.sum(axis=1, keepdims=True)
+        whole = logged.sum(axis=-1, keepdims=True)
         infinite = np.isinf(logged)
         with np.errstate(divide="ignore", invalid="ignore"):
             # a column that no other class has takes all the weight there is
-            alone = infinite / np.maximum(infinite.sum(axis=1, keepdims=True), 1)
+            alone = infinite / np.maximum(infinite.sum(axis=-1, keepdims=True), 1)
             share = np.where(np.isinf(whole), alone, logged / whole)
         return MultinomialParameters(np.where(whole == 0, 0.0, share))

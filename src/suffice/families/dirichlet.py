@@ -38,10 +38,10 @@ class DirichletFamily(Family):
 
     def mode(self, columns: Columns, beliefs: Beliefs) -> Parameters:
         alpha, starts = beliefs[0], self._groups(columns)
-        sizes = np.diff([*starts, alpha.shape[1]])
+        sizes = np.diff([*starts, alpha.shape[-1]])
         weights = np.maximum(alpha - 1, 0)
-        at_edge = np.repeat(by_group(np.add, weights, starts) == 0, sizes, axis=1)
-        highest = alpha == np.repeat(by_group(np.maximum, alpha, starts), sizes, axis=1)
+        at_edge = np.repeat(by_group(np.add, weights, starts) == 0, sizes, axis=-1)
+        highest = alpha == np.repeat(by_group(np.maximum, alpha, starts), sizes, axis=-1)
         return self._shares(columns, np.where(at_edge, highest, weights), np.maximum(beliefs[1] - 1, 0))
 
     def mean(self, columns: Columns, beliefs: Beliefs) -> Parameters:
@@ -52,7 +52,7 @@ class DirichletFamily(Family):
 
     def marginals(self, columns: Columns, beliefs: Beliefs) -> dict[str, Any]:
         (alpha,), starts = proper(beliefs[:1]), self._groups(columns)
-        whole = np.repeat(by_group(np.add, alpha, starts), np.diff([*starts, alpha.shape[1]]), axis=1)
+        whole = np.repeat(by_group(np.add, alpha, starts), np.diff([*starts, alpha.shape[-1]]), axis=-1)
         return {"p": stats.beta(alpha, whole - alpha)}
 
     def draw(self, columns: Columns, beliefs: Beliefs, rng: np.random.Generator) -> Parameters:

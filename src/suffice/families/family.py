@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from suffice.schema import Array, Columns, Frozen, by_group
-from suffice.tables import Block, Dense, Part
+from suffice.tables import Block, Dense, Part, Sparse
 from suffice.tallies import Statistic
 
 Beliefs = tuple[Array, ...]
@@ -27,6 +27,10 @@ class Parameters(Frozen, ABC):
     @abstractmethod
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         """Add log p(x given class) of a range of rows to the scores [row, class]."""
+
+    def along(self, columns: Columns, block: Block) -> Array:
+        """Return log p(x given class), [row, class], of rows with parameters of their own each, [row, class, …]."""
+        raise NotImplementedError(f"{type(self).__name__} are the same for all rows")
 
     @property
     @abstractmethod
@@ -121,6 +125,16 @@ def add_by_piece(
             if present(x, part) == 0:
                 continue
         block.reject_if_not_finite(rows)
+
+
+def plain_rows(block: Block) -> tuple[Array, Array]:
+    """Return a few rows as doubles, [row, 1, column], with 0 in empty cells, and which cells are not empty."""
+    if isinstance(block, Dense):
+        rows = np.concatenate([piece for _, piece in block.pieces(0, block.shape[0])]).astype(np.float64)[:, None]
+        there = ~np.isnan(rows) if block.gaps else np.ones((1, 1, 1), bool)
+        return (np.where(there, rows, 0.0) if block.gaps else rows), there
+    assert isinstance(block, Sparse)
+    return block.matrix.toarray().astype(np.float64)[:, None], np.ones((1, 1, 1), bool)
 
 
 def log_ratio(part: Array, whole: Array, otherwise: Array | float) -> Array:

@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.special import gammaln
 
 from suffice import scans
-from suffice.families.family import Beliefs, Family, Parameters, add_by_piece, log_rising, proper
+from suffice.families.family import Beliefs, Family, Parameters, add_by_piece, log_rising, plain_rows, proper
 from suffice.kernels import averaging, scoring
 from suffice.priors import Flat, NormalInverseGamma, Prior, per_column, positive, refused
 from suffice.schema import Array, Columns
@@ -29,7 +29,7 @@ class GaussianParameters(Parameters):
 
     mean: Array
     variance: Array
-    floor: float
+    floor: Array | float
 
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         shape, each = (self.mean, self.halved_precision), 2 * len(self.mean)
@@ -55,6 +55,10 @@ class GaussianParameters(Parameters):
         slopes = self.mean / self.variance
         return "quadratic", np.hstack([squares, slopes]), self.bias - 0.5 * (self.mean * slopes).sum(axis=1)
 
+    def along(self, columns: Columns, block: Block) -> Array:
+        x, there = plain_rows(block)
+        return np.asarray((there * (self.peaks - (x - self.mean) ** 2 * self.halved_precision)).sum(axis=-1))
+
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         return rng.normal(self.mean[k], np.sqrt(self.variance[k]), (count, self.mean.shape[1]))
 
@@ -79,7 +83,7 @@ class StudentT(Parameters):
     dof: Array
     mean: Array
     squared_scale: Array
-    floor: float
+    floor: Array | float
 
     @cached_property
     def terms(self) -> tuple[Array, Array, Array]:
@@ -90,6 +94,11 @@ class StudentT(Parameters):
     @property
     def n_parameters(self) -> int:
         return 2 * self.mean.size
+
+    def along(self, columns: Columns, block: Block) -> Array:
+        x, there = plain_rows(block)
+        precision, exponent, peaks = self.terms
+        return np.asarray((there * (peaks - exponent * np.log1p((x - self.mean) ** 2 * precision))).sum(axis=-1))
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         drawn = rng.standard_t(self.dof[k], (count, self.mean.shape[1]))
@@ -134,21 +143,21 @@ class Gaussian(Family):
 
     def believed(self, prior: Any, columns: Columns, statistic: Any) -> Beliefs:
         spread = _pooled_variance(statistic)
-        floor = self.var_smoothing * float(spread.max())
+        floor = self.var_smoothing * _largest(spread)
         if isinstance(prior, Flat):
             nothing = np.zeros((1, columns.count))
-            return nothing, nothing, nothing - 1.5, nothing, np.array(floor)
+            return nothing, nothing, nothing - 1.5, nothing, floor
         if isinstance(prior, Prior) and not isinstance(prior, NormalInverseGamma):
             raise refused(prior, self.name, "a number, NormalInverseGamma or Flat")
         if not isinstance(prior, NormalInverseGamma):
             rows = per_column(positive(prior, "prior"), columns.count, "prior")[None]
-            like = np.where(spread > 0, spread, max(float(spread.max()), LEAST_VARIANCE))
-            return statistic.pooled().mean, rows, rows / 2, np.maximum(rows / 2 * like, LEAST_VARIANCE), np.array(floor)
+            like = np.where(spread > 0, spread, np.maximum(_largest(spread), LEAST_VARIANCE))
+            return statistic.pooled().mean, rows, rows / 2, np.maximum(rows / 2 * like, LEAST_VARIANCE), floor
         mean, kappa, shape, scale = (
             per_column(getattr(prior, name), columns.count, f"NormalInverseGamma({name}=…)")[None]
             for name in ("mean", "kappa", "shape", "scale")
         )
-        return mean, kappa, shape, scale, np.array(floor)
+        return mean, kappa, shape, scale, floor
 
     def updated(self, beliefs: Beliefs, statistic: Moments) -> Beliefs:
         mean, kappa, shape, scale, floor = beliefs
@@ -170,7 +179,7 @@ class Gaussian(Family):
     def most_likely(self, columns: Columns, statistic: Moments) -> GaussianParameters:
         statistic = statistic.spreads
         spread = _pooled_variance(statistic)
-        floor = self.var_smoothing * float(spread.max())
+        floor = self.var_smoothing * _largest(spread)
         rows = statistic.n - self.ddof
         variance = statistic.m2 / np.where(rows > 0, rows, 1.0)
         # of a class that has no rows yet no more is known than of all classes together
@@ -180,13 +189,13 @@ class Gaussian(Family):
 
     def mode(self, columns: Columns, beliefs: Beliefs) -> GaussianParameters:
         mean, _, shape, scale, floor = beliefs
-        return _normal(mean, _mode_of_variance(shape, scale), float(floor))
+        return _normal(mean, _mode_of_variance(shape, scale), floor)
 
     def mean(self, columns: Columns, beliefs: Beliefs) -> GaussianParameters:
         mean, _, shape, scale, floor = beliefs
         exists = shape > 1
         variance = np.where(exists, scale / np.where(exists, shape - 1, 1.0), _mode_of_variance(shape, scale))
-        return _normal(mean, variance, float(floor))
+        return _normal(mean, variance, floor)
 
     def predictive(self, columns: Columns, beliefs: Beliefs) -> StudentT:
         mean, kappa, shape, scale, floor = beliefs
@@ -195,8 +204,8 @@ class Gaussian(Family):
                 "under a flat prior a class needs more than 3 rows for its predictive distribution; "
                 "use a prior, such as prior=1.0 or NormalInverseGamma"
             )
-        squared = scale * (kappa + 1) / (shape * kappa) + float(floor)
-        return StudentT(2 * shape, mean, np.maximum(squared, LEAST_VARIANCE), float(floor))
+        squared = scale * (kappa + 1) / (shape * kappa) + floor
+        return StudentT(2 * shape, mean, np.maximum(squared, LEAST_VARIANCE), floor)
 
     def log_partition(self, columns: Columns, beliefs: Beliefs) -> Array:
         _, kappa, shape, scale, _ = beliefs
@@ -214,11 +223,15 @@ class Gaussian(Family):
         if not ((shape > 0).all() and (kappa > 0).all()):
             raise ValueError("under a flat prior a class needs more than 3 rows to draw from; use a prior, such as 1.0")
         variance = scale / np.maximum(rng.standard_gamma(shape), LEAST_VARIANCE)
-        return _normal(mean + np.sqrt(variance / kappa) * rng.standard_normal(mean.shape), variance, float(floor))
+        return _normal(mean + np.sqrt(variance / kappa) * rng.standard_normal(mean.shape), variance, floor)
 
 
-def _normal(mean: Array, variance: Array, floor: float) -> GaussianParameters:
+def _normal(mean: Array, variance: Array, floor: Array) -> GaussianParameters:
     return GaussianParameters(mean, np.maximum(variance + floor, LEAST_VARIANCE), floor)
+
+
+def _largest(spread: Array) -> Array:
+    return np.asarray(spread.max(axis=-1, keepdims=True))
 
 
 def _mode_of_variance(shape: Array, scale: Array) -> Array:
@@ -227,9 +240,9 @@ def _mode_of_variance(shape: Array, scale: Array) -> Array:
 
 
 def _pooled_variance(moments: Moments) -> Array:
-    """Return the variance of each column over all classes."""
+    """Return the variance of each column over all classes, [1, column]."""
     with np.errstate(over="ignore", invalid="ignore"):
         pooled = moments.pooled()
-        spread = pooled.m2[0] / np.where(pooled.n[0] > 0, pooled.n[0], 1.0)
+        spread = pooled.m2 / np.where(pooled.n > 0, pooled.n, 1.0)
     # columns so far apart that their pooled squares overflow have a variance all the same
     return np.where(np.isfinite(spread), spread, np.finfo(np.float64).max)

@@ -11,7 +11,7 @@ from scipy.special import gammaln
 
 from suffice import scans
 from suffice.families.dirichlet import DirichletFamily
-from suffice.families.family import Beliefs, Parameters, guarded, log_ratio
+from suffice.families.family import Beliefs, Parameters, guarded, log_ratio, log_rising, plain_rows
 from suffice.families.linear import Linear
 from suffice.kernels import averaging
 from suffice.priors import pseudo_counts
@@ -36,6 +36,11 @@ class MultinomialParameters(Parameters):
 
     def as_linear(self) -> tuple[str, Array, Array]:
         return "linear", self.log_p, np.zeros(len(self.log_p))
+
+    def along(self, columns: Columns, block: Block) -> Array:
+        x, _ = plain_rows(block)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.where(x > 0, x * self.log_p, 0.0).sum(axis=-1))
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         if self.limit > 0:
@@ -67,12 +72,17 @@ class DirichletMultinomial(Parameters):
     @cached_property
     def terms(self) -> tuple[Array, Array, Array, Array]:
         """What the kernel takes: α and log Γ(α), A and log Γ(A)."""
-        whole = self.alpha.sum(axis=1)
+        whole = self.alpha.sum(axis=-1)
         return self.alpha, gammaln(self.alpha), whole, gammaln(whole)
 
     @property
     def n_parameters(self) -> int:
         return int(len(self.alpha) * max(self.alpha.shape[1] - 1, 0))
+
+    def along(self, columns: Columns, block: Block) -> Array:
+        x, _ = plain_rows(block)
+        whole = self.alpha.sum(axis=-1)
+        return np.asarray(log_rising(self.alpha, x).sum(axis=-1) - log_rising(whole, x.sum(axis=-1)))
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         shares = [rng.dirichlet(self.alpha[k]) for _ in range(count)] if self.alpha.shape[1] else []
@@ -132,5 +142,5 @@ class Multinomial(DirichletFamily):
         return np.array([0])
 
     def _shares(self, columns: Columns, weights: Array, unseen: Array) -> Parameters:
-        log_p = log_ratio(weights, weights.sum(axis=1, keepdims=True), 1 / max(weights.shape[1], 1))
+        log_p = log_ratio(weights, weights.sum(axis=-1, keepdims=True), 1 / max(weights.shape[-1], 1))
         return MultinomialParameters(guarded(log_p, self.epsilon))

@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.special import gammaln
 
 from suffice import scans
-from suffice.families.family import Beliefs, Family, Parameters, proper
+from suffice.families.family import Beliefs, Family, Parameters, log_rising, plain_rows, proper
 from suffice.families.linear import Linear
 from suffice.kernels import averaging
 from suffice.priors import Flat, Gamma, Prior, per_column, positive, refused
@@ -37,6 +37,12 @@ class PoissonParameters(Parameters):
 
     def as_linear(self) -> tuple[str, Array, Array]:
         return "linear", np.log(self.rate + self.epsilon), np.asarray(-self.rate.sum(axis=1))
+
+    def along(self, columns: Columns, block: Block) -> Array:
+        x, there = plain_rows(block)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            events = np.where(x > 0, x * np.log(self.rate + self.epsilon), 0.0)
+        return np.asarray((events - there * (self.rate + gammaln(x + 1))).sum(axis=-1))
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         return rng.poisson(self.rate[k], (count, self.rate.shape[1])).astype(np.float64)
@@ -67,6 +73,11 @@ class NegativeBinomial(Parameters):
     @property
     def n_parameters(self) -> int:
         return self.shape.size
+
+    def along(self, columns: Columns, block: Block) -> Array:
+        x, there = plain_rows(block)
+        events = log_rising(self.shape, x) - x * np.log1p(self.inverse_scale) - gammaln(x + 1)
+        return np.asarray((there * (events + self.biases)).sum(axis=-1))
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         rates = rng.gamma(self.shape[k], 1 / self.inverse_scale[k], (count, self.shape.shape[1]))

@@ -37,15 +37,15 @@ def starts_of(sizes: Array) -> Array:
 
 
 def by_group(reduction: np.ufunc, values: Array, starts: Array) -> Array:
-    """Return a reduction of each stretch of cells, [class, stretch]; of an empty stretch, 0.
+    """Return a reduction of each stretch of cells, [class, stretch] or [row, class, stretch]; of an empty one, 0.
 
     >>> by_group(np.add, np.array([[1.0, 2.0, 3.0]]), np.array([0, 2, 2])).tolist()
     [[3.0, 0.0, 3.0]]
     """
-    empty = np.diff([*starts, values.shape[1]]) == 0
+    empty = np.diff([*starts, values.shape[-1]]) == 0
     if not empty.any():
-        return np.asarray(reduction.reduceat(values, starts, axis=1))
-    reduced = np.zeros((len(values), len(starts)))
+        return np.asarray(reduction.reduceat(values, starts, axis=-1))
+    reduced = np.zeros((*values.shape[:-1], len(starts)))
     if not empty.all():
-        reduced[:, ~empty] = reduction.reduceat(values, starts[~empty], axis=1)
+        reduced[..., ~empty] = reduction.reduceat(values, starts[~empty], axis=-1)
     return reduced

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils import _safe_indexing
 
+from suffice.folds import Rows
 from suffice.progress import Progress
 from suffice.schema import Array
+from suffice.selection.leave_one_out import leave_one_out
 from suffice.selection.predicting import Prediction, predictions
 from suffice.selection.splitting import splits_of
 from suffice.tables import as_labels, encode, weights_of
+
+LEAST_LOG = float(np.log(np.finfo(np.float64).eps))  # as scikit-learn's log_loss cuts probabilities of 0
 
 
 class Held(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -106,20 +111,24 @@ def cross_validate(
     weights = weights_of(sample_weight, len(labels))
     scorers, single = _scorers(model, scoring)
     classes, _ = encode(labels, owner=type(model).__name__)
+    if isinstance(cv, str) and cv == "loo":
+        if return_train_score or return_estimator or return_indices:
+            raise ValueError('cv="loo" has no models of its own: use cv=LeaveOneOut() to have them, or their scores')
+        return _leave_one_out(model, X, labels, sample_weight, scorers, single, progress)
     splits = splits_of(cv, X, y, groups)
     results: dict[str, list[Any]] = {"fit_time": [], "score_time": []}
     found = Found(len(labels), classes)
     with Progress("cross-validation", len(splits), progress) as line:
         for done, prediction in enumerate(predictions(model, X, y, splits, sample_weight, classes)):
             line.say(done)
-            scored = _scored(scorers, prediction, X, labels, classes, weights)
             results["fit_time"].append(prediction.fit_time)
             results["score_time"].append(prediction.predict_time)
-            for name, score in scored.items():
-                results.setdefault(_key("test", name, single), []).append(score)
+            scores = {"test": _scored(scorers, prediction, X, labels, classes, weights)}
             if return_train_score:
-                for name, score in _train_scores(scorers, prediction, X, labels, weights).items():
-                    results.setdefault(_key("train", name, single), []).append(score)
+                scores["train"] = _train_scores(scorers, prediction, X, labels, weights)
+            for what, named in scores.items():
+                for name, score in named.items():
+                    results.setdefault(_key(what, name, single), []).append(score)
             if return_estimator:
                 results.setdefault("estimator", []).append(prediction.model)
             found.add(prediction.split.test, prediction.log_proba)
@@ -132,6 +141,30 @@ def cross_validate(
             "test": [split.test for split in splits],
         }
     return arrays | found.results()
+
+
+def _leave_one_out(
+    model: Any, X: Any, labels: Array, sample_weight: Any, scorers: dict[str, Any], single: bool, progress: bool
+) -> dict[str, Any]:
+    """Return the results of leaving out each row by itself; a score that one row cannot have is that of all rows."""
+    classes, codes = encode(labels, owner=type(model).__name__)
+    weights = weights_of(sample_weight, len(labels))
+    started = perf_counter()
+    log_proba = leave_one_out(model, X, labels, sample_weight, classes, progress)
+    results: dict[str, Any] = {"fit_time": np.array([perf_counter() - started])}
+    started = perf_counter()
+    every = np.arange(len(labels))
+    whole = Prediction(Rows(every, every), None, log_proba, log_proba.argmax(axis=1), 0.0, 0.0)
+    for name, scorer in scorers.items():
+        key = _key("test", name, single)
+        if isinstance(scorer, str) and scorer == "accuracy":
+            results[key] = (whole.codes == codes).astype(np.float64)
+        elif isinstance(scorer, str) and scorer == "neg_log_loss":
+            results[key] = np.maximum(log_proba[every, codes], LEAST_LOG)
+        else:
+            results[key] = np.array(list(_scored({name: scorer}, whole, X, labels, classes, weights).values()))
+    results["score_time"] = np.array([perf_counter() - started])
+    return results | {"log_proba": log_proba, "classes": classes, "predicted": np.ones(len(labels), bool)}
 
 
 class Found:

@@ -23,8 +23,7 @@ AT_ONCE = 16
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a model that learned a split's training rows says of its test rows: log P(class given x), and which is most.
-    """
+    """What a split's model says of its test rows: log P(class given x), and the code of the most probable class."""
 
     split: Split
     model: Any

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -93,16 +94,26 @@ class Moments(Statistic):
 
     def pooled(self) -> Self:
         """Return the moments of all classes together."""
+        return self._together
+
+    @cached_property
+    def _together(self) -> Self:
         n = self.n
-        first = np.argmax(n > 0, axis=0)  # of each column, the first class that has any of it
-        shift = np.take_along_axis(self.mean, np.broadcast_to(first, (1, self.m2.shape[1])), axis=0)
+        first = np.argmax(n > 0, axis=-2)[..., None, :]  # of each column, the first class that has any of it
+        one = (*self.m2.shape[:-2], 1, self.m2.shape[-1])
+        shift = np.take_along_axis(self.mean, np.broadcast_to(first, one), axis=-2)
         drift = np.where(n > 0, (self.mean - shift) + self.tail, 0.0)
         return type(self).about(
-            n.sum(0, keepdims=True),
+            n.sum(axis=-2, keepdims=True),
             shift,
-            (n * drift).sum(0, keepdims=True),
-            (self.m2 + n * drift * drift).sum(0, keepdims=True),
+            (n * drift).sum(axis=-2, keepdims=True),
+            (self.m2 + n * drift * drift).sum(axis=-2, keepdims=True),
         )
+
+    def with_pooled(self, pooled: Self) -> Self:
+        """Return the same moments, where those of all classes together are known already."""
+        self.__dict__["_together"] = pooled
+        return self
 
     def _distance(self, other: Self) -> Array:
         # the means are close beside their size, so their difference is exact and the tails count
