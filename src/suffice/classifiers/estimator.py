@@ -14,13 +14,13 @@ from suffice.classifiers.learner import Learner
 from suffice.estimation import chosen, log_evidence, posterior
 from suffice.families import Family
 from suffice.families.together import SingularError
-from suffice.leaving_out import chunks, left_out
 from suffice.model import Model
 from suffice.priors import Prior, for_columns
 from suffice.schema import Array, Columns
 from suffice.structures import STRUCTURES, Naive, Structure, Subject
 from suffice.tables import Block, Table, Target
 from suffice.tallies import Tally
+from suffice.validation.leaving_out import chunks, left_out
 
 # The model of each classifier, with the tally and the settings it was estimated from. Kept beside
 # the classifiers, not in them: it is no state of theirs, only work not to be done twice.

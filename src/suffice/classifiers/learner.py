@@ -12,10 +12,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
 from suffice.engines import memory
-from suffice.folds import HeldOut, Run, Split, Trained, runs, trained
 from suffice.schema import Array, Columns, merged_classes
 from suffice.tables import Block, Table, Target, as_block, as_labels
 from suffice.tallies import Statistic, Tally
+from suffice.validation.folds import HeldOut, Run, Split, Trained, runs, trained
 
 
 class Learner(BaseEstimator):  # type: ignore[misc]

@@ -12,12 +12,12 @@ from sklearn.utils.validation import validate_data
 
 from suffice.classifiers.base import TallyClassifier
 from suffice.engines import memory
-from suffice.folds import Run, Trained, trained
 from suffice.plan import NUMERIC, planned
 from suffice.schema import Array, Columns, Cuts, Features, Schema
 from suffice.structures import Joint, backed_off, without_combinations
 from suffice.tables import Block, Coded, FrameSheet, Sheet, Table, Target, as_sheet, decoded, matched, read, recoded
 from suffice.tallies import Tally
+from suffice.validation.folds import Run, Trained, trained
 
 Plan = tuple[tuple[Columns, ...], Features]
 

@@ -67,6 +67,10 @@ class BernoulliParameters(Parameters):
         weights = np.where(certain, 0.0, np.where(never, 0.0, self.log_p) - np.where(always, 0.0, self.log_q))
         return Linear(weights, np.where(certain, 0.0, self.log_q), veto)
 
+    @property
+    def product(self) -> Linear:
+        return self.linear
+
     @cached_property
     def octets(self) -> Array | None:
         """Σⱼ weights·xⱼ for all 256 patterns of each eight columns, [octet, pattern, class]."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -61,6 +62,11 @@ class CategoricalParameters(Parameters):
         for j, (start, size) in enumerate(zip(starts, self.sizes, strict=True)):
             drawn[:, j] = drawn_slots(table[k, start : start + size + 1], count, rng)
         return drawn
+
+    @classmethod
+    def side_by_side(cls, many: Sequence[Any]) -> Parameters | None:
+        log_p, log_unseen = (np.concatenate([getattr(its, name) for its in many]) for name in ("log_p", "log_unseen"))
+        return cls(log_p, log_unseen, many[0].sizes)
 
     @property
     def by_column(self) -> list[Array]:

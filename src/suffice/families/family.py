@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -31,6 +31,16 @@ class Parameters(Frozen, ABC):
     def along(self, columns: Columns, block: Block) -> Array:
         """Return log p(x given class), [row, class], of rows with parameters of their own each, [row, class, …]."""
         raise NotImplementedError(f"{type(self).__name__} are the same for all rows")
+
+    @property
+    def product(self) -> Any:
+        """The weights and biases of which the scores are a product with x alone; None if they are not."""
+        return None
+
+    @classmethod
+    def side_by_side(cls, many: Sequence[Any]) -> Parameters | None:
+        """Return parameters of the classes of all, side by side; None if they cannot be scored so."""
+        return None
 
     @property
     @abstractmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -61,6 +62,10 @@ class GaussianParameters(Parameters):
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         return rng.normal(self.mean[k], np.sqrt(self.variance[k]), (count, self.mean.shape[1]))
+
+    @classmethod
+    def side_by_side(cls, many: Sequence[Any]) -> Parameters | None:
+        return cls(np.concatenate([its.mean for its in many]), np.concatenate([its.variance for its in many]), 0.0)
 
     @cached_property
     def halved_precision(self) -> Array:

@@ -51,6 +51,10 @@ class MultinomialParameters(Parameters):
     def linear(self) -> Linear:
         return Linear.of(self.log_p, limit=self.limit)
 
+    @property
+    def product(self) -> Linear:
+        return self.linear
+
 
 # How many words a drawn row has: a multinomial says which they are, not how many.
 DRAWN_WORDS = 20

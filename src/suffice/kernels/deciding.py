@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from suffice.kernels.compiling import Kernel
 
 # A row that is impossible in every class says nothing about the class, so the prior stands in its
@@ -49,3 +51,43 @@ def normalise(scores: Any, class_log_prior: Any) -> None:
         # the highest first: beside a score of −1e300 the logarithm would vanish in the rounding
         for k in range(classes):
             scores[row, k] = (scores[row, k] - highest) - math.log(total)
+
+
+@Kernel
+def assess(scores: Any, first: int, class_log_prior: Any, codes: Any, least: float, found: Any) -> None:
+    """Write of each row −log P(its class), Σ (P − 1 if its class)², the highest P, and 1 if that is its class's.
+
+    P is the posterior of the scores, as `normalise` has it, of which those from ``first`` on are taken.
+    """
+    rows, classes = scores.shape[0], len(class_log_prior)
+    line = np.zeros(classes)
+    for row in range(rows):
+        best = 0
+        for k in range(classes):
+            line[k] = scores[row, first + k]
+            if line[k] > line[best]:
+                best = k
+        highest = line[best]
+        if highest == -math.inf:
+            best = 0
+            for k in range(classes):
+                line[k] = class_log_prior[k]
+                if line[k] > line[best]:
+                    best = k
+            highest = line[best]
+        elif highest == math.inf:
+            highest = 0.0
+            for k in range(classes):
+                line[k] = 0.0 if line[k] == math.inf else -math.inf
+        truth = codes[row]
+        right = line[truth] - highest
+        total = 0.0
+        squares = 0.0
+        for k in range(classes):
+            p = math.exp(line[k] - highest)
+            total += p
+            squares += p * p
+        found[row, 0] = -max(right - math.log(total), least)
+        found[row, 1] = 1.0 + squares / (total * total) - 2 * math.exp(right) / total
+        found[row, 2] = 1.0 / total
+        found[row, 3] = 1.0 if best == truth else 0.0

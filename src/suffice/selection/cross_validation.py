@@ -11,13 +11,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils import _safe_indexing
 
-from suffice.folds import Rows
 from suffice.progress import Progress
 from suffice.schema import Array
 from suffice.selection.leave_one_out import leave_one_out
-from suffice.selection.predicting import Prediction, predictions
-from suffice.selection.splitting import splits_of
 from suffice.tables import as_labels, encode, weights_of
+from suffice.validation.folds import Rows
+from suffice.validation.predicting import Prediction, predictions
+from suffice.validation.splitting import splits_of
 
 LEAST_LOG = float(np.log(np.finfo(np.float64).eps))  # as scikit-learn's log_loss cuts probabilities of 0
 

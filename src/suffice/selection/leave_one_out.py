@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from suffice.classifiers.base import TallyClassifier
-from suffice.folds import Fold
 from suffice.progress import Progress
 from suffice.schema import Array
-from suffice.selection.predicting import predictions
+from suffice.validation.folds import Fold
+from suffice.validation.predicting import predictions
 
 
 def leave_one_out(
@@ -25,7 +24,7 @@ def leave_one_out(
     rows = len(labels)
     log_proba, todo = np.empty((rows, len(classes))), np.ones(rows, bool)
     with Progress("leave-one-out", rows, progress) as line:
-        if isinstance(model, TallyClassifier) and model._closed_form:
+        if getattr(model, "_closed_form", False):
             model._check(None)
             for some, found, exact in model._one_left_out(X, labels, sample_weight):
                 log_proba[some], todo[some] = found, ~exact

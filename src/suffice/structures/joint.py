@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,6 +54,10 @@ class Joint(Structure):
 @dataclass(frozen=True)
 class JointParameters(CategoricalParameters):
     """The shares of levels, of which the last column's are combinations of all others."""
+
+    @classmethod
+    def side_by_side(cls, many: Sequence[Any]) -> Parameters | None:
+        return None
 
     @property
     def n_parameters(self) -> int:

@@ -17,8 +17,8 @@ import numpy as np
 from suffice.kernels.averaging import MOST_COUNTED
 from suffice.schema import Array
 
-# Rows that must be copied are copied this many cells at a time: they stay in the cache until used.
-PIECE = 1 << 16
+# Rows that must be copied are copied this many bytes at a time: they stay in the cache until used.
+PIECE = 1 << 19
 
 NATIVE = {np.dtype(kind) for kind in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")}
 
@@ -148,7 +148,11 @@ class Dense(Block):
     def pieces(self, start: int, stop: int, cells: int | None = None) -> Iterator[tuple[slice, Array]]:
         """Yield the rows from start to stop in C order, read-only, with where they stand."""
         whole = self.in_place and cells is None
-        step = stop - start if whole else max((PIECE if cells is None else cells) // self.shape[1], 1)
+        step = (
+            stop - start
+            if whole
+            else max((PIECE // self.dtype.itemsize if cells is None else cells) // self.shape[1], 1)
+        )
         for first in range(start, stop, step):
             rows = slice(first, min(first + step, stop))
             with np.errstate(over="ignore"):  # a number too large for a double is infinite, and found as such
@@ -162,7 +166,7 @@ class Dense(Block):
     def complete(self) -> Array | None:
         if not self.gaps or self.dtype.kind != "f":
             return None
-        return np.concatenate([~np.isnan(x).any(axis=1) for _, x in self.pieces(0, self.shape[0], PIECE)])
+        return np.concatenate([~np.isnan(x).any(axis=1) for _, x in self.pieces(0, self.shape[0], PIECE // 8)])
 
     def scored(self, rows: slice, scores: Array) -> Iterator[tuple[Array, Array]]:
         """Yield the rows in pieces, each with its own of the scores [row, class]."""
@@ -170,7 +174,7 @@ class Dense(Block):
             yield piece, scores[here.start - rows.start : here.stop - rows.start]
 
     def find(self, rows: slice, wrong: Callable[[Array], Array]) -> tuple[int, int, Any] | None:
-        step = max(PIECE // self.shape[1], 1)
+        step = max(PIECE // 8 // self.shape[1], 1)
         for first in range(rows.start, rows.stop, step):
             for here, piece in self.pieces(first, min(first + step, rows.stop)):
                 places = np.argwhere(wrong(piece))

@@ -46,7 +46,7 @@ class Frame(Dense):
         return replace(self, array=self.array[rows])
 
     def pieces(self, start: int, stop: int, cells: int | None = None) -> Iterator[tuple[slice, Array]]:
-        step = max((4 * PIECE if cells is None else cells) // self.shape[1], 1)
+        step = max((PIECE // 2 if cells is None else cells) // self.shape[1], 1)
         for first in range(start, stop, step):
             rows = slice(first, min(first + step, stop))
             numbers = self.array[rows].to_numpy()

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.validation import _num_samples
 
-from suffice.folds import Fold, Rows, Split
 from suffice.schema import Array
 from suffice.tables import as_labels, encode
+from suffice.validation.folds import Fold, Rows, Split
 
 
 def splits_of(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Split]:

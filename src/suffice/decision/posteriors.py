@@ -1,4 +1,4 @@
-"""From log joint probabilities to a decision: class priors, posteriors, the most probable class."""
+"""Class priors, and from log joint probabilities to posteriors and the most probable class."""
 
 from __future__ import annotations
 

@@ -11,12 +11,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from suffice.classifiers.base import TallyClassifier
-from suffice.folds import HeldOut, Split
 from suffice.parallel import spread
 from suffice.schema import Array
-from suffice.selection.splitting import repeats_rows
 from suffice.tables import as_labels, weights_of
+from suffice.validation.folds import HeldOut, Split
+from suffice.validation.splitting import repeats_rows
 
 AT_ONCE = 16
 
@@ -33,16 +32,21 @@ class Prediction:
     predict_time: float
 
 
+def adds_up(model: Any) -> bool:
+    """Say whether all that a model learns is a tally."""
+    return bool(getattr(model, "_adds_up", False))
+
+
 def predictions(
     model: Any, X: Any, y: Any, splits: Sequence[Split], sample_weight: Any, classes: Array
 ) -> Iterator[Prediction]:
     """Yield the predictions of each split, with a column for each of the classes."""
-    by_sums = isinstance(model, TallyClassifier) and model._adds_up and not repeats_rows(list(splits))
+    by_sums = adds_up(model) and not repeats_rows(list(splits))
     yield from (_by_sums if by_sums else _by_fitting)(model, X, y, splits, sample_weight, classes)
 
 
 def _by_sums(
-    model: TallyClassifier, X: Any, y: Any, splits: Sequence[Split], sample_weight: Any, classes: Array
+    model: Any, X: Any, y: Any, splits: Sequence[Split], sample_weight: Any, classes: Array
 ) -> Iterator[Prediction]:
     def predicted(held_out: HeldOut) -> Prediction:
         started = perf_counter()

@@ -1,0 +1,12 @@
+"""From log joint probabilities to a decision: class priors, posteriors, calibration, costs, the right to abstain."""
+
+from suffice.decision.posteriors import (
+    class_prior,
+    drawn_class_prior,
+    empirical_prior,
+    log,
+    log_posterior,
+    most_probable,
+)
+
+__all__ = ["class_prior", "drawn_class_prior", "empirical_prior", "log", "log_posterior", "most_probable"]
