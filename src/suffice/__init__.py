@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from suffice.parallel import get_threads, set_threads, threads
     from suffice.priors import Beta, Dirichlet, Flat, Gamma, MEstimate, NormalInverseGamma, NormalInverseWishart, Prior
     from suffice.schema import Text
+    from suffice.selection.comparison import compare
     from suffice.selection.cross_validation import cross_validate
     from suffice.structures import Averaged, Chain, Full, Joint, Tree
     from suffice.tallies import CoMoments, Counts, Moments, PairCounts, Tally
@@ -68,6 +69,7 @@ __all__ = [
     "Tally",
     "Text",
     "Tree",
+    "compare",
     "cross_validate",
     "get_threads",
     "set_threads",
@@ -100,6 +102,7 @@ _HOMES = {
         "Prior",
     ),
     "suffice.schema": ("Text",),
+    "suffice.selection.comparison": ("compare",),
     "suffice.selection.cross_validation": ("cross_validate",),
     "suffice.structures": ("Averaged", "Chain", "Full", "Joint", "Tree"),
     "suffice.tallies": ("CoMoments", "Counts", "Moments", "PairCounts", "Tally"),

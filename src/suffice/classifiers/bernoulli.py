@@ -48,6 +48,7 @@ class BernoulliNB(FeatureCounts, DiscreteNB):
     """
 
     _family = "bernoulli"
+    _counts_by = ("binarize",)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **DiscreteNB._parameter_constraints,
         "binarize": [None, Interval(Real, 0, None, closed="left")],

@@ -192,6 +192,10 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         merged: Self = super().__add__(other)
         return merged
 
+    def _reads_for(self, other: Any) -> bool:
+        pairs = type(other) is type(self) and (self.covariance in PAIRED or other.covariance not in PAIRED)
+        return pairs and self._adds_up and other._adds_up
+
     @property
     def _adds_up(self) -> bool:
         return self.solver != "svd"

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from suffice import decision
-from suffice.classifiers.learner import Learner
+from suffice.classifiers.learner import Learner, comparable
 from suffice.estimation import chosen, log_evidence, posterior
 from suffice.families import Family
 from suffice.families.together import SingularError
 from suffice.model import Model
-from suffice.priors import Prior, for_columns
+from suffice.priors import for_columns
 from suffice.schema import Array, Columns
 from suffice.structures import STRUCTURES, Naive, Structure, Subject
 from suffice.tables import Block, Table, Target
@@ -190,17 +188,4 @@ class Estimator(Learner):
 
     def _settings(self) -> tuple[Any, ...]:
         """Return the settings in a form that can be compared, arrays by their contents."""
-        return tuple([_comparable(getattr(self, name)) for name in self._setting_names])
-
-
-def _comparable(value: Any) -> Any:
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, Prior):
-        return (type(value), *(_comparable(each) for each in vars(value).values()))
-    if isinstance(value, Mapping):
-        return tuple((key, _comparable(each)) for key, each in value.items())
-    array = np.asarray(value)
-    if array.dtype.kind != "O":
-        return array.shape, array.tobytes()
-    return tuple(_comparable(each) for each in array) if array.ndim else (type(value), id(value))
+        return tuple([comparable(getattr(self, name)) for name in self._setting_names])

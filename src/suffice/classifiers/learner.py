@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
 from suffice.engines import memory
+from suffice.priors import Prior
 from suffice.schema import Array, Columns, merged_classes
 from suffice.tables import Block, Table, Target, as_block, as_labels
 from suffice.tallies import Statistic, Tally
@@ -24,6 +25,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     _family: ClassVar[str]
     _sparse: ClassVar[bool] = True
     _setting_names: ClassVar[tuple[str, ...]] = ()
+    _counts_by: ClassVar[tuple[str, ...]] = ()  # the settings that decide what is counted
 
     tally_: Tally
 
@@ -67,6 +69,12 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         other.__dict__ = {name: getattr(self, name) for name in self._setting_names}
         other.tally_ = tally
         return other
+
+    def _reads_for(self, other: Any) -> bool:
+        """Say whether what this one would count of rows is all that another needs."""
+        return type(other) is type(self) and all(
+            comparable(getattr(self, name)) == comparable(getattr(other, name)) for name in self._counts_by
+        )
 
     @property
     def _adds_up(self) -> bool:
@@ -227,3 +235,17 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     @property
     def _statistic(self) -> Statistic:
         return self._learned().statistics[0]
+
+
+def comparable(value: Any) -> Any:
+    """Return a setting in a form that can be compared, an array by its contents."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, Prior):
+        return (type(value), *(comparable(each) for each in vars(value).values()))
+    if isinstance(value, Mapping):
+        return tuple((key, comparable(each)) for key, each in value.items())
+    array = np.asarray(value)
+    if array.dtype.kind != "O":
+        return array.shape, array.tobytes()
+    return tuple(comparable(each) for each in array) if array.ndim else (type(value), id(value))

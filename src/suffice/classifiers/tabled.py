@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from suffice.classifiers.base import TallyClassifier
+from suffice.classifiers.learner import comparable
 from suffice.engines import memory
 from suffice.plan import NUMERIC, planned
 from suffice.schema import Array, Columns, Cuts, Features, Schema
@@ -106,6 +107,16 @@ class TabledClassifier(TallyClassifier):
 
     def _cells(self, opened: Sheet, tally: Tally) -> tuple[Block, ...]:
         return read(opened, tally.schema.blocks, grow=False)[1]
+
+    def _reads_for(self, other: Any) -> bool:
+        if type(other) is not type(self) or comparable(self.families) != comparable(other.families):
+            return False
+        mine, its = self._structure(), other._structure()
+        numeric = [
+            (structure.numeric if numeric == "auto" else None) or numeric
+            for structure, numeric in ((mine, self.numeric), (its, other.numeric))
+        ]
+        return numeric[0] == numeric[1] and mine.counts_for(its)
 
     @property
     def _closed_form(self) -> bool:

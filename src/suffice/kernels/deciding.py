@@ -57,7 +57,8 @@ def normalise(scores: Any, class_log_prior: Any) -> None:
 def assess(scores: Any, first: int, class_log_prior: Any, codes: Any, least: float, found: Any) -> None:
     """Write of each row −log P(its class), Σ (P − 1 if its class)², the highest P, and 1 if that is its class's.
 
-    P is the posterior of the scores, as `normalise` has it, of which those from ``first`` on are taken.
+    P is the posterior of the scores, as `normalise` has it, of which those from ``first`` on are taken. A
+    class of −1 is one that has none.
     """
     rows, classes = scores.shape[0], len(class_log_prior)
     line = np.zeros(classes)
@@ -80,7 +81,7 @@ def assess(scores: Any, first: int, class_log_prior: Any, codes: Any, least: flo
             for k in range(classes):
                 line[k] = 0.0 if line[k] == math.inf else -math.inf
         truth = codes[row]
-        right = line[truth] - highest
+        right = line[truth] - highest if truth >= 0 else -math.inf
         total = 0.0
         squares = 0.0
         for k in range(classes):

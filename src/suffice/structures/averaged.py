@@ -92,6 +92,11 @@ class Auto(Averaged):
     """
 
     name = "auto"
+    shares_counts = False
+
+    def counts_for(self, other: Structure) -> bool:
+        # it may find that there is no room for pairs
+        return other == self or not other.paired
 
     def pairs(self, columns: Columns, classes: int, complete: float) -> bool:
         if columns.family == "gaussian":

@@ -26,6 +26,7 @@ class Joint(Structure):
 
     name = "joint"
     paired = ("categorical",)
+    shares_counts = False
 
     def extended(self, columns: Columns) -> Columns:
         """Return the columns with one more, which counts their combinations."""
@@ -39,6 +40,9 @@ class Joint(Structure):
 
     def dependent(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
         return self._combined(subject[1], independent(rule, subject, prior))
+
+    def counts_for(self, other: Structure) -> bool:
+        return other == self
 
     def _combined(self, columns: Columns, naive: Parameters) -> Parameters:
         assert isinstance(naive, CategoricalParameters)

@@ -39,11 +39,16 @@ class Structure(ABC):
 
     name: ClassVar[str]
     paired: ClassVar[tuple[str, ...]] = ()
+    shares_counts: ClassVar[bool] = True  # whether its pairs are those that others count, too
     numeric: ClassVar[str | None] = None  # what numeric="auto" means under it, if not what it always means
 
     def extended(self, columns: Columns) -> Columns:
         """Return a block with what the structure counts beside the columns themselves."""
         return columns
+
+    def counts_for(self, other: Structure) -> bool:
+        """Say whether what is counted for this structure is all that another needs."""
+        return other == self or (other.shares_counts and set(other.paired) <= set(self.paired))
 
     def pairs(self, columns: Columns, classes: int, complete: float) -> bool:
         """Say whether a block is to be counted in pairs; ``complete`` is the share of rows without an empty cell."""

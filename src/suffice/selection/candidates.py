@@ -1,0 +1,29 @@
+"""What is compared where nothing else is said, and what models are called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sklearn.base import clone
+
+from suffice.classifiers.bayes import BayesClassifier
+from suffice.classifiers.choosing import PRIORS, structures_for
+
+
+def candidates(X: Any) -> dict[str, Any]:
+    """Return structures, rules and priors of a classifier for tables, as many as its columns allow."""
+    found: dict[str, Any] = {}
+    for structure in (*structures_for(X), "full"):
+        for prior in PRIORS:
+            found[f"{structure}, mean, prior {prior:g}"] = BayesClassifier(structure=structure, prior=prior)
+        found[f"{structure}, predictive"] = BayesClassifier(structure=structure, estimate="predictive")
+    found["naive, mle"] = BayesClassifier(structure="naive", estimate="mle")
+    return found
+
+
+def names_of(models: Sequence[Any]) -> list[str]:
+    """Return a name for each model: its class and the settings that are not the default, numbered where alike."""
+    names = [" ".join(repr(clone(model)).split()) for model in models]
+    times = [names[: place + 1].count(name) for place, name in enumerate(names)]
+    return [f"{name} #{n}" if names.count(name) > 1 else name for name, n in zip(names, times, strict=True)]
