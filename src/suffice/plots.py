@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from suffice.decision.reliability import Reliability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +32,7 @@ def ladder(table: Sequence[dict[str, Any]], ax: Axes | None = None) -> Axes:
     return ax
 
 
-def reliability(curves: dict[str, Reliability], ax: Axes | None = None) -> Axes:
+def reliability(curves: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     """Draw how often what was said with probability p is right; on the diagonal it is in p of all cases."""
     ax = _axes(ax, (5, 5))
     ax.plot([0, 1], [0, 1], color="grey", linewidth=1, linestyle="--", label="as it should be")

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
+from sklearn.utils._param_validation import StrOptions
 
 from suffice import decision
 from suffice.classifiers.estimator import Estimator
+from suffice.decision.calibration import MAPS, Calibration
+from suffice.decision.costs import cheapest, cost_matrix, rejected
 from suffice.logistic.forms import LinearForm
 from suffice.model import Model
 from suffice.schema import Array
 from suffice.structures import Subject
+from suffice.tables import encode, weights_of
 from suffice.tallies import Tally
+from suffice.validation.predicting import predictions
+from suffice.validation.splitting import most_folds
 
 # How many probabilities are drawn at once for an interval: the rows are taken a few at a time.
 DRAWN_CELLS = 1 << 22
@@ -24,20 +31,52 @@ DRAWN_CELLS = 1 << 22
 class TallyClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     """A classifier that asks the model of its tally."""
 
-    def predict(self, X: Any) -> Array:
-        """Return the most probable label of each row.
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+
+    calibrate: str | None
+    calibration_: Calibration
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._parameter_constraints = {**cls._parameter_constraints, "calibrate": [None, StrOptions(set(MAPS))]}
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        costs: Any = None,
+        reject_below: float | None = None,
+        reject_label: Any = None,
+        class_prior: Any = None,
+    ) -> Array:
+        """Return the most probable label of each row, or the one that costs least to say.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             The rows.
+        costs : array-like of shape (n_classes, n_classes) or dict {(true, said): cost}, default=None
+            What it costs to say a class where another is true; the label of least expected cost is returned.
+        reject_below : float, default=None
+            Where no class is as probable as this, ``reject_label`` is returned.
+        reject_label : object, default=None
+            What to say where nothing is said.
+        class_prior : as in the constructor, default=None
+            Probabilities of the classes where these rows come from, in place of those that were learned.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,)
         """
         tally = self._learned()
-        return tally.schema.classes[self._model().most_probable(self._blocks(X, tally))]
+        classes = tally.schema.classes
+        if costs is None and reject_below is None and class_prior is None and self.calibrate is None:
+            return classes[self._model().most_probable(self._blocks(X, tally))]
+        matrix = None if costs is None else cost_matrix(costs, classes)
+        log_posterior = self.predict_log_proba(X, class_prior=class_prior)
+        codes = log_posterior.argmax(axis=1) if matrix is None else cheapest(log_posterior, matrix)
+        labels = classes[codes]
+        return labels if reject_below is None else rejected(labels, log_posterior, reject_below, reject_label)
 
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Return log p(x, class) = log P(class) + log p(x given class).
@@ -53,33 +92,48 @@ class TallyClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         """
         return self._model().log_joint(self._blocks(X, self._learned()))
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any, *, class_prior: Any = None) -> Array:
         """Return log P(class given x).
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             The rows.
+        class_prior : as in the constructor, default=None
+            Probabilities of the classes where these rows come from, in place of those that were learned.
 
         Returns
         -------
         log_probabilities : ndarray of shape (n_samples, n_classes)
         """
-        return self._model().log_posterior(self._blocks(X, self._learned()))
+        tally, model = self._learned(), self._model()
+        if class_prior is None:
+            return self._calibrated(model.log_posterior(self._blocks(X, tally)))
+        prior = decision.log(decision.class_prior(class_prior, tally.schema.classes, tally.class_count))
+        if not np.array_equal(self._scored(prior), prior):
+            raise ValueError(f"{type(self).__name__} has no use for the probabilities of the classes")
+        if self.calibrate is None:
+            return replace(model, class_log_prior=prior).log_posterior(self._blocks(X, tally))
+        # what was calibrated stands for the prior that was learned: that is taken out, and the other put in
+        learned = np.maximum(model.class_log_prior, np.log(np.finfo(np.float64).tiny))
+        shifted = self._calibrated(model.log_posterior(self._blocks(X, tally))) + (prior - learned)
+        return decision.log_posterior(shifted, prior)
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, *, class_prior: Any = None) -> Array:
         """Return P(class given x).
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             The rows.
+        class_prior : as in the constructor, default=None
+            Probabilities of the classes where these rows come from, in place of those that were learned.
 
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
         """
-        log_posterior = self.predict_log_proba(X)
+        log_posterior = self.predict_log_proba(X, class_prior=class_prior)
         return np.exp(log_posterior, out=log_posterior)
 
     def score_samples(self, X: Any) -> Array:
@@ -131,6 +185,8 @@ class TallyClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
             With exactly this model's posteriors.
         """
         model = self._model()
+        if self.calibrate is not None:
+            raise ValueError("calibrated probabilities have no linear form; set calibrate=None")
         if len(model.parameters) != 1:
             raise ValueError("columns of several families have no linear form together")
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -141,6 +197,49 @@ class TallyClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
                 'use estimate="mean" with a prior of more than 0'
             )
         return LinearForm(self.classes_, coefficients, biases + model.class_log_prior, lift)
+
+    @property
+    def _adds_up(self) -> bool:
+        return self.calibrate is None
+
+    def _calibrated(self, log_posterior: Array) -> Array:
+        """Return log P(class given x) as calibrated, where that is asked for."""
+        if self.calibrate is None:
+            return log_posterior
+        found = self.__dict__.get("calibration_")
+        if found is None or found.method != self.calibrate or found.classes != self.classes_.tolist():
+            raise ValueError(
+                f"calibrate={self.calibrate!r} is learned by fit, and this was fitted without it, or has learned or "
+                "forgotten classes since; fit again, or set calibrate=None"
+            )
+        return np.asarray(found(log_posterior))
+
+    def _learn(self, known: Tally | None, X: Any, y: Any, classes: Any, sample_weight: Any, *, whole: bool) -> Self:
+        """Learn, and calibrate by predictions for rows held out; nothing is changed before all has gone well."""
+        if not whole or self.calibrate is None:
+            return super()._learn(known, X, y, classes, sample_weight, whole=whole)
+        self._check(None)
+        calibration = self._calibration(X, y, sample_weight)
+        super()._learn(known, X, y, classes, sample_weight, whole=whole)
+        self.calibration_ = calibration
+        return self
+
+    def _calibration(self, X: Any, y: Any, sample_weight: Any) -> Calibration:
+        labels, codes = encode(y, owner=type(self).__name__)
+        splits = most_folds(codes)
+        if splits is None:
+            counts = np.bincount(codes)
+            raise ValueError(
+                f"calibrate={self.calibrate!r} needs at least two rows of each class to hold one out: class "
+                f"{labels.tolist()[int(counts.argmin())]!r} has {counts.min()}; leave it out, or set calibrate=None"
+            )
+        plain = clone(self).set_params(calibrate=None)
+        log_proba, fold = np.empty((len(codes), len(labels))), np.empty(len(codes), np.intp)
+        for place, prediction in enumerate(predictions(plain, X, y, splits, sample_weight, labels)):
+            log_proba[prediction.split.test], fold[prediction.split.test] = prediction.log_proba, place
+        assert self.calibrate is not None
+        weights = weights_of(sample_weight, len(codes))
+        return Calibration.of(self.calibrate, labels, log_proba, codes, fold, weights)
 
     def _decoded(self, tally: Tally, blocks: tuple[Array, ...], rng: np.random.Generator) -> Array:
         """Return drawn cells as a user would have passed them."""
@@ -184,7 +283,8 @@ class TallyClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         for first in range(0, blocks[0].shape[0], step):
             last, rng = min(first + step, blocks[0].shape[0]), np.random.default_rng(seed)
             rows = tuple(block.between(first, last) for block in blocks)
-            drawn = [np.exp(self._drawn(tally, subjects, priors, rng).log_posterior(rows)) for _ in range(draws)]
+            models = (self._drawn(tally, subjects, priors, rng) for _ in range(draws))
+            drawn = [np.exp(self._calibrated(model.log_posterior(rows))) for model in models]
             bounds.append(np.quantile(drawn, quantiles, axis=0))
         lower, upper = np.concatenate(bounds, axis=1)
         return lower, upper

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from suffice.classifiers.choosing import PRIORS, best_of, structures_for
 from suffice.classifiers.tabled import TabledClassifier
 from suffice.estimation import RULES, posterior
 from suffice.families import FAMILIES, Family
@@ -43,9 +44,13 @@ class BayesClassifier(TabledClassifier):
     estimate : {"mle", "map", "mean", "predictive"}, default="mean"
         How parameters are read off the data.
     prior : number, Prior, dict {column or family: prior}, "auto" or "auto-by-column", default=0.5
-        What was believed of them; "mle" has no use for it.
+        What was believed of them; "mle" has no use for it. "auto" is the pseudo-count that predicts rows held
+        out best, chosen together with the structure if that is "auto", too (``chosen_``);
+        "auto-by-column" has the most evidence, column by column.
     class_prior : "empirical", "uniform", array-like, dict {label: p}, number or Prior, default="empirical"
         The probabilities of the classes.
+    calibrate : {"temperature", "vector", "isotonic"}, default=None
+        How ``fit`` makes probabilities honest, by predictions for rows held out; None leaves them as they are.
 
     Examples
     --------
@@ -73,6 +78,7 @@ class BayesClassifier(TabledClassifier):
         estimate: str = "mean",
         prior: Any = 0.5,
         class_prior: Any = "empirical",
+        calibrate: str | None = None,
     ) -> None:
         self.families = families
         self.structure = structure
@@ -80,6 +86,7 @@ class BayesClassifier(TabledClassifier):
         self.estimate = estimate
         self.prior = prior
         self.class_prior = class_prior
+        self.calibrate = calibrate
 
     def fit_table(self, source: Any, target: str, *, weight: str | None = None, missing_target: str = "error") -> Self:
         """Learn from a table that has the labels in a column of its own.
@@ -101,6 +108,8 @@ class BayesClassifier(TabledClassifier):
         """
         X, y, weights = split_frame(source, target, weight, missing_target)
         return self.fit(X, y, weights)
+
+    chosen_: dict[str, Any]
 
     @property
     def families_(self) -> dict[Any, str]:
@@ -134,12 +143,54 @@ class BayesClassifier(TabledClassifier):
         """The prior in use: as set, or {column: pseudo-count} as "auto" chose."""
         tally = self._learned()
         self._check(tally)
-        if not isinstance(self.prior, str):
-            return self.prior
+        if self._chooses or not isinstance(self.prior, str):
+            return self._chosen("prior")
         found: dict[Any, float] = {}
         for columns, prior in zip(tally.schema.blocks, self._priors(tally), strict=True):
             found |= dict(zip(columns.names or (), np.broadcast_to(prior, columns.count).tolist(), strict=True))
         return {name: found[name] for name in self._features.names if name in found}
+
+    @property
+    def _chooses(self) -> bool:
+        """Whether the prior, and the structure unless it is said, are chosen by what they predict."""
+        return isinstance(self.prior, str) and self.prior == "auto" and self.estimate != "mle"
+
+    @property
+    def _adds_up(self) -> bool:
+        return not self._chooses and super()._adds_up
+
+    def _learn(self, known: Tally | None, X: Any, y: Any, classes: Any, sample_weight: Any, *, whole: bool) -> Self:
+        """Learn, after the choice of what is to be chosen; what was chosen once stays until ``fit``."""
+        if not self._chooses or (not whole and "chosen_" in self.__dict__):
+            return super()._learn(known, X, y, classes, sample_weight, whole=whole)
+        before = self.__dict__.get("chosen_")
+        self.chosen_ = self._choice(X, y, sample_weight)
+        try:
+            return super()._learn(known, X, y, classes, sample_weight, whole=whole)
+        except BaseException:
+            self.__dict__.pop("chosen_")
+            if before is not None:
+                self.chosen_ = before
+            raise
+
+    def _choice(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
+        """Return the structure and the prior of the least log-loss on rows held out."""
+        by_itself = isinstance(self.structure, str) and self.structure == "auto"
+        grid = [
+            {"structure": structure, "prior": prior}
+            for structure in (structures_for(X) if by_itself else (self.structure,))
+            for prior in PRIORS
+        ]
+        settings = self.get_params(deep=False) | {"calibrate": None}
+        place = best_of([type(self)(**settings | choice) for choice in grid], X, y, sample_weight)
+        return grid[place] if place is not None else {"structure": self.structure, "prior": 0.5}
+
+    def _chosen(self, name: str) -> Any:
+        """Return a setting, or what was chosen in its place."""
+        said = getattr(self, name)
+        if not self._chooses or not (isinstance(said, str) and said == "auto"):
+            return said
+        return self.__dict__.get("chosen_", {}).get(name, {"structure": "auto", "prior": 0.5}[name])
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         said = super().__repr__(N_CHAR_MAX=N_CHAR_MAX)
@@ -154,11 +205,12 @@ class BayesClassifier(TabledClassifier):
         return tags
 
     def _structure(self) -> Structure:
-        if isinstance(self.structure, Structure):
-            return self.structure
-        if not isinstance(self.structure, str) or self.structure not in STRUCTURES:
-            raise ValueError(f"structure={self.structure!r} is not known; it is one of {', '.join(STRUCTURES)}")
-        return STRUCTURES[self.structure]
+        structure = self._chosen("structure")
+        if isinstance(structure, Structure):
+            return structure
+        if not isinstance(structure, str) or structure not in STRUCTURES:
+            raise ValueError(f"structure={structure!r} is not known; it is one of {', '.join(STRUCTURES)}")
+        return STRUCTURES[structure]
 
     def _check_settings(self, tally: Tally) -> None:
         structure, features = self._structure(), tally.schema.features
@@ -184,7 +236,8 @@ class BayesClassifier(TabledClassifier):
         return FAMILIES[columns.family]
 
     def _prior_setting(self, columns: Columns) -> Any:
-        return by_name(super()._prior_setting(columns), columns)
+        chosen = self._chosen("prior")
+        return chosen if self._chooses else by_name(super()._prior_setting(columns), columns)
 
 
 def _check_named(prior: Mapping[Any, Any], tally: Tally) -> None:

@@ -37,6 +37,8 @@ class BernoulliNB(FeatureCounts, DiscreteNB):
         What was believed of them; None takes alpha. "mle" has no use for it.
     epsilon : float, default=0.0
         Added to every probability before its logarithm is taken: a guard for "mle".
+    calibrate : {"temperature", "vector", "isotonic"}, default=None
+        How ``fit`` makes probabilities honest, by predictions for rows held out; None leaves them as they are.
 
     Examples
     --------
@@ -65,9 +67,11 @@ class BernoulliNB(FeatureCounts, DiscreteNB):
         estimate: str = "mean",
         prior: Any = None,
         epsilon: float = 0.0,
+        calibrate: str | None = None,
     ) -> None:
         super().__init__(alpha, force_alpha, fit_prior, class_prior, estimate, prior, epsilon)
         self.binarize = binarize
+        self.calibrate = calibrate
 
     def _columns(self, block: Block) -> Columns:
         return replace(super()._columns(block), threshold=None if self.binarize is None else float(self.binarize))

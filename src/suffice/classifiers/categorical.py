@@ -39,6 +39,8 @@ class CategoricalNB(DiscreteNB):
         Added to every probability before its logarithm is taken: a guard for "mle".
     min_categories : int or array-like of shape (n_features,), default=None
         The least number of levels of each column.
+    calibrate : {"temperature", "vector", "isotonic"}, default=None
+        How ``fit`` makes probabilities honest, by predictions for rows held out; None leaves them as they are.
 
     Examples
     --------
@@ -67,9 +69,11 @@ class CategoricalNB(DiscreteNB):
         estimate: str = "mean",
         prior: Any = None,
         epsilon: float = 0.0,
+        calibrate: str | None = None,
     ) -> None:
         super().__init__(alpha, force_alpha, fit_prior, class_prior, estimate, prior, epsilon)
         self.min_categories = min_categories
+        self.calibrate = calibrate
 
     def _estimator(self, columns: Columns) -> Categorical:
         return Categorical(self.epsilon)

@@ -53,6 +53,8 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     solver : {"moments", "svd"}, default="moments"
         "svd" never forms a covariance, for a shared one of more columns than rows; its result is no sum,
         so that it cannot learn in batches, forget or merge.
+    calibrate : {"temperature", "vector", "isotonic"}, default=None
+        How ``fit`` makes probabilities honest, by predictions for rows held out; None leaves them as they are.
 
     Examples
     --------
@@ -86,6 +88,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         class_prior: Any = "empirical",
         ddof: float = 0,
         solver: str = "moments",
+        calibrate: str | None = None,
     ) -> None:
         self.covariance = covariance
         self.shrinkage = shrinkage
@@ -94,6 +97,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         self.class_prior = class_prior
         self.ddof = ddof
         self.solver = solver
+        self.calibrate = calibrate
 
     @property
     def means_(self) -> Array:
@@ -198,7 +202,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
 
     @property
     def _adds_up(self) -> bool:
-        return self.solver != "svd"
+        return self.solver != "svd" and super()._adds_up
 
     def _svd_settings(self) -> tuple[Any, ...]:
         return self.estimate, self.shrinkage, self.ddof, repr(self.prior)

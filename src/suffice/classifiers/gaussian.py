@@ -34,6 +34,8 @@ class GaussianNB(TallyClassifier):
         The probabilities of the classes; None takes their shares of the rows.
     ddof : float, default=0
         What is taken off n in the most likely variance; 1 makes it unbiased.
+    calibrate : {"temperature", "vector", "isotonic"}, default=None
+        How ``fit`` makes probabilities honest, by predictions for rows held out; None leaves them as they are.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class GaussianNB(TallyClassifier):
         prior: Any = None,
         class_prior: Any = None,
         ddof: float = 0,
+        calibrate: str | None = None,
     ) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
@@ -70,6 +73,7 @@ class GaussianNB(TallyClassifier):
         self.prior = prior
         self.class_prior = class_prior
         self.ddof = ddof
+        self.calibrate = calibrate
 
     def _class_prior(self) -> Any:
         if self.priors is not None and self.class_prior is not None:

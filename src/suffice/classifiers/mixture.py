@@ -63,6 +63,8 @@ class MixtureClassifier(TallyClassifier):
         The seed.
     progress : bool, default=True
         Whether to show how far it has come, on a terminal, when it takes longer than a second.
+    calibrate : {"temperature", "vector", "isotonic"}, default=None
+        How ``fit`` makes probabilities honest, by predictions for rows held out; None leaves them as they are.
 
     Examples
     --------
@@ -106,6 +108,7 @@ class MixtureClassifier(TallyClassifier):
         tol: float = 1e-3,
         random_state: Any = 0,
         progress: bool = True,
+        calibrate: str | None = None,
     ) -> None:
         self.components = components
         self.family = family
@@ -120,6 +123,7 @@ class MixtureClassifier(TallyClassifier):
         self.tol = tol
         self.random_state = random_state
         self.progress = progress
+        self.calibrate = calibrate
 
     @property
     def partial_fit(self) -> NoReturn:

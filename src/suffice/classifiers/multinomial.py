@@ -33,6 +33,8 @@ class MultinomialNB(FeatureCounts, DiscreteNB):
         What was believed of them; None takes alpha. "mle" has no use for it.
     epsilon : float, default=0.0
         Added to every probability before its logarithm is taken: a guard for "mle".
+    calibrate : {"temperature", "vector", "isotonic"}, default=None
+        How ``fit`` makes probabilities honest, by predictions for rows held out; None leaves them as they are.
 
     Examples
     --------
@@ -55,8 +57,10 @@ class MultinomialNB(FeatureCounts, DiscreteNB):
         estimate: str = "mean",
         prior: Any = None,
         epsilon: float = 0.0,
+        calibrate: str | None = None,
     ) -> None:
         super().__init__(alpha, force_alpha, fit_prior, class_prior, estimate, prior, epsilon)
+        self.calibrate = calibrate
 
     def _estimator(self, columns: Columns) -> Multinomial:
         return Multinomial(self.epsilon)
@@ -98,6 +102,8 @@ class ComplementNB(MultinomialNB):
         What was believed of them; None takes alpha. "mle" has no use for it.
     epsilon : float, default=0.0
         Added to every probability before its logarithm is taken: a guard for "mle".
+    calibrate : {"temperature", "vector", "isotonic"}, default=None
+        How ``fit`` makes probabilities honest, by predictions for rows held out; None leaves them as they are.
 
     Examples
     --------
@@ -120,6 +126,7 @@ class ComplementNB(MultinomialNB):
         estimate: str = "mean",
         prior: Any = None,
         epsilon: float = 0.0,
+        calibrate: str | None = None,
     ) -> None:
         super().__init__(
             alpha=alpha,
@@ -131,6 +138,7 @@ class ComplementNB(MultinomialNB):
             epsilon=epsilon,
         )
         self.norm = norm
+        self.calibrate = calibrate
 
     def _estimator(self, columns: Columns) -> Complement:
         return Complement(self.epsilon, self.norm)

@@ -32,6 +32,8 @@ class PoissonNB(FeatureCounts, TallyClassifier):
         The probabilities of the classes; None takes their shares of the rows.
     epsilon : float, default=0.0
         Added to every rate before its logarithm is taken: a guard for "mle".
+    calibrate : {"temperature", "vector", "isotonic"}, default=None
+        How ``fit`` makes probabilities honest, by predictions for rows held out; None leaves them as they are.
 
     Examples
     --------
@@ -48,12 +50,19 @@ class PoissonNB(FeatureCounts, TallyClassifier):
     }
 
     def __init__(
-        self, *, estimate: str = "mean", prior: Any = None, class_prior: Any = None, epsilon: float = 0.0
+        self,
+        *,
+        estimate: str = "mean",
+        prior: Any = None,
+        class_prior: Any = None,
+        epsilon: float = 0.0,
+        calibrate: str | None = None,
     ) -> None:
         self.estimate = estimate
         self.prior = prior
         self.class_prior = class_prior
         self.epsilon = epsilon
+        self.calibrate = calibrate
 
     def _estimator(self, columns: Columns) -> Poisson:
         return Poisson(self.epsilon)
