@@ -68,7 +68,7 @@ def spread(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Re
     """
     todo, results, errors = deque(enumerate(parts)), dict[int, Result](), dict[int, BaseException]()
 
-    if getattr(_here, "inside", False):
+    if len(parts) == 1 or getattr(_here, "inside", False):
         return [function(part) for part in parts]
 
     def work() -> None:

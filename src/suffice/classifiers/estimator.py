@@ -14,7 +14,7 @@ from suffice.families import Family
 from suffice.families.together import SingularError
 from suffice.model import Model
 from suffice.priors import for_columns
-from suffice.schema import Array, Columns
+from suffice.schema import Array, Columns, Schema
 from suffice.structures import STRUCTURES, Naive, Structure, Subject
 from suffice.tables import Block, Table, Target
 from suffice.tallies import Tally
@@ -23,7 +23,7 @@ from suffice.validation.leaving_out import chunks, left_out
 # The model of each classifier, with the tally and the settings it was estimated from. Kept beside
 # the classifiers, not in them: it is no state of theirs, only work not to be done twice.
 _models: WeakKeyDictionary[Estimator, tuple[Tally, tuple[Any, ...], Model]] = WeakKeyDictionary()
-_valid_settings: WeakKeyDictionary[Estimator, tuple[Any, ...]] = WeakKeyDictionary()
+_valid_settings: WeakKeyDictionary[Estimator, tuple[tuple[Any, ...], Schema | None]] = WeakKeyDictionary()
 
 
 class Estimator(Learner):
@@ -68,6 +68,7 @@ class Estimator(Learner):
     def n_parameters_(self) -> int:
         """How many free numbers p(x given class) of all classes has.
 
+        >>> import numpy as np
         >>> from suffice import BernoulliNB
         >>> BernoulliNB().fit(np.eye(10, 784), range(10)).n_parameters_
         7840
@@ -180,11 +181,16 @@ class Estimator(Learner):
 
     def _check(self, tally: Tally | None) -> None:
         """Raise what is wrong with the settings, by themselves and for a tally: before they are used."""
-        if _valid_settings.get(self) != (settings := self._settings()):
+        settings = self._settings()
+        valid, schema = _valid_settings.get(self, (None, None))
+        if valid != settings:
             self._validate_params()
-            _valid_settings[self] = settings
+            _valid_settings[self] = (settings, None)
+        elif tally is None or tally.schema is schema:
+            return  # as they were, and for the same classes and columns
         if tally is not None:
             self._check_settings(tally)
+            _valid_settings[self] = (settings, tally.schema)
 
     def _settings(self) -> tuple[Any, ...]:
         """Return the settings in a form that can be compared, arrays by their contents."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -47,7 +48,12 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     def _tallied(self, opened: Any, target: Target, known: Tally | None, whole: bool) -> Tally:
         """Return the tally of rows to be learned or forgotten, which are all there will be or some of many."""
-        return memory.tally(Table((opened,), target), (self._columns(opened),))
+        columns, sizes = self._columns(opened), None if known is None else known.schema.blocks[0].sizes
+        if sizes is not None and columns.sizes is None:
+            columns = replace(columns, sizes=sizes)  # the levels known already have their places
+        tally = memory.tally(Table((opened,), target), (columns,), trimmed=sizes is None)
+        grown = sizes is not None and not np.array_equal(sizes, tally.schema.blocks[0].sizes)
+        return tally.trimmed() if grown else tally
 
     def _trained(self, opened: Any, target: Target, run: Run) -> list[Trained]:
         """Return what each split of a run has learned, all in one pass, and how rows are read for it."""

@@ -20,6 +20,8 @@ def empirical_prior(class_count: Array) -> Array:
     [0.75, 0.25]
     """
     total = class_count.sum(axis=-1, keepdims=True)
+    if total.all():
+        return np.asarray(class_count / total)
     return np.where(total > 0, class_count / np.where(total > 0, total, 1.0), 1 / class_count.shape[-1])
 
 

@@ -27,8 +27,10 @@ SCORED_ROWS, FEWEST_ROWS = 1 << 13, 1 << 10
 SCORED_CELLS = 1 << 21  # in a part that is scored: its scores are gone before the next one's come
 
 
-def tally(table: Table, columns: tuple[Columns, ...], features: Features | None = None) -> Tally:
-    """Return the tally of a table's rows, in one scan of each block."""
+def tally(
+    table: Table, columns: tuple[Columns, ...], features: Features | None = None, *, trimmed: bool = True
+) -> Tally:
+    """Return the tally of a table's rows, in one scan of each block; of levels that were met alone, if trimmed."""
     classes = table.target.classes
 
     def tally_of(rows: slice) -> Tally:
@@ -37,7 +39,8 @@ def tally(table: Table, columns: tuple[Columns, ...], features: Features | None 
         schema = Schema(classes, tuple(columns for columns, _ in met), features)
         return Tally(schema, parts[0].class_count, tuple(statistic for _, statistic in met))
 
-    return reduce(add, spread(tally_of, _parts(table.blocks, columns, len(classes)))).trimmed()
+    whole = reduce(add, spread(tally_of, _parts(table.blocks, columns, len(classes))))
+    return whole.trimmed() if trimmed else whole
 
 
 def tally_by(
@@ -73,6 +76,8 @@ def _parts(blocks: tuple[Block, ...], columns: tuple[Columns, ...], classes: int
     accumulators of its own, so there are few where these are large (a vocabulary times classes).
     """
     rows, cells = blocks[0].shape[0], sum(block.cells for block in blocks)
+    if cells < LEAST_WORK and rows <= MOST_ROWS:
+        return [slice(0, rows)]
     affordable = cells // max(LEAST_WORK, 2 * classes * sum(map(_size, columns, blocks)))
     most = FEW_PARTS if cells < MUCH_WORK else MANY_PARTS
     alone = any(FAMILIES[its.family].spreads_itself(its) for its in columns)

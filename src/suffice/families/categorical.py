@@ -101,7 +101,7 @@ class Categorical(DirichletFamily):
         if columns.codings is not None:
             assert columns.sizes is not None
             return columns, (scans.pairs if columns.pairs else scans.coded)(part, columns.sizes)
-        room, counts = scans.levels(part)
+        room, counts = scans.levels(part, columns.sizes)
         return replace(columns, sizes=room), Counts(part.class_count[:, None], counts)
 
     def believed(self, prior: Any, columns: Columns, statistic: Statistic) -> Beliefs:

@@ -18,10 +18,10 @@ MOST_LEVELS = 1 << 24
 MOST_CELLS = 1 << 29
 
 
-def levels(part: Part) -> tuple[Array, Array]:
+def levels(part: Part, known: Array | None = None) -> tuple[Array, Array]:
     """Return the number of levels of each column, and how often each level was seen, of plain codes."""
     columns = part.block.shape[1]
-    room = np.full(columns, 8, np.intp)
+    room = np.full(columns, 8, np.intp) if known is None else known
     kind: Any = np.int64 if part.weights is None else np.float64
     counts = np.zeros((part.classes, int(room.sum())), kind)
     fractions = np.zeros(1, np.uint8)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 import numpy as np
 
 from suffice.kernels import moments
@@ -22,12 +24,15 @@ def spreads(part: Part) -> Moments:
     """Return the moments of each column."""
     if part.block.dtype == np.uint8 and part.weights is None:
         return _moments_of_bytes(part)
+    if len(part.codes) == 1 and part.weights is None and not part.block.gaps:
+        return _moments_of_row(part)
     total, before = None, None
     for head in (HEAD * part.classes, HEAD**2 * part.classes, len(part.codes)):
-        here, part = part.split(min(head, len(part.codes)))
+        last = head >= len(part.codes)
+        here, part = (part, part) if last else part.split(head)
         before = _deviations(here, before) or _deviations_present(here, before)
         total = before if total is None else total + before
-        if not len(part.codes):
+        if last:
             break
     assert total is not None
     return total
@@ -66,6 +71,17 @@ def scatters(part: Part) -> CoMoments:
     together = CoMoments(n, *rounded(shift, drift), scatter - sums[:, :, None] * drift[:, None, :])
     whole = np.array_equal(n[:, 0], part.class_count) or not part.block.gaps
     return together if whole else together.beside(spreads(part))
+
+
+def _moments_of_row(part: Part) -> Moments:
+    """Return the moments of a single row, which is its own mean: a stream comes row by row."""
+    mean = np.zeros((part.classes, part.block.shape[1]))
+    for x, codes, _ in part.pieces():
+        mean[codes[0]] = x[0]
+    if not isfinite(mean.sum()):
+        part.block.reject_if_not_finite(part.rows)
+    nothing = np.zeros(mean.shape)
+    return Moments(part.class_count[:, None], mean, nothing, nothing)
 
 
 def _moments_of_bytes(part: Part) -> Moments:

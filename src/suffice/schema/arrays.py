@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,23 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 
 
+@cache
+def field_names(kind: Any) -> tuple[str, ...]:
+    """Return the names of a dataclass's fields, which are asked for with every one that is made."""
+    return tuple(field.name for field in fields(kind))
+
+
 class Frozen:
     """A dataclass whose arrays cannot be written to, even after it has travelled as a pickle."""
 
     def __post_init__(self) -> None:
-        for field in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, field.name)
+        own = self.__dict__
+        for name in field_names(type(self)):  # type: ignore[arg-type]
+            value = own[name]
             if isinstance(value, np.ndarray) and value.flags.writeable:
                 value = value.view()
                 value.flags.writeable = False
-                object.__setattr__(self, field.name, value)
+                own[name] = value
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -156,6 +156,8 @@ class Columns(Frozen):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Columns):
             return NotImplemented
+        if self is other:
+            return True
         plain = (self.family, self.count, self.names, self.threshold, self.codings)
         if plain != (other.family, other.count, other.names, other.threshold, other.codings):
             return False

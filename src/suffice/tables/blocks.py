@@ -18,7 +18,7 @@ from suffice.kernels.averaging import MOST_COUNTED
 from suffice.schema import Array
 
 # Rows that must be copied are copied this many bytes at a time: they stay in the cache until used.
-PIECE = 1 << 19
+PIECE, MOST_CELLS = 1 << 19, 1 << 17
 
 NATIVE = {np.dtype(kind) for kind in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")}
 

@@ -69,6 +69,8 @@ def _coded_by_table(labels: Array) -> tuple[Array, Array]:
         labels = labels.view(np.uint8)
         known, codes = _coded_by_table(labels)
         return known.astype(bool), codes
+    if len(labels) == 1:  # a stream's next row
+        return labels.copy(), np.zeros(1, np.intp)
     kind, least, most = labels.dtype, int(labels.min()), int(labels.max())
     if most - least >= RANGE:
         known, codes = np.unique(labels, return_inverse=True)

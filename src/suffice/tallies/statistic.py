@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
-from suffice.schema import Array, Frozen
+from suffice.schema import Array, Frozen, field_names
 
 # Sums of fractional weights come back with rounding: what is left of a sum after all of it was
 # taken away is this small beside what it was.
@@ -39,8 +39,9 @@ class Statistic(Frozen, ABC):
     n: Array
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            object.__setattr__(self, field.name, np.ascontiguousarray(getattr(self, field.name), dtype=np.float64))
+        own = self.__dict__
+        for name in field_names(type(self)):
+            own[name] = np.ascontiguousarray(own[name], dtype=np.float64)
         super().__post_init__()
 
     @classmethod
@@ -102,7 +103,7 @@ class Statistic(Frozen, ABC):
 
     def arrays(self) -> dict[str, Array]:
         """Return the arrays by name, as `from_arrays` takes them."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: getattr(self, name) for name in field_names(type(self))}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -57,8 +58,10 @@ class Tally(Frozen):
 
     def on(self, schema: Schema) -> Tally:
         """Return the same sums laid out for a schema that has all of this one's classes and levels."""
+        if schema is self.schema:
+            return self
         if schema == self.schema:
-            return self if schema is self.schema else replace(self, schema=schema)
+            return replace(self, schema=schema)
         places = np.searchsorted(schema.classes, self.schema.classes)
         order, classes = schema.order_in(self.schema), len(schema.classes)
         count = np.zeros(classes)
@@ -70,20 +73,25 @@ class Tally(Frozen):
             statistics.append(self.statistics[here].laid_out((classes, block.width), places, columns, cells))
         return Tally(schema, count, tuple(statistics))
 
+    def _aligned(self, other: Tally) -> tuple[Schema, Tally, Tally]:
+        """Return the schema of both, and both laid out for it."""
+        if self.schema == other.schema:
+            return self.schema, self, other
+        schema = self.schema.merge(other.schema)
+        return schema, self.on(schema), other.on(schema)
+
     def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
             return NotImplemented
-        schema = self.schema.merge(other.schema)
-        mine, theirs = self.on(schema), other.on(schema)
+        schema, mine, theirs = self._aligned(other)
         with np.errstate(over="ignore", invalid="ignore"):
-            statistics = tuple(a + b for a, b in zip(mine.statistics, theirs.statistics, strict=True))
+            statistics = tuple([a + b for a, b in zip(mine.statistics, theirs.statistics, strict=True)])
             return Tally(schema, mine.class_count + theirs.class_count, statistics)._within_range()
 
     def __sub__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
             return NotImplemented
-        schema = self.schema.merge(other.schema)
-        mine, theirs = self.on(schema), other.on(schema)
+        schema, mine, theirs = self._aligned(other)
         try:
             count = difference(mine.class_count[:, None], theirs.class_count[:, None])[:, 0]
         except OverdrawnError as short:
@@ -118,7 +126,8 @@ class Tally(Frozen):
     def _within_range(self) -> Tally:
         for statistic, block in zip(self.statistics, self.schema.blocks, strict=True):
             for array in statistic.arrays().values():
-                if not np.isfinite(array).all():
+                # a sum that is finite is one of finite numbers, and quicker to look at
+                if not isfinite(array.sum()) and not np.isfinite(array).all():
                     cell = int(np.argwhere(~np.isfinite(array))[0][1])
                     raise ValueError(f"the sums of {block.name_of_cell(cell)} overflow; rescale it, or its weights")
         return self
@@ -135,6 +144,8 @@ class Tally(Frozen):
             statistics.append(
                 statistic if cells is None and len(keep) == len(self.class_count) else statistic.kept(keep, cells)
             )
+        if len(keep) == len(self.class_count) and all(a is b for a, b in zip(blocks, self.schema.blocks, strict=True)):
+            return self
         return Tally(
             Schema(self.schema.classes[keep], tuple(blocks), self.schema.features),
             self.class_count[keep],
@@ -146,18 +157,16 @@ class Tally(Frozen):
         if not isinstance(other, Tally):
             return NotImplemented
         try:
-            schema = self.schema.merge(other.schema)
+            _, mine, theirs = self._aligned(other)
         except ValueError:
             return False
-        mine, theirs = self.on(schema), other.on(schema)
         return bool(np.array_equal(mine.class_count, theirs.class_count)) and mine.statistics == theirs.statistics
 
     __hash__ = None  # type: ignore[assignment]
 
     def isclose(self, other: Tally, rtol: float = 1e-9) -> bool:
         """Say whether both hold the same sums but for rounding."""
-        schema = self.schema.merge(other.schema)
-        mine, theirs = self.on(schema), other.on(schema)
+        _, mine, theirs = self._aligned(other)
         return bool(np.allclose(mine.class_count, theirs.class_count, rtol=rtol)) and all(
             a.isclose(b, rtol) for a, b in zip(mine.statistics, theirs.statistics, strict=True)
         )
