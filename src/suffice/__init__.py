@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from suffice.schema import Text
     from suffice.selection.comparison import compare
     from suffice.selection.cross_validation import cross_validate
+    from suffice.selection.streams import Window, batches, prequential
     from suffice.structures import Averaged, Chain, Full, Joint, Tree
     from suffice.tallies import CoMoments, Counts, Moments, PairCounts, Tally
 
@@ -69,9 +70,12 @@ __all__ = [
     "Tally",
     "Text",
     "Tree",
+    "Window",
+    "batches",
     "compare",
     "cross_validate",
     "get_threads",
+    "prequential",
     "set_threads",
     "threads",
 ]
@@ -104,6 +108,7 @@ _HOMES = {
     "suffice.schema": ("Text",),
     "suffice.selection.comparison": ("compare",),
     "suffice.selection.cross_validation": ("cross_validate",),
+    "suffice.selection.streams": ("Window", "batches", "prequential"),
     "suffice.structures": ("Averaged", "Chain", "Full", "Joint", "Tree"),
     "suffice.tallies": ("CoMoments", "Counts", "Moments", "PairCounts", "Tally"),
 }

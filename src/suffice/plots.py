@@ -48,6 +48,19 @@ def reliability(curves: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     return ax
 
 
+def over_time(rows: Any, accuracy: Any, ax: Axes | None = None) -> Axes:
+    """Draw the accuracy of each batch of a stream, and that of all rows so far."""
+    ax = _axes(ax, (7, 4))
+    seen = np.cumsum(rows)
+    ax.plot(seen, accuracy, color=BLUE, linewidth=0.8, alpha=0.6, label="of the batch")
+    ax.plot(seen, np.cumsum(accuracy * rows) / seen, color=RED, label="of all rows so far")
+    ax.set_xlabel("rows")
+    ax.set_ylabel("accuracy, before they are learned")
+    ax.legend(loc="lower right", fontsize="small")
+    ax.grid(alpha=0.3)
+    return ax
+
+
 def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     """Return the Axes given, or new ones."""
     if ax is not None:

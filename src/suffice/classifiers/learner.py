@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -52,7 +53,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         if sizes is not None and columns.sizes is None:
             columns = replace(columns, sizes=sizes)  # the levels known already have their places
         tally = memory.tally(Table((opened,), target), (columns,), trimmed=sizes is None)
-        grown = sizes is not None and not np.array_equal(sizes, tally.schema.blocks[0].sizes)
+        met = tally.schema.blocks[0].sizes
+        grown = sizes is not None and met is not None and not np.array_equal(sizes, met)
         return tally.trimmed() if grown else tally
 
     def _trained(self, opened: Any, target: Target, run: Run) -> list[Trained]:
@@ -109,7 +111,9 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """
         return self._learn(None, X, y, None, sample_weight, whole=True)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, decay: float | None = None
+    ) -> Self:
         """Learn from more rows: any batches, in any order, give what ``fit`` gives on all of them.
 
         Parameters
@@ -122,12 +126,18 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             Labels to know from the start. Where given, y may hold no others.
         sample_weight : array-like of shape (n_samples,), default=None
             The weight of each row.
+        decay : float, default=None
+            What a row that is known already still counts, from 0 to 1: with 0.99 a row that came a hundred
+            calls ago counts 0.37. None forgets nothing.
 
         Returns
         -------
         self : object
         """
         known = self.tally_ if self.__sklearn_is_fitted__() else None
+        if decay is not None:
+            checked_decay(decay)
+            known = None if known is None else known * decay
         return self._learn(known, X, y, classes, sample_weight, whole=False)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -241,6 +251,13 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     @property
     def _statistic(self) -> Statistic:
         return self._learned().statistics[0]
+
+
+def checked_decay(decay: float) -> float:
+    """Return what a known row still counts, or say that it is no share."""
+    if isinstance(decay, bool) or not isinstance(decay, Real) or not 0 <= decay <= 1:
+        raise ValueError(f"decay is what a known row still counts, a number from 0 to 1, not {decay!r}")
+    return float(decay)
 
 
 def comparable(value: Any) -> Any:

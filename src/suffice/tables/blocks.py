@@ -148,11 +148,8 @@ class Dense(Block):
     def pieces(self, start: int, stop: int, cells: int | None = None) -> Iterator[tuple[slice, Array]]:
         """Yield the rows from start to stop in C order, read-only, with where they stand."""
         whole = self.in_place and cells is None
-        step = (
-            stop - start
-            if whole
-            else max((PIECE // self.dtype.itemsize if cells is None else cells) // self.shape[1], 1)
-        )
+        cells = min(PIECE // self.dtype.itemsize, MOST_CELLS) if cells is None else cells
+        step = stop - start if whole else max(cells // self.shape[1], 1)
         for first in range(start, stop, step):
             rows = slice(first, min(first + step, stop))
             with np.errstate(over="ignore"):  # a number too large for a double is infinite, and found as such

@@ -12,6 +12,7 @@ import numpy as np
 from suffice.schema import Array, Frozen, Schema
 from suffice.tallies.comoments import CoMoments
 from suffice.tallies.counts import Counts
+from suffice.tallies.digest import digest_of
 from suffice.tallies.moments import Moments
 from suffice.tallies.pairs import PairCounts
 from suffice.tallies.statistic import OverdrawnError, Statistic, difference, weight_of
@@ -170,6 +171,20 @@ class Tally(Frozen):
         return bool(np.allclose(mine.class_count, theirs.class_count, rtol=rtol)) and all(
             a.isclose(b, rtol) for a, b in zip(mine.statistics, theirs.statistics, strict=True)
         )
+
+    def digest(self) -> str:
+        """Return a fingerprint: equal exactly when two tallies are (``==``), wherever and in any order they were taken.
+
+        So forgetting can be proved: what counts held A and B and has forgotten B has the digest of A, bit for
+        bit. Moments come back to rounding (`isclose`), and the digest of a rounded number is another one.
+
+        >>> from suffice import BernoulliNB
+        >>> model = BernoulliNB().fit([[1, 0], [0, 1], [1, 1]], ["a", "b", "b"])
+        >>> alone = BernoulliNB().fit([[1, 0], [0, 1]], ["a", "b"])
+        >>> model.forget([[1, 1]], ["b"]).tally_.digest() == alone.tally_.digest()
+        True
+        """
+        return digest_of(self)
 
     def arrays(self) -> dict[str, Array]:
         """Return every array by name; with the schema, all that there is to store."""
