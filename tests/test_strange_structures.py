@@ -222,3 +222,14 @@ def test_a_tree_sums_to_one_over_all_rows() -> None:
     for structure in ("naive", "chain", "tree"):  # in averaged, what is averaged depends on the row
         model = BayesClassifier(structure=structure, families="categorical").fit(X, [0, 0, 1, 1, 0])
         np.testing.assert_allclose(logsumexp(model.score_samples(every)), 0.0, atol=1e-9)
+
+
+def test_combinations_beyond_the_range_of_their_codes() -> None:
+    # 40 bins and more than 87 combinations: their places together do not fit into the eight bits of a code
+    from sklearn.datasets import load_iris
+
+    X, y = load_iris(return_X_y=True)
+    model = BayesClassifier(structure="joint", numeric="quantiles").fit(X, y)
+    narrow, wide = model._blocks(X, model.tally_), []
+    wide = [replace(block, array=block.array.astype(np.int64)) for block in narrow]
+    np.testing.assert_array_equal(model._model().log_joint(narrow), model._model().log_joint(tuple(wide)))

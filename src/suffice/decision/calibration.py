@@ -188,7 +188,6 @@ class Calibration:
 
 def _log_odds(log_proba: Array) -> Array:
     """Return log P − log(1 − P), from log P."""
-    others = np.log1p(-np.exp(np.minimum(log_proba, -1e-300)))
     with np.errstate(divide="ignore"):
-        small = np.where(log_proba > -0.5, np.log(-np.expm1(np.minimum(log_proba, -1e-300))), others)
-    return log_proba - np.maximum(small, -745.0)
+        others = np.where(log_proba > -0.5, np.log(-np.expm1(log_proba)), np.log1p(-np.exp(log_proba)))
+    return np.asarray(log_proba - np.maximum(others, -745.0))

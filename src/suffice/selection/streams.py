@@ -62,7 +62,7 @@ class Window:
     """
 
     def __init__(self, model: Any, rows: Any) -> None:
-        if isinstance(rows, bool) or not (isinstance(rows, Integral) and rows >= 1):
+        if isinstance(rows, bool) or not isinstance(rows, Integral) or int(rows) < 1:
             raise ValueError(f"a window has a number of rows, 1 or more, not {rows!r}")
         if not adds_up(model):
             raise ValueError(f"{model!r} is no sum, so that nothing can be taken away from it: it has no window")

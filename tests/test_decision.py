@@ -1,0 +1,231 @@
+"""Calibrated probabilities, costs, the right to abstain, and class priors replaced when rows are predicted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import log_softmax
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_iris
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold
+
+import suffice
+from conftest import FIVE, Case, data, every_case, example
+from suffice import BayesClassifier, GaussianNB, MixtureClassifier, cross_validate
+from suffice.decision.calibration import MAPS, Calibration, Isotonic, Temperature, Vector
+from suffice.decision.reliability import Reliability
+
+METHODS = tuple(MAPS)
+
+
+def overconfident(rows: int = 3000, factor: float = 3.0, seed: int = 0) -> tuple[Any, Any]:
+    """Log probabilities that are too sure by a factor, and the classes of their rows."""
+    rng = np.random.default_rng(seed)
+    honest = log_softmax(rng.normal(size=(rows, 3)) * 2, axis=1)
+    codes = np.array([rng.choice(3, p=np.exp(line)) for line in honest])
+    return log_softmax(factor * honest, axis=1), codes
+
+
+def test_the_temperature_is_that_of_least_loss() -> None:
+    said, codes = overconfident()
+    weights = np.random.default_rng(1).uniform(0.5, 2, len(codes))
+
+    def loss(inverse: float) -> float:
+        return float(-weights @ log_softmax(inverse * said, axis=1)[np.arange(len(codes)), codes])
+
+    best = minimize_scalar(loss, bounds=(1e-3, 10), method="bounded", options={"xatol": 1e-10}).x
+    assert Temperature.of(said, codes, weights).temperature == pytest.approx(1 / best, rel=1e-6)
+    assert Temperature.of(said, codes, np.ones(len(codes))).temperature == pytest.approx(3, rel=0.1)
+
+
+def test_the_vector_is_that_of_least_loss() -> None:
+    said, codes = overconfident()
+
+    def loss(both: Any) -> float:
+        return float(-log_softmax(both[:3] * said + both[3:], axis=1)[np.arange(len(codes)), codes].mean())
+
+    best = minimize(loss, np.append(np.ones(3), np.zeros(3))).fun
+    found = Vector.of(said, codes, np.ones(len(codes)))
+    assert loss(np.append(found.factors, found.shifts)) == pytest.approx(best, abs=1e-5)
+
+
+def test_isotonic_shares_rise_and_are_never_0() -> None:
+    said, codes = overconfident()
+    found = Isotonic.of(said, codes, np.ones(len(codes)))
+    for shares in found.shares:
+        assert (np.diff(shares) >= 0).all()
+        assert shares.min() > 0
+        assert shares.max() < 1
+    assert np.isfinite(found(said)).all()
+    certain = np.log(np.array([[1.0, 1e-300, 1e-300]]))
+    assert np.isfinite(found(certain)).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_calibration_helps_where_it_is_needed(method: str) -> None:
+    said, codes = overconfident()
+    found = Calibration.of(method, np.arange(3), said, codes, np.arange(len(codes)) % 10, None)
+    assert found.error["after"] < found.error["before"] / 2
+    assert found.log_loss["after"] < 0.8 * found.log_loss["before"]
+    assert method in repr(found)
+    fresh, truth = overconfident(seed=1)
+    assert log_loss(truth, np.exp(found(fresh))) < 0.8 * log_loss(truth, np.exp(fresh))
+    np.testing.assert_allclose(np.exp(found(fresh)).sum(axis=1), 1)
+    assert not np.isnan(found(np.array([[0.0, -np.inf, -np.inf]]))).any()
+
+
+@pytest.mark.parametrize("method", METHODS)
+@every_case
+def test_every_classifier_can_be_calibrated(case: Case, method: str) -> None:
+    X, y = example(case)
+    model = case.ours(calibrate=method).fit(X, y)
+    p = model.predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[p.argmax(axis=1)])
+    raw = case.ours().fit(X, y)
+    np.testing.assert_array_equal(model.predict_joint_log_proba(X), raw.predict_joint_log_proba(X))
+    np.testing.assert_allclose(p, np.exp(model.calibration_(raw.predict_log_proba(X))))
+    if method == "temperature":
+        np.testing.assert_array_equal(model.predict(X), raw.predict(X))
+    assert model.calibration_.log_loss["after"] <= model.calibration_.log_loss["before"] + 0.1
+
+
+def test_calibration_is_learned_from_rows_held_out() -> None:
+    X, y = load_digits(return_X_y=True)
+    model = suffice.MultinomialNB(calibrate="temperature").fit(X, y)
+    folds = StratifiedKFold(10, shuffle=True, random_state=0)
+    raw = cross_validate(suffice.MultinomialNB(), X, y, cv=folds)
+    honest = cross_validate(model, X, y, scoring="neg_log_loss")["test_score"].mean()
+    assert honest > 0.5 * cross_validate(suffice.MultinomialNB(), X, y, scoring="neg_log_loss")["test_score"].mean()
+    before = -np.maximum(raw["log_proba"][np.arange(len(y)), y], -1e300).mean()
+    assert model.calibration_.log_loss["before"] == pytest.approx(before, rel=1e-9)
+    assert MixtureClassifier(calibrate="temperature").fit(X[:300, 20:24], y[:300] % 2).calibration_.map.temperature > 0
+
+
+def test_calibration_stays_until_classes_change() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = GaussianNB(calibrate="vector").fit(X, y)
+    model.partial_fit(X[:3], y[:3])
+    model.predict_proba(X)
+    model.forget(X[y == 2], y[y == 2])
+    with pytest.raises(ValueError, match="fit again"):
+        model.predict_proba(X)
+    with pytest.raises(ValueError, match="learned by fit"):
+        GaussianNB(calibrate="vector").partial_fit(X, y).predict(X)
+    with pytest.raises(ValueError, match="learned by fit"):
+        GaussianNB().fit(X, y).set_params(calibrate="isotonic").predict(X)
+    with pytest.raises(ValueError, match="linear form"):
+        GaussianNB(calibrate="vector").fit(X, y).as_linear()
+    lower, upper = GaussianNB(calibrate="temperature", estimate="mean").fit(X, y).predict_interval(X[:5])
+    assert (lower <= upper).all()
+
+
+def test_calibration_needs_two_rows_of_a_class_and_a_name_it_knows() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = GaussianNB().fit(X, y)
+    model.set_params(calibrate="temperature")
+    with pytest.raises(ValueError, match="class 7 has 1"):
+        model.fit(X, np.where(np.arange(150) == 0, 7, y))
+    assert model.classes_.tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match="calibrate"):
+        GaussianNB(calibrate="platt").fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["adult", "sms"])
+def test_naive_bayes_gets_honest(name: str) -> None:
+    import sys
+    from pathlib import Path
+
+    folder = data("README.md").parent
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
+    from tables import read
+
+    X, y = read(folder)[name]
+    settings = {"structure": "naive"} | ({"numeric": "gaussian"} if name == "adult" else {})
+    found = BayesClassifier(calibrate="temperature", **settings).fit(X, y).calibration_
+    assert found.log_loss["after"] < 0.8 * found.log_loss["before"]
+
+
+def test_costs_are_weighed() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = GaussianNB().fit(X, y)
+    costs = np.array([[0, 1, 1], [1, 0, 8], [1, 2, 0]])
+    p = model.predict_proba(X)
+    expected = [int(np.argmin([sum(line[t] * costs[t, s] for t in range(3)) for s in range(3)])) for line in p]
+    np.testing.assert_array_equal(model.predict(X, costs=costs), expected)
+    np.testing.assert_array_equal(model.predict(X, costs={(1, 2): 8, (2, 1): 2}), expected)
+    np.testing.assert_array_equal(model.predict(X, costs=1 - np.eye(3)), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("costs", "said"),
+    [
+        (np.ones((2, 2)), "3 by 3"),
+        (np.ones(3), "3 by 3"),
+        ([[0, 1, np.nan]] * 3, "finite"),
+        ({(0, 9): 1}, r"\(0, 9\)"),
+        ({"a": 1}, "'a'"),
+        ("expensive", "costs"),
+    ],
+)
+def test_costs_that_are_none(costs: Any, said: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=said):
+        GaussianNB().fit(X, y).predict(X, costs=costs)
+
+
+def test_what_is_not_sure_may_be_left_unsaid() -> None:
+    X, y = load_iris(return_X_y=True)
+    for labels in (y, np.array(["setosa", "versicolor", "virginica"])[y]):
+        model = GaussianNB().fit(X, labels)
+        sure = model.predict_proba(X).max(axis=1) >= 0.8
+        said = model.predict(X, reject_below=0.8)
+        assert [label is None for label in said] == (~sure).tolist()
+        assert said[sure].tolist() == model.predict(X)[sure].tolist()
+    said = GaussianNB().fit(X, y).predict(X, reject_below=0.8, reject_label=-1)
+    assert said.dtype.kind == "i"
+    assert (said == -1).sum() == (~sure).sum()
+    named = model.predict(X, reject_below=0.8, reject_label="ask somebody")
+    assert (named == "ask somebody").sum() == (~sure).sum()
+    for wrong in (1.5, -0.1, True):
+        with pytest.raises(ValueError, match="reject_below"):
+            model.predict(X, reject_below=wrong)
+
+
+@pytest.mark.parametrize("case", [case for case in FIVE if case.name != "ComplementNB"], ids=str)
+def test_a_replaced_prior_is_as_if_it_had_been_set(case: Case) -> None:
+    X, y = example(case)
+    prior = [0.7, 0.2, 0.1]
+    model = case.ours().fit(X, y)
+    other = clone(model).set_params(class_prior=prior).fit(X, y)
+    np.testing.assert_allclose(model.predict_log_proba(X, class_prior=prior), other.predict_log_proba(X), rtol=1e-9)
+    np.testing.assert_allclose(model.predict_proba(X, class_prior="uniform").sum(axis=1), 1)
+    np.testing.assert_array_equal(model.predict(X, class_prior=prior), other.predict(X))
+    calibrated = case.ours(calibrate="temperature").fit(X, y)
+    p = calibrated.predict_proba(X)
+    shares = np.bincount(y) / len(y)
+    shifted = p * prior / shares
+    np.testing.assert_allclose(
+        calibrated.predict_proba(X, class_prior=prior), shifted / shifted.sum(axis=1, keepdims=True), rtol=1e-9
+    )
+    with pytest.raises(ValueError, match="priors"):
+        model.predict(X, class_prior=[0.5, 0.5])
+
+
+def test_complements_have_no_prior() -> None:
+    with pytest.raises(ValueError, match="no use"):
+        suffice.ComplementNB().fit([[1, 2], [2, 1]], [0, 1]).predict([[1, 1]], class_prior="uniform")
+
+
+def test_reliability_counts_every_row_once() -> None:
+    rng = np.random.default_rng(0)
+    sure, right, weights = rng.random(500), rng.integers(0, 2, 500).astype(float), rng.uniform(0.5, 2, 500)
+    found = Reliability.of(sure, right, weights)
+    assert found.share.sum() == pytest.approx(1)
+    assert found.share @ found.accuracy == pytest.approx(np.average(right, weights=weights))
+    assert found.share @ found.confidence == pytest.approx(np.average(sure, weights=weights))
+    assert Reliability.of(np.ones(3), np.ones(3)).error == 0
