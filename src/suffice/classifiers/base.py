@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin, clone
+from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import StrOptions
 
 from suffice import decision
@@ -31,6 +32,7 @@ DRAWN_CELLS = 1 << 22
 class TallyClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     """A classifier that asks the model of its tally."""
 
+    _kept: ClassVar[tuple[str, ...]] = ("calibration_",)
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
 
     calibrate: str | None
@@ -225,20 +227,24 @@ class TallyClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return self
 
     def _calibration(self, X: Any, y: Any, sample_weight: Any) -> Calibration:
+        rows = self._opened(X, None).shape[0]  # what is wrong with X is said before what is wrong with y
         labels, codes = encode(y, owner=type(self).__name__)
+        weights = weights_of(sample_weight, rows)
+        if weights is not None and len(codes) == rows and not weights.all():
+            there = np.flatnonzero(weights)  # a row of weight 0 is none, and has no fold to be in
+            return self._calibration(_safe_indexing(X, there), _safe_indexing(y, there), weights[there])
         splits = most_folds(codes)
         if splits is None:
             counts = np.bincount(codes)
             raise ValueError(
                 f"calibrate={self.calibrate!r} needs at least two rows of each class to hold one out: class "
-                f"{labels.tolist()[int(counts.argmin())]!r} has {counts.min()}; leave it out, or set calibrate=None"
+                f"{labels.tolist()[int(counts.argmin())]!r} has 1 sample; leave it out, or set calibrate=None"
             )
         plain = clone(self).set_params(calibrate=None)
         log_proba, fold = np.empty((len(codes), len(labels))), np.empty(len(codes), np.intp)
         for place, prediction in enumerate(predictions(plain, X, y, splits, sample_weight, labels)):
             log_proba[prediction.split.test], fold[prediction.split.test] = prediction.log_proba, place
         assert self.calibrate is not None
-        weights = weights_of(sample_weight, len(codes))
         return Calibration.of(self.calibrate, labels, log_proba, codes, fold, weights)
 
     def _decoded(self, tally: Tally, blocks: tuple[Array, ...], rng: np.random.Generator) -> Array:

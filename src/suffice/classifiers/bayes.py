@@ -109,6 +109,7 @@ class BayesClassifier(TabledClassifier):
         X, y, weights = split_frame(source, target, weight, missing_target)
         return self.fit(X, y, weights)
 
+    _kept = ("calibration_", "chosen_")
     chosen_: dict[str, Any]
 
     @property
@@ -162,7 +163,10 @@ class BayesClassifier(TabledClassifier):
     def _learn(self, known: Tally | None, X: Any, y: Any, classes: Any, sample_weight: Any, *, whole: bool) -> Self:
         """Learn, after the choice of what is to be chosen; what was chosen once stays until ``fit``."""
         if not self._chooses or (not whole and "chosen_" in self.__dict__):
-            return super()._learn(known, X, y, classes, sample_weight, whole=whole)
+            learned = super()._learn(known, X, y, classes, sample_weight, whole=whole)
+            if not self._chooses:
+                self.__dict__.pop("chosen_", None)
+            return learned
         before = self.__dict__.get("chosen_")
         self.chosen_ = self._choice(X, y, sample_weight)
         try:

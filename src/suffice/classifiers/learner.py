@@ -27,6 +27,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     _family: ClassVar[str]
     _sparse: ClassVar[bool] = True
     _setting_names: ClassVar[tuple[str, ...]] = ()
+    _kept: ClassVar[tuple[str, ...]] = ()  # what a fit has chosen beside the tally, and more rows do not change
     _counts_by: ClassVar[tuple[str, ...]] = ()  # the settings that decide what is counted
 
     tally_: Tally
@@ -174,6 +175,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             return NotImplemented
         both = self._with(self._learned() + other._learned())
         both._check(both.tally_)
+        both.__dict__ |= {name: self.__dict__[name] for name in self._kept if name in self.__dict__}
         return both
 
     def __radd__(self, other: object) -> Self:

@@ -18,8 +18,9 @@ from sklearn.isotonic import IsotonicRegression
 from suffice.decision.reliability import Reliability
 from suffice.schema import Array
 
-STEPS, TOLERANCE = 60, 1e-10
-LEAST, MOST = 1e-6, 1e3  # of a temperature's inverse
+STEPS, TOLERANCE = 100, 1e-10
+MOST = 1e3  # of a temperature's inverse: rows that are all right would have it grow without end
+IMPOSSIBLE = float(np.log(np.finfo(np.float64).eps))
 RIDGE = 1e-6  # holds what the rows do not decide
 
 
@@ -47,21 +48,25 @@ class Temperature(Map):
     @classmethod
     def of(cls, log_proba: Array, codes: Array, weights: Array) -> Temperature:
         """Return the temperature of the least log-loss, by Newton's steps on 1/T, in which it is convex."""
-        inverse, mine = 1.0, log_proba[np.arange(len(codes)), codes]
+        # log probabilities may be of any size, their squares of more than that: measured by the largest of them
+        size = max(float(-log_proba.min()), 1e-300)
+        said = log_proba / size
+        inverse, mine = size, said[np.arange(len(codes)), codes]
         for _ in range(STEPS):
-            p = np.exp(log_softmax(inverse * log_proba, axis=1))
-            mean = (p * log_proba).sum(axis=1)
+            p = np.exp(log_softmax(inverse * said, axis=1))
+            mean = (p * said).sum(axis=1)
             slope = weights @ (mean - mine)
-            curve = weights @ ((p * log_proba**2).sum(axis=1) - mean**2)
-            if curve <= 0:
-                break
-            # no step may be longer than a factor of four: far out the curve is flat
-            following = float(np.clip(inverse - slope / curve, inverse / 4, inverse * 4))
-            following = min(max(following, LEAST), MOST)
+            curve = weights @ ((p * said**2).sum(axis=1) - mean**2)
+            # no step may be longer than a factor of four: far out the loss is a straight line
+            least, most = inverse / 4, min(inverse * 4, MOST * size)
+            if curve > abs(slope) / inverse / 8:
+                following = min(max(inverse - slope / curve, least), most)
+            else:
+                following = inverse if slope == 0 else least if slope > 0 else most
             if abs(following - inverse) <= TOLERANCE * inverse:
                 break
             inverse = following
-        return cls(1 / inverse)
+        return cls(size / inverse)
 
 
 @dataclass(frozen=True)
@@ -144,9 +149,8 @@ class Calibration:
         cls, method: str, classes: Array, log_proba: Array, codes: Array, fold: Array, weights: Array | None
     ) -> Calibration:
         """Return the calibration of predictions for rows that were held out, each in a fold."""
-        finite = log_proba[np.isfinite(log_proba)]
-        # what was held to be impossible counts as what was held to be least possible
-        floor = float(finite.min()) if len(finite) else -1.0
+        # what was held to be impossible counts as what was held to be least possible, or less
+        floor = min(float(log_proba[np.isfinite(log_proba)].min(initial=0.0)), IMPOSSIBLE)
         said = np.maximum(log_proba, floor)
         each = np.ones(len(codes)) if weights is None else weights
         kind = MAPS[method]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ def cost_matrix(costs: Any, classes: Array) -> Array:
         for pair, cost in costs.items():
             if not (isinstance(pair, tuple) and len(pair) == 2 and all(label in labels for label in pair)):
                 raise ValueError(f"costs={{…}} names {pair!r}, which is no pair (true class, said class) of {labels}")
+            if isinstance(cost, bool) or not isinstance(cost, Real):
+                raise ValueError(f"costs={{…}} says {cost!r} of {pair!r}, which is no number")
             matrix[labels.index(pair[0]), labels.index(pair[1])] = cost
     else:
         matrix = numbers(costs, "costs")
@@ -45,10 +48,11 @@ def cheapest(log_posterior: Array, costs: Array) -> Array:
 
 def rejected(labels: Array, log_posterior: Array, below: float, label: Any) -> Array:
     """Return the labels, with another where no class is as probable as that."""
-    if isinstance(below, bool) or not 0 <= below <= 1:
+    if isinstance(below, bool) or not isinstance(below, Real) or not 0 <= below <= 1:
         raise ValueError(f"reject_below is a probability, from 0 to 1, not {below!r}")
     unsure = log_posterior.max(axis=1) < np.log(max(below, 1e-300))
-    kept = np.asarray(label).dtype.kind == labels.dtype.kind and label is not None
-    found = labels.astype(np.result_type(labels, np.asarray(label))) if kept else labels.astype(object)
-    found[unsure] = label
+    plain = isinstance(label, (str, int, float, np.generic)) and np.asarray(label).dtype.kind == labels.dtype.kind
+    found = labels.astype(np.result_type(labels, np.asarray(label))) if plain else labels.astype(object)
+    for row in np.flatnonzero(unsure):
+        found[row] = label
     return found

@@ -45,6 +45,8 @@ def class_prior(setting: Any, classes: Array, class_count: Array) -> Array:
                 f"class_prior={setting!r} is not known; it is 'empirical', 'uniform', probabilities or a Prior"
             )
         return np.full(len(classes), 1 / len(classes))
+    if isinstance(setting, bool):
+        raise ValueError(f"class_prior={setting!r} is no probability; it is 'empirical', 'uniform', numbers or a Prior")
     if isinstance(setting, (Real, Prior)):
         smoothed = class_count + pseudo_counts(setting, np.array([len(classes)]), "class")
         return empirical_prior(smoothed)

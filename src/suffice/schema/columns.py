@@ -108,7 +108,8 @@ class Columns(Frozen):
             )
         sizes = self.sizes
         if sizes is not None and other.sizes is not None and sizes is not other.sizes:
-            sizes = np.maximum(sizes, other.sizes)
+            order = self.order_in(other)
+            sizes = np.maximum(sizes, other.sizes if order is None else other.sizes[order])
         return replace(self, names=self.names or other.names, sizes=sizes)
 
     def order_in(self, other: Columns) -> list[int] | None:
@@ -132,9 +133,10 @@ class Columns(Frozen):
             starts = wider.starts[list(at)]
             cells = [start + mine.places_in(its) for start, (mine, its) in zip(starts, pairs, strict=True)]
             return columns, np.concatenate(cells)
-        if np.array_equal(self.sizes, wider.sizes):
+        if columns is None and np.array_equal(self.sizes, wider.sizes):
             return columns, None
-        return columns, np.asarray(np.arange(self.width) + np.repeat(wider.starts - self.starts, self.sizes))
+        starts = wider.starts if columns is None else wider.starts[columns]
+        return columns, np.asarray(np.arange(self.width) + np.repeat(starts - self.starts, self.sizes))
 
     def met(self, cells: Array) -> tuple[Columns, Array | None]:
         """Return the columns without levels that were never met, and the cells that remain (None: all)."""

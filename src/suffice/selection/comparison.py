@@ -16,7 +16,7 @@ from suffice.schema import Array
 from suffice.selection.candidates import candidates, names_of
 from suffice.tables import encode, weights_of
 from suffice.validation.comparing import Scores, scores_of
-from suffice.validation.splitting import splits_of
+from suffice.validation.splitting import check_weights, splits_of
 
 LEVEL = 0.05
 MEASURES = ("accuracy", "log_loss", "brier", "calibration_error")
@@ -128,6 +128,7 @@ def compare(
     classes, codes = encode(y, owner="compare")
     weights = weights_of(sample_weight, len(codes))
     splits = splits_of(cv, X, y, groups)
+    check_weights(splits, weights)
     done = 0
     with Progress("comparing", len(named) * len(splits), progress) as line:
 
@@ -151,13 +152,16 @@ def compare(
 def _named(models: Any) -> dict[str, Any]:
     if isinstance(models, Mapping):
         named = {str(name): model for name, model in models.items()}
+        if len(named) < len(models):
+            raise ValueError(f"models has names that are written alike: {', '.join(map(repr, models))}")
     else:
-        models = list(models) if isinstance(models, Sequence) else [models]
+        models = [models] if hasattr(models, "fit") else list(models)
         named = dict(zip(names_of(models), models, strict=True))
     if not named:
         raise ValueError("models is empty: there is nothing to compare")
     for name, model in named.items():
-        if not (hasattr(model, "fit") and (hasattr(model, "predict_proba") or hasattr(model, "predict_log_proba"))):
+        speaks = hasattr(model, "predict_proba") or hasattr(model, "predict_log_proba")
+        if isinstance(model, type) or not (hasattr(model, "fit") and speaks):
             raise ValueError(f"model {name!r} is {model!r}, which is no classifier that gives probabilities")
     return named
 

@@ -17,7 +17,7 @@ from suffice.selection.leave_one_out import leave_one_out
 from suffice.tables import as_labels, encode, weights_of
 from suffice.validation.folds import Rows
 from suffice.validation.predicting import Prediction, predictions
-from suffice.validation.splitting import splits_of
+from suffice.validation.splitting import check_weights, splits_of
 
 LEAST_LOG = float(np.log(np.finfo(np.float64).eps))  # as scikit-learn's log_loss cuts probabilities of 0
 
@@ -116,6 +116,7 @@ def cross_validate(
             raise ValueError('cv="loo" has no models of its own: use cv=LeaveOneOut() to have them, or their scores')
         return _leave_one_out(model, X, labels, sample_weight, scorers, single, progress)
     splits = splits_of(cv, X, y, groups)
+    check_weights(splits, weights)
     results: dict[str, list[Any]] = {"fit_time": [], "score_time": []}
     found = Found(len(labels), classes)
     with Progress("cross-validation", len(splits), progress) as line:
@@ -212,9 +213,12 @@ def _scored(
     mine = {} if weights is None else {"sample_weight": weights[rows]}
     scores = {}
     for name, scorer in scorers.items():
-        if isinstance(scorer, str) and scorer == "accuracy":
-            right = classes[prediction.codes] == labels[rows]
-            scores[name] = float(np.average(right, weights=mine.get("sample_weight")))
+        if isinstance(scorer, str) and scorer in ("accuracy", "neg_log_loss"):
+            truth = np.searchsorted(classes, labels[rows])
+            right = prediction.codes == truth
+            log_p = np.maximum(prediction.log_proba[np.arange(len(rows)), truth], LEAST_LOG)
+            found = right if scorer == "accuracy" else log_p
+            scores[name] = float(np.average(found, weights=mine.get("sample_weight")))
             continue
         scorer = get_scorer(scorer) if isinstance(scorer, str) else scorer
         if hasattr(scorer, "_score_func"):

@@ -10,8 +10,9 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from suffice.classifiers.learner import checked_decay
 from suffice.progress import Progress
@@ -25,14 +26,16 @@ from suffice.validation.predicting import adds_up, in_columns
 LEAST_LEFT = 1e-6
 
 
-def batches(X: Any, y: Any, size: int = 100) -> Iterator[tuple[Any, Any]]:
+def batches(X: Any, y: Any, size: Any = 100) -> Iterator[tuple[Any, Any]]:
     """Yield rows and labels in batches, as a stream would bring them.
 
     >>> [labels for _, labels in batches([[1], [2], [3]], ["a", "b", "a"], size=2)]
     [['a', 'b'], ['a']]
     """
-    if size < 1:
+    if isinstance(size, bool) or not isinstance(size, Integral) or int(size) < 1:
         raise ValueError(f"size is a number of rows, 1 or more, not {size!r}")
+    if _num_samples(X) != _num_samples(y):
+        raise ValueError(f"X has {_num_samples(X)} rows and y has {_num_samples(y)}: they must be as many")
     for first in range(0, _num_samples(X), size):
         rows = slice(first, first + size)
         yield _safe_indexing(X, rows), _safe_indexing(y, rows)
@@ -82,7 +85,8 @@ class Window:
             sample_weight = None if sample_weight is None else _safe_indexing(sample_weight, last)
             arrived = self.rows
         self.model.partial_fit(X, y, sample_weight=sample_weight)
-        self.held.append((X, y, sample_weight))
+        # copies: a caller may fill the same array again
+        self.held.append(tuple(its.copy() if hasattr(its, "copy") else its for its in (X, y, sample_weight)))
         self.count += arrived
         while self.count > self.rows:
             self._drop(self.count - self.rows)
@@ -98,7 +102,8 @@ class Window:
             X, y, weights = (None if its is None else _safe_indexing(its, first) for its in (X, y, weights))
             rows = many
         before = self.model.tally_
-        self.model.forget(X, y, sample_weight=weights)
+        if weights is None or np.any(weights):
+            self.model.forget(X, y, sample_weight=weights)
         self.count -= rows
         self.left += rows
         rounds = any(isinstance(its, Moments) or hasattr(its, "scatter") for its in before.statistics)
@@ -193,13 +198,19 @@ def prequential(
         raise ValueError("decay and window are two ways to forget: choose one")
     if decay is not None:
         checked_decay(decay)
+    if not hasattr(model, "partial_fit"):
+        raise ValueError(f"{type(model).__name__} cannot learn in batches, as a stream brings them")
+    if getattr(model, "calibrate", None) is not None and not _is_fitted(model):
+        raise ValueError(
+            f"calibrate={model.calibrate!r} is learned by fit: fit on some rows first, or set calibrate=None"
+        )
     sliding = None if window is None else Window(model, window)
     rows, right, losses, arrived, started = [], [], [], 0, perf_counter()
     with Progress("batches", 0, progress) as line:
         for place, batch in enumerate(stream):
             X, y, weights = _parts(batch, place)
             arrived += _num_samples(X)
-            if model.__sklearn_is_fitted__():
+            if _is_fitted(model):
                 found = _said(model, X, y)
                 rows.append(len(found.right))
                 right.append(found.right.mean())
@@ -215,6 +226,14 @@ def prequential(
     if not rows:
         raise ValueError(f"the stream had {arrived} rows in one batch or none: nothing was left to predict")
     return Prequential(np.array(rows), np.array(right), np.array(losses), perf_counter() - started, model)
+
+
+def _is_fitted(model: Any) -> bool:
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True
 
 
 def _parts(batch: Any, place: int) -> tuple[Any, Any, Any]:

@@ -23,16 +23,15 @@ def digest_of(tally: Any) -> str:
     blocks = zip(schema.blocks, tally.statistics, strict=True)
     named = schema.features is not None
     for columns, statistic in sorted(blocks, key=lambda pair: _key(pair[0])) if named else blocks:
-        _add_block(hashed, columns, statistic, met)
+        _add_block(hashed, columns, statistic, met, named)
     return hashed.hexdigest()
 
 
-def _add_block(hashed: Any, columns: Columns, statistic: Statistic, met: Array) -> None:
-    """Add a block: its columns sorted by name, of each the levels that were met sorted by label."""
-    order = np.arange(columns.count)
-    if columns.names is not None:
-        order = np.array(sorted(range(columns.count), key=lambda j: _name((columns.names or ())[j])), np.intp)
-    names = None if columns.names is None else [_name(columns.names[j]) for j in order]
+def _add_block(hashed: Any, columns: Columns, statistic: Statistic, met: Array, named: bool) -> None:
+    """Add a block: its columns sorted by name, if they go by name, of each the levels that were met, by label."""
+    names = [_name(name) for name in columns.names or ()] if named else []
+    order = np.array(sorted(range(columns.count), key=lambda j: names[j]) if names else range(columns.count), np.intp)
+    names = [names[j] for j in order] if names else []
     _add(hashed, [columns.family, columns.count, names, columns.threshold, type(statistic).__name__])
     totals = statistic.arrays().get("total")
     cells = []

@@ -11,6 +11,9 @@ import numpy as np
 from suffice.schema import Array
 from suffice.tallies.statistic import ROUNDING, OverdrawnError, Statistic, difference, weight_of
 
+# Rounding leaves less than this of moments from which all rows are taken away again.
+LAST = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class Moments(Statistic):
@@ -77,9 +80,21 @@ class Moments(Statistic):
             place = np.unravel_index(int(np.argmin(np.where(n > 0, m2 + rounding, 0.0))), m2.shape)
             raise OverdrawnError((int(place[0]), int(place[1])), float(self.m2[place]), float(given[place]))
         gone = np.broadcast_to(n == 0, m2.shape)
+        self._check_the_last(other, gone & (other.n > 0), delta)
         return type(self)(
             n, np.where(gone, 0.0, mean), np.where(gone, 0.0, tail), np.where(gone, 0.0, np.maximum(m2, 0.0))
         )
+
+    def _check_the_last(self, other: Self, gone: Array, delta: Array) -> None:
+        """Raise if the last rows that go are not those that were learned: nothing may be left of either moment."""
+        if not gone.any():
+            return
+        scale = np.sqrt(self.m2 / np.where(self.n > 0, self.n, 1.0)) + np.abs(self.mean)
+        rest = np.abs(self.m2 - other.m2) > LAST * (self.m2 + other.m2) + (LAST * scale) ** 2 * self.n
+        strange = gone & ((np.abs(delta) > LAST * scale) | rest)
+        if strange.any():
+            place = np.unravel_index(int(np.argmax(strange)), strange.shape)
+            raise OverdrawnError((int(place[0]), int(place[1])), float(self.mean[place]), float(other.mean[place]))
 
     def __mul__(self, weight: float) -> Self:
         weight = weight_of(weight)

@@ -175,6 +175,8 @@ class Tally(Frozen):
     def digest(self) -> str:
         """Return a fingerprint: equal exactly when two tallies are (``==``), wherever and in any order they were taken.
 
+        Columns are those of the same name where a table is read by name, else those of the same place.
+
         So forgetting can be proved: what counts held A and B and has forgotten B has the digest of A, bit for
         bit. Moments come back to rounding (`isclose`), and the digest of a rounded number is another one.
 

@@ -22,7 +22,7 @@ def splits_of(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Split]:
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         return stratified(labels, int(cv))
     if isinstance(cv, str):
-        raise ValueError(f"cv={cv!r} is not known; it is 'loo', a number of folds, a splitter, or pairs of rows")
+        raise ValueError(f"cv={cv!r} is not known here; it is a number of folds, a splitter, or pairs of rows")
     pairs = check_cv(cv, labels, classifier=True).split(np.zeros(rows), labels, groups)
     splits: list[Split] = [Rows(np.asarray(train), np.asarray(test)) for train, test in pairs]
     for place, split in enumerate(splits):
@@ -31,6 +31,16 @@ def splits_of(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Split]:
                 f"split {place} has {len(split.train)} rows to learn from and {len(split.test)} to predict"
             )
     return splits
+
+
+def check_weights(splits: list[Split], weights: Array | None) -> None:
+    """Raise if a split has no weight to learn from, or to score."""
+    for place, split in enumerate([] if weights is None else splits):
+        for rows, what in ((split.train, "learns"), (split.test, "predicts")):
+            if weights is not None and not weights[rows].any():
+                raise ValueError(
+                    f"split {place} {what} rows of weight 0 alone: leave such rows out, or split otherwise"
+                )
 
 
 def stratified(labels: Array, folds: int) -> list[Split]:

@@ -1,0 +1,178 @@
+"""What testers found in cross-validation, comparison, calibration, streams and digests."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.naive_bayes as theirs
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import suffice
+from suffice import BayesClassifier, BernoulliNB, CategoricalNB, GaussianNB, Window, batches, compare, cross_validate
+from suffice.decision.calibration import MAPS
+
+X, y = load_iris(return_X_y=True)
+
+
+@pytest.mark.parametrize("method", MAPS)
+@pytest.mark.parametrize("model", [BernoulliNB(estimate="mle"), CategoricalNB(estimate="mle"), GaussianNB()], ids=repr)
+def test_a_perfect_model_stays_perfect(model: Any, method: str) -> None:
+    rows, labels = np.array([[0], [1]] * 10), np.array([0, 1] * 10)
+    found = model.set_params(calibrate=method).fit(rows, labels)
+    assert found.score(rows, labels) == 1
+    assert found.calibration_.log_loss["after"] < 0.5
+    assert not np.isnan(found.predict_proba(rows)).any()
+
+
+def test_temperatures_of_any_size_are_found() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.arange(120) % 30
+    rows = np.c_[labels % 7, (labels // 3) % 6, rng.integers(0, 5, 120)] + rng.normal(size=(120, 3)) * 0.01
+    weights = rng.integers(0, 3, 120).astype(float)
+    weights[:60] = np.maximum(weights[:60], 1)  # two of each class have weight
+    found = GaussianNB(calibrate="temperature").fit(rows, labels, sample_weight=weights).calibration_
+    assert found.log_loss["after"] < 4
+
+
+@pytest.mark.parametrize("method", MAPS)
+def test_rows_of_no_weight_have_no_fold(method: str) -> None:
+    weights = np.where(np.arange(150) % 3 == 0, 0.0, 1.0)
+    with_them = GaussianNB(calibrate=method).fit(X, y, weights)
+    without = GaussianNB(calibrate=method).fit(X[weights > 0], y[weights > 0])
+    np.testing.assert_allclose(with_them.predict_proba(X), without.predict_proba(X), atol=1e-9)
+
+
+def test_a_fold_of_no_weight_is_named() -> None:
+    weights = np.r_[np.zeros(4), np.ones(16)]
+    for function in (cross_validate, lambda model, *given, **named: compare(*given, [model], **named)):
+        with pytest.raises(ValueError, match="split 0 predicts rows of weight 0"):
+            function(GaussianNB(), X[::7][:20], np.arange(20) % 2, cv=KFold(5), sample_weight=weights)
+
+
+def test_more_folds_than_rows_of_a_class() -> None:
+    labels = np.where(np.arange(150) < 3, "rare", y.astype(str))
+    with pytest.raises(ValueError, match=r"'rare' has 3 rows.*cv=10.*use cv=3"):
+        cross_validate(GaussianNB(), X, labels)
+    with pytest.raises(ValueError, match="at least 2"):
+        cross_validate(GaussianNB(), X, y, cv=1)
+    with pytest.raises(ValueError, match="not known"):
+        compare(X, y, cv="loo")
+    with pytest.raises(ValueError, match="150 rows and y has 149"):
+        cross_validate(GaussianNB(), X, y[1:])
+    with pytest.raises(ValueError, match="150 rows to learn from and 0 to predict"):
+        cross_validate(GaussianNB(), X, y, cv=[(np.arange(150), np.arange(0))])
+
+
+def test_scorers_of_single_rows() -> None:
+    one = cross_validate(GaussianNB(), X, y, cv=LeaveOneOut(), scoring=["accuracy", "neg_log_loss"])
+    all_at_once = cross_validate(GaussianNB(), X, y, cv="loo", scoring=["accuracy", "neg_log_loss"])
+    for name in ("test_accuracy", "test_neg_log_loss"):
+        np.testing.assert_allclose(one[name], all_at_once[name], atol=1e-9)
+    assert cross_validate(GaussianNB(), X, y, cv="loo", scoring="f1_macro")["test_score"].shape == (1,)
+    with pytest.raises(ValueError, match="no models of its own"):
+        cross_validate(GaussianNB(), X, y, cv="loo", return_estimator=True)
+
+
+def test_models_that_are_called_alike() -> None:
+    with pytest.raises(ValueError, match="written alike"):
+        compare(X, y, {1: GaussianNB(), "1": theirs.GaussianNB()})
+    found = compare(X, y, [GaussianNB(), theirs.GaussianNB(), GaussianNB()], cv=3)
+    assert {line["model"] for line in found.table} == {
+        "suffice.GaussianNB() #1",
+        "suffice.GaussianNB() #2",
+        "sklearn.GaussianNB()",
+    }
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression())
+    assert len(compare(X, y, (model for model in (pipeline, GaussianNB())), cv=3).table) == 2
+    assert len(compare(X, y, GaussianNB(), cv=3).table) == 1
+    for wrong in ([GaussianNB], {"a": 3}, []):
+        with pytest.raises(ValueError, match=r"no classifier|nothing to compare"):
+            compare(X, y, wrong, cv=3)
+
+
+def test_what_a_fit_has_chosen_survives_sums_and_pickles() -> None:
+    model = GaussianNB(calibrate="temperature").fit(X, y)
+    np.testing.assert_allclose((model + model).calibration_(model.predict_log_proba(X)).shape, (150, 3))
+    (model + model).predict_proba(X)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X), model.predict_proba(X))
+    chosen = BayesClassifier(prior="auto").fit(X, y)
+    assert (chosen + chosen).chosen_ == chosen.chosen_
+    chosen.set_params(prior=1.0).fit(X, y)
+    assert not hasattr(chosen, "chosen_")
+    search = GridSearchCV(GaussianNB(), {"calibrate": [None, "temperature", "isotonic"]}, scoring="neg_log_loss")
+    assert search.fit(X, y).best_score_ > -0.2
+
+
+def test_the_last_rows_must_be_those_that_were_learned() -> None:
+    model = GaussianNB().fit(X, y)
+    before = model.tally_
+    with pytest.raises(ValueError, match="never learned"):
+        model.forget(X * 100 + 7, y)
+    with pytest.raises(ValueError, match="never learned"):
+        model.forget(X[::-1], y)
+    assert model.tally_ is before
+    model.forget(X, y)
+
+
+def test_a_window_of_rows_without_weight_and_of_a_buffer() -> None:
+    window = Window(GaussianNB(), 2)
+    window.learn([[1.0], [2.0]], ["a", "b"], [0.0, 1.0])
+    window.learn([[3.0]], ["a"], [1.0])
+    assert len(window) == 2
+    assert window.model.theta_.tolist() == [[3.0], [2.0]]
+    buffer, window = np.empty((5, 4)), Window(GaussianNB(), 20)
+    for first in range(0, 150, 5):
+        buffer[:] = X[first : first + 5]
+        window.learn(buffer, y[first : first + 5])
+    assert len(window) == 20
+
+
+def test_models_that_do_not_stream() -> None:
+    for model in (suffice.LogisticRegression(), suffice.MixtureClassifier()):
+        with pytest.raises(ValueError, match="cannot learn in batches"):
+            suffice.prequential(model, batches(X, y, 20))
+    model = GaussianNB(calibrate="temperature")
+    with pytest.raises(ValueError, match="learned by fit"):
+        suffice.prequential(model, batches(X, y, 20))
+    assert not hasattr(model, "tally_")
+    order = np.random.default_rng(0).permutation(150)
+    found = [
+        suffice.prequential(kind().partial_fit(X, y, [0, 1, 2]), batches(X[order], y[order], 10))
+        for kind in (GaussianNB, theirs.GaussianNB)
+    ]
+    np.testing.assert_allclose(found[0].accuracy, found[1].accuracy)
+    for size in (1.5, "3", 0, True):
+        with pytest.raises(ValueError, match="size"):
+            list(batches(X, y, size))
+    with pytest.raises(ValueError, match="as many"):
+        list(batches(X, y[:100], 20))
+
+
+def test_words_about_decisions() -> None:
+    model = GaussianNB().fit(X, y)
+    with pytest.raises(ValueError, match="reject_below"):
+        model.predict(X, reject_below="a")
+    with pytest.raises(ValueError, match="no number"):
+        model.predict(X, costs={(0, 1): "x"})
+    with pytest.raises(ValueError, match="no probability"):
+        model.predict(X, class_prior=True)
+    assert model.predict(X, reject_below=1.0, reject_label=("ask", "again")).tolist().count(("ask", "again")) > 0
+
+
+def test_digests_of_frames() -> None:
+    frame, labels = pd.DataFrame({"a": [0, 1, 2, 0], "b": [0, 1, 0, 1]}), [0, 1, 0, 1]
+    for kind in (CategoricalNB, BernoulliNB, GaussianNB):
+        named, plain = kind().fit(frame, labels).tally_, kind().fit(frame.to_numpy(), labels).tally_
+        assert named == plain
+        assert named.digest() == plain.digest()
+        turned = kind().fit(frame[["b", "a"]], labels).tally_
+        assert turned == named
+        assert (turned + named).isclose(named * 2)
