@@ -261,6 +261,9 @@ def test_rows_that_are_predicted_twice_get_the_mean_probability() -> None:
 def test_what_is_no_sum_is_fitted_again(model: Any) -> None:
     X, y = load_iris(return_X_y=True)
     found = cross_validate(model, X, y, cv=3)
+    assert found["refitted"]
+    assert not cross_validate(GaussianNB(), X, y, cv=3)["refitted"]
+    assert "fitted again" in str(compare(X, y, [model], cv=2))
     for train, test in StratifiedKFold(3).split(X, y):
         assert_same_probabilities(found["log_proba"][test], fitted_again(model, X, y, train, test, found["classes"]))
 

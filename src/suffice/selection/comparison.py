@@ -16,6 +16,7 @@ from suffice.schema import Array
 from suffice.selection.candidates import candidates, names_of
 from suffice.tables import encode, weights_of
 from suffice.validation.comparing import Scores, scores_of
+from suffice.validation.predicting import by_sums
 from suffice.validation.splitting import check_weights, splits_of
 
 LEVEL = 0.05
@@ -28,7 +29,8 @@ class Comparison:
 
     Each measure stands with its standard error (``log_loss`` with ``log_loss_se``). ``p`` is how probable a
     difference in log-loss from the best as large as this one would be if there were none; ``worse`` says
-    whether it is real, at 5 % for all lines together.
+    whether it is real, at 5 % for all lines together. ``refitted`` are models that are no sum, and were fitted
+    again for each fold.
     """
 
     table: list[dict[str, Any]]
@@ -63,7 +65,8 @@ class Comparison:
                 "best" if not place else f"p = {line['p']:.2g}, {'worse' if line['worse'] else 'no real difference'}"
             )
             times = "  ".join(f"{_time(line[name]):>8}" for name in ("fit_time", "predict_time"))
-            lines.append(f"{line['model']:<{width}}  {cells}  {count:>10}  {times}  {against}")
+            again = " (fitted again for each fold)" if line["refitted"] else ""
+            lines.append(f"{line['model']:<{width}}  {cells}  {count:>10}  {times}  {against}{again}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -146,6 +149,7 @@ def compare(
     for (p, worse), place in zip(against, order, strict=True):
         model = fitted(place)
         lines[place] |= {"parameters": getattr(model, "n_parameters_", None), "p": p, "worse": worse}
+        lines[place]["refitted"] = not by_sums(model, splits)
     return Comparison([lines[place] for place in order], fitted(order[0]), len(splits))
 
 

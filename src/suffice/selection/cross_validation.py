@@ -16,7 +16,7 @@ from suffice.schema import Array
 from suffice.selection.leave_one_out import leave_one_out
 from suffice.tables import as_labels, encode, weights_of
 from suffice.validation.folds import Rows
-from suffice.validation.predicting import Prediction, predictions
+from suffice.validation.predicting import Prediction, adds_up, by_sums, predictions
 from suffice.validation.splitting import check_weights, splits_of
 
 LEAST_LOG = float(np.log(np.finfo(np.float64).eps))  # as scikit-learn's log_loss cuts probabilities of 0
@@ -96,7 +96,8 @@ def cross_validate(
     results : dict
         As scikit-learn's: ``fit_time``, ``score_time``, ``test_score`` (or ``test_<name>``), one entry a
         fold; and of all rows ``log_proba``, log P(class given x) by a model that has not learned the row,
-        with ``classes`` (its columns) and ``predicted`` (whether a row was in any fold).
+        with ``classes`` (its columns) and ``predicted`` (whether a row was in any fold); ``refitted`` says
+        whether the model was fitted again for each fold.
 
     Examples
     --------
@@ -141,7 +142,7 @@ def cross_validate(
             "train": [split.train for split in splits],
             "test": [split.test for split in splits],
         }
-    return arrays | found.results()
+    return arrays | found.results() | {"refitted": not by_sums(model, splits)}
 
 
 def _leave_one_out(
@@ -165,7 +166,8 @@ def _leave_one_out(
         else:
             results[key] = np.array(list(_scored({name: scorer}, whole, X, labels, classes, weights).values()))
     results["score_time"] = np.array([perf_counter() - started])
-    return results | {"log_proba": log_proba, "classes": classes, "predicted": np.ones(len(labels), bool)}
+    found = {"log_proba": log_proba, "classes": classes, "predicted": np.ones(len(labels), bool)}
+    return results | found | {"refitted": not adds_up(model)}
 
 
 class Found:

@@ -12,7 +12,7 @@ import numpy as np
 from suffice.schema import Array
 from suffice.validation.assessing import Assessment, all_assessed, assessed
 from suffice.validation.folds import Split
-from suffice.validation.predicting import adds_up, predictions
+from suffice.validation.predicting import adds_up, by_sums, predictions
 from suffice.validation.splitting import repeats_rows
 
 
@@ -53,8 +53,8 @@ def scores_of(
     found: dict[int, Scores] = {}
     for places in _groups(models, repeats_rows(list(splits))):
         some = [models[place] for place in places]
-        summed = adds_up(some[0]) and not repeats_rows(list(splits))
-        scores = (_by_sums if summed else _by_fitting)(some, X, y, codes, classes, sample_weight, splits, tick)
+        how = _by_sums if by_sums(some[0], splits) else _by_fitting
+        scores = how(some, X, y, codes, classes, sample_weight, splits, tick)
         found |= zip(places, scores, strict=True)
     return [found[place] for place in range(len(models))]
 

@@ -37,12 +37,17 @@ def adds_up(model: Any) -> bool:
     return bool(getattr(model, "_adds_up", False))
 
 
+def by_sums(model: Any, splits: Sequence[Split]) -> bool:
+    """Say whether what a model learns in each split is a sum over its rows, each taken once."""
+    return adds_up(model) and not repeats_rows(list(splits))
+
+
 def predictions(
     model: Any, X: Any, y: Any, splits: Sequence[Split], sample_weight: Any, classes: Array
 ) -> Iterator[Prediction]:
     """Yield the predictions of each split, with a column for each of the classes."""
-    by_sums = adds_up(model) and not repeats_rows(list(splits))
-    yield from (_by_sums if by_sums else _by_fitting)(model, X, y, splits, sample_weight, classes)
+    how = _by_sums if by_sums(model, splits) else _by_fitting
+    yield from how(model, X, y, splits, sample_weight, classes)
 
 
 def _by_sums(
