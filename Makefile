@@ -19,7 +19,7 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## set up, learn the handwritten digits, show what was learned and how well it does
 	$(BIN)/python -m suffice.demo
 
-test: $(READY) ## set up, run all tests (about two minutes)
+test: $(READY) ## set up, run all tests (about four minutes)
 	$(BIN)/python -m pytest --numprocesses auto
 
 lint: $(READY) ## ruff, mypy (strict), and the layers of imports
@@ -38,6 +38,7 @@ bench: $(READY) ## speeds and accuracies against scikit-learn, as ratios measure
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/structures.py
 	$(BIN)/python benchmarks/logistic.py
+	$(BIN)/python benchmarks/selection.py
 
 clean: ## remove the environment and all caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build
