@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -44,9 +45,7 @@ class Comparison:
 
     def to_frame(self) -> Any:
         """Return the table as a pandas frame."""
-        import pandas as pd
-
-        return pd.DataFrame(self.table)
+        return import_module("pandas").DataFrame(self.table)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the log-loss and the accuracy of each model, with two standard errors to each side; return the Axes."""
