@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from suffice.selection.comparison import compare
     from suffice.selection.cross_validation import cross_validate
     from suffice.selection.streams import Window, batches, prequential
+    from suffice.store import load
     from suffice.structures import Averaged, Chain, Full, Joint, Tree
     from suffice.tallies import CoMoments, Counts, Moments, PairCounts, Tally
 
@@ -75,6 +76,7 @@ __all__ = [
     "compare",
     "cross_validate",
     "get_threads",
+    "load",
     "prequential",
     "set_threads",
     "threads",
@@ -109,6 +111,7 @@ _HOMES = {
     "suffice.selection.comparison": ("compare",),
     "suffice.selection.cross_validation": ("cross_validate",),
     "suffice.selection.streams": ("Window", "batches", "prequential"),
+    "suffice.store": ("load",),
     "suffice.structures": ("Averaged", "Chain", "Full", "Joint", "Tree"),
     "suffice.tallies": ("CoMoments", "Counts", "Moments", "PairCounts", "Tally"),
 }

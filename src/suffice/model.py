@@ -39,7 +39,7 @@ class Model:
         scores = np.empty((blocks[0].shape[0], self.class_log_prior.shape[-1]))
         scores[:] = self.class_log_prior
         for columns, block, parameters in zip(self.columns, blocks, self.parameters, strict=True):
-            part = parameters.along(columns, block)
+            part = parameters.evidence(columns, block).sum(axis=-1)
             # what is impossible in one block is impossible, however certain another is
             scores = np.where((part == -np.inf) | (scores == -np.inf), -np.inf, scores + part)
         impossible = np.isneginf(scores).all(axis=1, keepdims=True)

@@ -16,6 +16,8 @@ from suffice import decision
 from suffice.classifiers.estimator import Estimator
 from suffice.decision.calibration import MAPS, Calibration
 from suffice.decision.costs import cheapest, cost_matrix, rejected
+from suffice.explain import Explanation, explained
+from suffice.families.family import plain_rows
 from suffice.logistic.forms import LinearForm
 from suffice.model import Model
 from suffice.schema import Array
@@ -137,6 +139,34 @@ class TallyClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         """
         log_posterior = self.predict_log_proba(X, class_prior=class_prior)
         return np.exp(log_posterior, out=log_posterior)
+
+    def explain(self, X: Any) -> Explanation:
+        """Return what the prior and each feature add to log p(x, class) of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows: a few, because all that is said of each is kept.
+
+        Returns
+        -------
+        explanation : Explanation
+            With ``contributions`` [row, class, feature], ``log_odds(row)`` and ``sentence(row)``.
+        """
+        tally, model = self._learned(), self._model()
+        blocks = self._blocks(X, tally)
+        names, values = self._held(X, tally)
+        features, held, contributions = explained(model, blocks, names, values)
+        log_joint = model.log_joint(blocks)
+        log_proba = self._calibrated(model.log_posterior(blocks))
+        classes = tally.schema.classes.tolist()
+        return Explanation(classes, features, held, model.class_log_prior, contributions, log_joint, log_proba)
+
+    def _held(self, X: Any, tally: Tally) -> tuple[Sequence[Any], list[list[Any]]]:
+        """Return the names of the columns, and what the rows hold of each."""
+        block = self._block(X, tally)
+        names = range(block.shape[1]) if tally.schema.feature_names is None else tally.schema.feature_names
+        return names, [list(line) for line in plain_rows(block)[0][:, 0].tolist()]
 
     def score_samples(self, X: Any) -> Array:
         """Return log p(x), the log probability (density) of each row.

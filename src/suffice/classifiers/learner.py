@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from numbers import Real
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
+from suffice import store
 from suffice.engines import memory
 from suffice.priors import Prior
 from suffice.schema import Array, Columns, merged_classes
@@ -181,6 +184,21 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     def __radd__(self, other: object) -> Self:
         # lets sum(models) start from its 0
         return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write what was learned, and the settings, to a file that `suffice.load` reads.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; one that is there already is replaced when all of the new one is on the disk.
+
+        Returns
+        -------
+        path : Path
+        """
+        self._learned()
+        return store.save(self, path)
 
     @property
     def classes_(self) -> Array:

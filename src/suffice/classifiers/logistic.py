@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from dataclasses import replace
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from suffice import store
 from suffice.logistic.forms import LinearForm
 from suffice.logistic.lift import LIFTS, lifted, names
 from suffice.logistic.loss import Problem
@@ -213,6 +216,21 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scores = self.decision_function(X)
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write what was learned, and the settings, to a file that `suffice.load` reads.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; one that is there already is replaced when all of the new one is on the disk.
+
+        Returns
+        -------
+        path : Path
+        """
+        check_is_fitted(self)
+        return store.save(self, path)
 
     def as_linear(self) -> LinearForm:
         """Return the coefficients as a linear form, one line a class."""

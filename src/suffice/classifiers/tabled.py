@@ -156,6 +156,13 @@ class TabledClassifier(TallyClassifier):
                 )
         return pairs
 
+    def _held(self, X: Any, tally: Tally) -> tuple[Sequence[Any], list[list[Any]]]:
+        sheet = self._opened(X, tally)
+        assert tally.schema.features is not None
+        names = tally.schema.features.names
+        columns = [sheet.values(name) if name in sheet.places else [None] * sheet.shape[0] for name in names]
+        return names, [list(line) for line in zip(*columns, strict=True)]
+
     def _decoded(self, tally: Tally, blocks: tuple[Array, ...], rng: np.random.Generator) -> Array:
         return decoded(tally.schema, blocks, rng)
 

@@ -47,10 +47,10 @@ class BernoulliParameters(Parameters):
     def as_linear(self) -> tuple[str, Array, Array]:
         return "linear", self.log_p - self.log_q, np.asarray(self.log_q.sum(axis=1))
 
-    def along(self, columns: Columns, block: Block) -> Array:
+    def evidence(self, columns: Columns, block: Block) -> Array:
         x, there = plain_rows(block)
         ones = x > 0 if columns.threshold is None else x > columns.threshold
-        return np.asarray((np.where(ones, self.log_p, self.log_q) * there).sum(axis=-1))
+        return np.where(there, np.where(ones, self.log_p, self.log_q), 0.0)
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         return np.asarray(rng.random((count, self.log_p.shape[1])) < np.exp(self.log_p[k]), np.float64)

@@ -48,13 +48,14 @@ class CategoricalParameters(Parameters):
     def as_linear(self) -> tuple[str, Array, Array]:
         return "one-hot", self.log_p, np.zeros(len(self.log_p))
 
-    def along(self, columns: Columns, block: Block) -> Array:
+    def evidence(self, columns: Columns, block: Block) -> Array:
         x, _ = plain_rows(block)
         starts, table = self.lookup
         codes = x[:, 0].astype(np.intp)
         slots = starts + np.minimum(np.maximum(codes, 0), self.sizes)
+        table = table[None] if table.ndim == 2 else table
         found = np.take_along_axis(table, slots[:, None, :], axis=-1)
-        return np.asarray(np.where(codes[:, None] >= 0, found, 0.0).sum(axis=-1))
+        return np.where(codes[:, None] >= 0, found, 0.0)
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         starts, table = self.lookup

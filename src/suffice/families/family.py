@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import gammaln
 
-from suffice.schema import Array, Columns, Frozen, by_group
-from suffice.tables import Block, Dense, Part, Sparse
+from suffice.schema import Array, Columns, Frozen, by_group, field_names
+from suffice.tables import Block, Coded, Dense, Gappy, Part, Sparse
 from suffice.tallies import Statistic
 
 Beliefs = tuple[Array, ...]
@@ -28,9 +28,19 @@ class Parameters(Frozen, ABC):
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         """Add log p(x given class) of a range of rows to the scores [row, class]."""
 
-    def along(self, columns: Columns, block: Block) -> Array:
-        """Return log p(x given class), [row, class], of rows with parameters of their own each, [row, class, …]."""
-        raise NotImplementedError(f"{type(self).__name__} are the same for all rows")
+    @property
+    def class_count(self) -> int:
+        """How many classes there are: as a rule, the lines of the first array."""
+        return len(getattr(self, field_names(type(self))[0]))
+
+    def evidence(self, columns: Columns, block: Block) -> Array:
+        """Return what each column adds to log p(x given class), [row, class, column]: they sum to what `add` adds.
+
+        Parameters may be the same for all rows, [class, …], or each row's own, [row, class, …]. Where columns
+        depend on each other, a column's part is what it adds to those before it: log p of all up to it, minus
+        log p of all before it, the others summed out; the mean of both directions.
+        """
+        return one_after_the_other(self, columns, block, [np.arange(columns.count), np.arange(columns.count)[::-1]])
 
     @property
     def product(self) -> Any:
@@ -145,6 +155,43 @@ def plain_rows(block: Block) -> tuple[Array, Array]:
         return (np.where(there, rows, 0.0) if block.gaps else rows), there
     assert isinstance(block, Sparse)
     return block.matrix.toarray().astype(np.float64)[:, None], np.ones((1, 1, 1), bool)
+
+
+def one_after_the_other(
+    parameters: Parameters, columns: Columns, block: Block, orders: Sequence[Array], classes: Array | None = None
+) -> Array:
+    """Return what each column adds to the log probability of those before it, [row, class, column]: a mean over orders.
+
+    With ``classes`` there is an order for each class, and no mean.
+    """
+    assert isinstance(block, Dense)
+    rows = np.concatenate([piece for _, piece in block.pieces(0, block.shape[0])])
+    coded = isinstance(block, Coded)
+    empty: Any = -1 if coded else np.nan
+    rows = rows if coded else rows.astype(np.float64)
+
+    def scores(cells: Array) -> Array:
+        found = np.zeros((len(cells), count))
+        kind = Coded if coded else Gappy
+        parameters.add(columns, kind(block.owner, block.names, cells), slice(0, len(cells)), found)
+        return found
+
+    count = parameters.class_count
+    total = np.zeros((len(rows), count, rows.shape[1]))
+    for place, order in enumerate(orders):
+        known = np.full(rows.shape, empty, rows.dtype)
+        before = scores(known)
+        for j in order.tolist():
+            known[:, j] = rows[:, j]
+            after = scores(known)
+            # what is impossible stays so, whatever comes after it
+            added = np.where(np.isneginf(before), 0.0, after - np.where(np.isneginf(before), 0.0, before))
+            if classes is None:
+                total[:, :, j] += added / len(orders)
+            else:
+                total[:, classes[place], j] = added[:, classes[place]]
+            before = after
+    return total
 
 
 def log_ratio(part: Array, whole: Array, otherwise: Array | float) -> Array:

@@ -56,9 +56,9 @@ class GaussianParameters(Parameters):
         slopes = self.mean / self.variance
         return "quadratic", np.hstack([squares, slopes]), self.bias - 0.5 * (self.mean * slopes).sum(axis=1)
 
-    def along(self, columns: Columns, block: Block) -> Array:
+    def evidence(self, columns: Columns, block: Block) -> Array:
         x, there = plain_rows(block)
-        return np.asarray((there * (self.peaks - (x - self.mean) ** 2 * self.halved_precision)).sum(axis=-1))
+        return np.asarray(there * (self.peaks - (x - self.mean) ** 2 * self.halved_precision))
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         return rng.normal(self.mean[k], np.sqrt(self.variance[k]), (count, self.mean.shape[1]))
@@ -100,10 +100,10 @@ class StudentT(Parameters):
     def n_parameters(self) -> int:
         return 2 * self.mean.size
 
-    def along(self, columns: Columns, block: Block) -> Array:
+    def evidence(self, columns: Columns, block: Block) -> Array:
         x, there = plain_rows(block)
         precision, exponent, peaks = self.terms
-        return np.asarray((there * (peaks - exponent * np.log1p((x - self.mean) ** 2 * precision))).sum(axis=-1))
+        return np.asarray(there * (peaks - exponent * np.log1p((x - self.mean) ** 2 * precision)))
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         drawn = rng.standard_t(self.dof[k], (count, self.mean.shape[1]))

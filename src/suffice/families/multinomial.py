@@ -37,10 +37,10 @@ class MultinomialParameters(Parameters):
     def as_linear(self) -> tuple[str, Array, Array]:
         return "linear", self.log_p, np.zeros(len(self.log_p))
 
-    def along(self, columns: Columns, block: Block) -> Array:
+    def evidence(self, columns: Columns, block: Block) -> Array:
         x, _ = plain_rows(block)
         with np.errstate(invalid="ignore"):
-            return np.asarray(np.where(x > 0, x * self.log_p, 0.0).sum(axis=-1))
+            return np.where(x > 0, x * self.log_p, 0.0)
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         if self.limit > 0:
@@ -83,10 +83,12 @@ class DirichletMultinomial(Parameters):
     def n_parameters(self) -> int:
         return int(len(self.alpha) * max(self.alpha.shape[1] - 1, 0))
 
-    def along(self, columns: Columns, block: Block) -> Array:
+    def evidence(self, columns: Columns, block: Block) -> Array:
         x, _ = plain_rows(block)
-        whole = self.alpha.sum(axis=-1)
-        return np.asarray(log_rising(self.alpha, x).sum(axis=-1) - log_rising(whole, x.sum(axis=-1)))
+        whole, count = self.alpha.sum(axis=-1, keepdims=True), x.sum(axis=-1, keepdims=True)
+        # what all counts share is each column's by its share of them
+        share = x / np.where(count > 0, count, 1.0)
+        return np.asarray(log_rising(self.alpha, x) - share * log_rising(whole, count))
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         shares = [rng.dirichlet(self.alpha[k]) for _ in range(count)] if self.alpha.shape[1] else []

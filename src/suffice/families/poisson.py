@@ -38,11 +38,11 @@ class PoissonParameters(Parameters):
     def as_linear(self) -> tuple[str, Array, Array]:
         return "linear", np.log(self.rate + self.epsilon), np.asarray(-self.rate.sum(axis=1))
 
-    def along(self, columns: Columns, block: Block) -> Array:
+    def evidence(self, columns: Columns, block: Block) -> Array:
         x, there = plain_rows(block)
         with np.errstate(divide="ignore", invalid="ignore"):
             events = np.where(x > 0, x * np.log(self.rate + self.epsilon), 0.0)
-        return np.asarray((events - there * (self.rate + gammaln(x + 1))).sum(axis=-1))
+        return np.asarray(events - there * (self.rate + gammaln(x + 1)))
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         return rng.poisson(self.rate[k], (count, self.rate.shape[1])).astype(np.float64)
@@ -74,10 +74,10 @@ class NegativeBinomial(Parameters):
     def n_parameters(self) -> int:
         return self.shape.size
 
-    def along(self, columns: Columns, block: Block) -> Array:
+    def evidence(self, columns: Columns, block: Block) -> Array:
         x, there = plain_rows(block)
         events = log_rising(self.shape, x) - x * np.log1p(self.inverse_scale) - gammaln(x + 1)
-        return np.asarray((there * (events + self.biases)).sum(axis=-1))
+        return np.asarray(there * (events + self.biases))
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         rates = rng.gamma(self.shape[k], 1 / self.inverse_scale[k], (count, self.shape.shape[1]))

@@ -122,6 +122,10 @@ class AveragedParameters(Parameters):
     is_open: Array
 
     @property
+    def class_count(self) -> int:
+        return int(self.alone.shape[1])
+
+    @property
     def n_parameters(self) -> int:
         free = self.sizes - 1
         pairs = self.sizes.sum() * free.sum() - (self.sizes * free).sum()

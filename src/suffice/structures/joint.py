@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.families.categorical import CategoricalParameters, drawn_slots
-from suffice.families.family import Parameters
+from suffice.families.family import Parameters, one_after_the_other
 from suffice.schema import Array, Columns, Combinations
 from suffice.structures.structure import Rule, Structure, Subject, independent
 from suffice.tables import Block, Coded
@@ -62,6 +62,17 @@ class JointParameters(CategoricalParameters):
     @classmethod
     def side_by_side(cls, many: Sequence[Any]) -> Parameters | None:
         return None
+
+    def evidence(self, columns: Columns, block: Block) -> Array:
+        """Return what each column adds; the combination is known with the last of them, and is that one's."""
+        count = columns.count - 1
+        orders = [np.append(order, count) for order in (np.arange(count), np.arange(count)[::-1])]
+        total = np.zeros((block.shape[0], len(self.log_p), count))
+        for order in orders:
+            found = one_after_the_other(self, columns, block, [order])
+            found[:, :, order[-2]] += found[:, :, count]
+            total += found[:, :, :count] / 2
+        return total
 
     @property
     def n_parameters(self) -> int:

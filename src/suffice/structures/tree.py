@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.families.categorical import drawn_slots
-from suffice.families.family import Parameters
+from suffice.families.family import Parameters, one_after_the_other
 from suffice.kernels import structured
 from suffice.schema import Array, Columns
 from suffice.structures.conditionals import Conditionals, mutual_information, with_pairs
@@ -139,6 +139,11 @@ class TreeParameters(Parameters):
     def starts(self) -> Array:
         """Where each column's messages are kept, one a slot."""
         return np.asarray(np.cumsum(self.sizes + 1) - self.sizes - 1)
+
+    def evidence(self, columns: Columns, block: Block) -> Array:
+        """Return log p(column given its parent and the class), and of what is empty nothing."""
+        orders = [np.array(order) for order in self.order]
+        return one_after_the_other(self, columns, block, orders, np.arange(len(orders)))
 
     @property
     def n_parameters(self) -> int:

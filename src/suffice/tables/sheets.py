@@ -52,6 +52,18 @@ class Sheet(ABC):
     def strings(self, name: Any) -> list[Any]:
         """Return a column of strings as a list, with None or NaN where a cell is empty."""
 
+    def values(self, name: Any) -> list[Any]:
+        """Return a column as a person would write it, with None where a cell is empty."""
+        kind = self.kind(name)
+        if kind in ("number", "boolean"):
+            numbers = self.plain(name).tolist()
+            empty = [number != number for number in numbers]
+            said = map(bool, numbers) if kind == "boolean" else numbers
+            return [None if gone else its for gone, its in zip(empty, said, strict=True)]
+        if kind == "empty":
+            return [None] * self.shape[0]
+        return [None if is_missing(its) else its for its in self.strings(name)]
+
     @abstractmethod
     def _coded_strings(self, name: Any) -> tuple[list[Any], Array]: ...
 

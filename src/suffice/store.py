@@ -1,0 +1,198 @@
+"""Model files: named arrays and a header of JSON, in the form of safetensors.
+
+Nothing in a file is run when it is loaded: it names settings and sums, and only kinds that are listed
+here are made from it. A file is written beside its place, synced to the disk and then renamed, so that
+there is the old one or the new one, never half of one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import fields, is_dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from suffice.decision import calibration, reliability
+from suffice.families import bernoulli, gaussian, subspace, together
+from suffice.logistic.forms import LinearForm
+from suffice.mixtures import Mixture
+from suffice.priors import priors
+from suffice.schema import Array, codings, columns, schema
+from suffice.structures import Averaged, Chain, Full, Joint, Naive, Tree
+from suffice.tallies import CoMoments, Counts, Moments, PairCounts, Tally
+
+FORMAT = 1
+CLASSIFIERS = (
+    "BayesClassifier",
+    "BernoulliNB",
+    "CategoricalNB",
+    "ComplementNB",
+    "GaussianDiscriminant",
+    "GaussianNB",
+    "LogisticRegression",
+    "MixtureClassifier",
+    "MultinomialNB",
+    "PoissonNB",
+)
+STORED: tuple[type[Any], ...] = (
+    *(each for each in vars(priors).values() if isinstance(each, type) and is_dataclass(each)),
+    *(codings.Levels, codings.Combinations, codings.Words, codings.Cuts, codings.Text),
+    *(columns.Columns, schema.Schema, schema.Features),
+    *(Counts, PairCounts, Moments, CoMoments, Tally),
+    *(Naive, Chain, Tree, Averaged, Full, Joint),
+    *(calibration.Calibration, calibration.Temperature, calibration.Vector, calibration.Isotonic),
+    *(reliability.Reliability, LinearForm, Mixture),
+    *(bernoulli.BernoulliParameters, gaussian.GaussianParameters, together.GaussianTogether, subspace.Subspace),
+)
+KINDS = {kind.__name__: kind for kind in STORED}
+
+
+class StoreError(ValueError):
+    """A model that cannot be stored, or a file that is no model."""
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> Path:
+    """Write a fitted model to a file."""
+    from safetensors.numpy import save as packed
+
+    name = type(model).__name__
+    if name not in CLASSIFIERS:
+        raise StoreError(f"{name} is none of suffice's classifiers, and cannot be stored")
+    arrays: dict[str, Array] = {}
+    state = {key: _written(value, arrays, key) for key, value in vars(model).items()}
+    header = {
+        "format": FORMAT,
+        "version": import_module("suffice").__version__,
+        "classifier": name,
+        "state": state,
+        "digest": _digest(arrays),
+    }
+    content = packed(arrays or {"nothing": np.zeros(1)}, {"suffice": json.dumps(header)})
+    return _replaced(Path(path), content)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Return the model that a file holds.
+
+    >>> import suffice, tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "model.suffice"
+    >>> _ = suffice.GaussianNB().fit([[1.0], [2.0]], ["a", "b"]).save(file)
+    >>> suffice.load(file).predict([[1.2]]).tolist()
+    ['a']
+    """
+    header, arrays = _opened(Path(path))
+    if header["format"] > FORMAT:
+        raise StoreError(
+            f"{path} was written by suffice {header.get('version')}, which is newer than this one; upgrade suffice"
+        )
+    if header.get("classifier") not in CLASSIFIERS or _digest(arrays) != header.get("digest"):
+        raise StoreError(f"{path} is damaged: its sums are not those that were written; take it from a backup")
+    model = getattr(import_module("suffice"), header["classifier"])()
+    try:
+        for key, value in header["state"].items():
+            setattr(model, key, _read(value, arrays))
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise StoreError(f"{path} is damaged: {error}; take it from a backup") from None
+    return model
+
+
+def _opened(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Return the header and the arrays of a file, or say why it is none."""
+    from safetensors import SafetensorError, safe_open
+
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            said = (file.metadata() or {}).get("suffice")
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        header = json.loads(said) if said is not None else None
+    except (SafetensorError, ValueError, OSError) as error:
+        raise StoreError(f"{path} is no model of suffice, or is damaged ({error})") from None
+    if not isinstance(header, dict) or not isinstance(header.get("format"), int):
+        raise StoreError(f"{path} holds arrays, but no model of suffice")
+    return header, arrays
+
+
+def _written(value: Any, arrays: dict[str, Array], place: str) -> Any:
+    """Return a value as JSON, with its arrays put aside."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if np.isfinite(value) else {"kind": "float", "of": repr(value)}
+    if isinstance(value, np.generic):
+        return _written(value.item(), arrays, place)
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind in "OU":
+            of = [_written(each, arrays, place) for each in value.tolist()]
+            return {"kind": "labels", "of": of, "as": value.dtype.kind}
+        name = f"{len(arrays)}.{place}"
+        arrays[name] = np.ascontiguousarray(value)
+        return {"kind": "array", "of": name}
+    if isinstance(value, (tuple, list)):
+        kind = "tuple" if isinstance(value, tuple) else "list"
+        return {"kind": kind, "of": [_written(each, arrays, place) for each in value]}
+    if isinstance(value, dict):
+        pairs = [[_written(key, arrays, place), _written(each, arrays, place)] for key, each in value.items()]
+        return {"kind": "dict", "of": pairs}
+    if KINDS.get(type(value).__name__) is type(value):
+        named = {field.name: _written(getattr(value, field.name), arrays, field.name) for field in fields(value)}
+        return {"kind": type(value).__name__, "of": named}
+    raise StoreError(f"{place}={value!r} cannot be stored: files hold numbers, words and suffice's own kinds, no code")
+
+
+def _read(value: Any, arrays: dict[str, Array]) -> Any:
+    """Return what JSON and arrays stand for."""
+    if not isinstance(value, dict):
+        return value
+    kind, of = value["kind"], value["of"]
+    if kind == "array":
+        return arrays[of]
+    if kind == "float":
+        return float(of)
+    if kind == "labels":
+        return np.array([_read(each, arrays) for each in of], object if value["as"] == "O" else None)
+    if kind in ("tuple", "list"):
+        found = [_read(each, arrays) for each in of]
+        return tuple(found) if kind == "tuple" else found
+    if kind == "dict":
+        return {_read(key, arrays): _read(each, arrays) for key, each in of}
+    named = {name: _read(each, arrays) for name, each in of.items()}
+    return KINDS[kind](**named)
+
+
+def _digest(arrays: dict[str, Array]) -> str:
+    hashed = hashlib.sha256()
+    for name in sorted(name for name in arrays if name != "nothing"):
+        hashed.update(name.encode())
+        hashed.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return hashed.hexdigest()
+
+
+def _replaced(path: Path, content: bytes) -> Path:
+    """Write to a file beside the path, and put it in its place when it is on the disk."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+    return path

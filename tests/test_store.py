@@ -1,0 +1,146 @@
+"""Model files: what was saved comes back, to the bit; what is damaged, foreign or newer is said to be."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from safetensors.numpy import save as packed
+from sklearn.datasets import load_iris
+
+import suffice
+from conftest import Case, every_case, example
+from suffice import BayesClassifier, GaussianDiscriminant, GaussianNB, MixtureClassifier, Text, store
+
+X, y = load_iris(return_X_y=True)
+
+
+@every_case
+def test_every_classifier_comes_back(case: Case, tmp_path: Path) -> None:
+    rows, labels = example(case)
+    model = case.ours().fit(rows, labels)
+    again = suffice.load(model.save(tmp_path / "model.suffice"))
+    assert again.get_params() == model.get_params()
+    assert again.tally_ == model.tally_
+    assert again.tally_.digest() == model.tally_.digest()
+    np.testing.assert_array_equal(again.predict_proba(rows), model.predict_proba(rows))
+    np.testing.assert_array_equal(
+        again.partial_fit(rows, labels).predict_proba(rows), model.partial_fit(rows, labels).predict_proba(rows)
+    )
+
+
+OTHERS = [
+    GaussianDiscriminant(covariance="shared"),
+    GaussianDiscriminant(covariance="shared", solver="svd"),
+    MixtureClassifier(components=2),
+    MixtureClassifier(family="bernoulli", binarize=3.0),
+    suffice.LogisticRegression(lift="quadratic"),
+    GaussianNB(calibrate="temperature"),
+    GaussianNB(calibrate="vector"),
+    GaussianNB(calibrate="isotonic"),
+    GaussianNB(estimate="mean", prior=suffice.NormalInverseGamma(0.0, 1.0, 2.0, 1.0)),
+    GaussianNB(class_prior={0: 0.2, 1: 0.3, 2: 0.5}),
+    BayesClassifier(prior="auto"),
+    BayesClassifier(structure=suffice.Averaged(weights="equal"), numeric="mdl"),
+    BayesClassifier(structure=suffice.Tree("per-class"), numeric="quantiles", prior={"quantiles": 0.1}),
+    BayesClassifier(structure="joint", numeric="quantiles"),
+]
+
+
+@pytest.mark.parametrize("model", OTHERS, ids=lambda model: " ".join(repr(model).split()))
+@pytest.mark.parametrize("labels", [y, np.array(["a", "b", "c"])[y], y == 1], ids=["whole", "words", "truth"])
+def test_every_setting_comes_back(model: Any, labels: Any, tmp_path: Path) -> None:
+    if isinstance(getattr(model, "class_prior", None), dict) and labels is not y:
+        pytest.skip("the prior names other labels")
+    model.fit(X, labels)
+    again = suffice.load(model.save(tmp_path / "model.suffice"))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert again.classes_.dtype.kind == model.classes_.dtype.kind
+    assert repr(again) == repr(model)
+
+
+def test_a_table_needs_no_more_than_the_file(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "age": rng.normal(40, 10, 90),
+            "town": rng.choice(["a", "b", None], 90),
+            "flag": rng.random(90) < 0.5,
+            "note": [" ".join(rng.choice(["one", "two", "three", "four", "five"], 5)) + f" w{i}" for i in range(90)],
+            "id": range(1000, 1090),
+        }
+    )
+    labels = rng.choice(["no", "yes"], 90)
+    model = BayesClassifier(families={"note": Text(ngram_range=(1, 2)), "id": "ignore"}).fit(table, labels)
+    again = suffice.load(model.save(tmp_path / "model.suffice"))
+    np.testing.assert_array_equal(again.predict_proba(table), model.predict_proba(table))
+    assert again.families_ == model.families_
+    assert again.left_out_ == model.left_out_
+    again.forget(table[:10], labels[:10])
+    assert again.tally_.digest() == model.forget(table[:10], labels[:10]).tally_.digest()
+
+
+def test_what_cannot_be_stored(tmp_path: Path) -> None:
+    texts = pd.DataFrame({"t": ["one two three", "four five six", "one five two", "six three four"]})
+    model = BayesClassifier(families={"t": Text(tokenizer=str.split, token_pattern=None)}).fit(texts, [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="tokenizer"):
+        model.save(tmp_path / "model.suffice")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ValueError, match="not fitted"):
+        GaussianNB().save(tmp_path / "model.suffice")
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        GaussianNB().fit(X, y).save(tmp_path / "nowhere" / "model.suffice")
+    with pytest.raises(ValueError, match="none of suffice's"):
+        store.save(object(), tmp_path / "model.suffice")
+
+
+def test_what_is_no_model(tmp_path: Path) -> None:
+    file = tmp_path / "model.suffice"
+    with pytest.raises(FileNotFoundError, match="no file"):
+        suffice.load(file)
+    for content in (b"", b"age,town\n1,2\n", os.urandom(4096), packed({"a": np.zeros(3)})):
+        file.write_bytes(content)
+        with pytest.raises(ValueError, match="no model of suffice"):
+            suffice.load(file)
+
+
+def test_what_is_damaged_or_newer(tmp_path: Path) -> None:
+    file = GaussianNB().fit(X, y).save(tmp_path / "model.suffice")
+    content = bytearray(file.read_bytes())
+    for cut in (10, 100, len(content) - 5):
+        file.write_bytes(content[:cut])
+        with pytest.raises(ValueError, match="damaged"):
+            suffice.load(file)
+    content[-3] ^= 0xFF
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match="damaged"):
+        suffice.load(file)
+    header = {"format": store.FORMAT + 1, "version": "99.0", "classifier": "GaussianNB", "state": {}, "digest": ""}
+    file.write_bytes(packed({"a": np.zeros(1)}, {"suffice": json.dumps(header)}))
+    with pytest.raises(ValueError, match=r"suffice 99\.0, which is newer"):
+        suffice.load(file)
+    digest = store._digest({"a": np.zeros(1)})
+    for kind in ("os.system", "Popen", "object"):
+        evil = header | {"format": 1, "digest": digest, "state": {"prior": {"kind": kind, "of": {"x": "ls"}}}}
+        file.write_bytes(packed({"a": np.zeros(1)}, {"suffice": json.dumps(evil)}))
+        with pytest.raises(ValueError, match="damaged"):
+            suffice.load(file)
+
+
+def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = GaussianNB().fit(X, y).save(tmp_path / "model.suffice")
+    before = file.read_bytes()
+
+    def fails(*given: Any) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(os, "replace", fails)
+    with pytest.raises(OSError, match="full"):
+        GaussianNB().fit(X[:100], y[:100]).save(file)
+    assert file.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [file]
