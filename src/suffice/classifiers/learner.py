@@ -228,7 +228,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     def _learn(self, known: Tally | None, X: Any, y: Any, classes: Any, sample_weight: Any, *, whole: bool) -> Self:
         """Learn on top of what is known; nothing is changed before all of it has gone well."""
-        self._check(None)
+        self._check(known)
         opened = self._opened(X, known)
         labels = None if known is None else known.schema.classes
         if classes is not None:
@@ -239,7 +239,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"The target label(s) {strange} in y do not exist in the initial classes {labels}")
         tally = self._tallied(opened, target, known, whole)
         tally = tally if known is None else known + tally
-        self._check(tally)
+        if known is None or tally.schema is not known.schema:
+            self._check(tally)
         self.tally_ = tally
         return self
 

@@ -58,11 +58,11 @@ class Moments(Statistic):
         return cls(n, mean, tail, np.maximum(squares - sums * drift, 0.0))
 
     def __add__(self, other: Self) -> Self:
-        n = self.n + other.n
-        share = other.n / np.where(n > 0, n, 1.0)
+        n, both = self.n + other.n, bool(self.n.all())
+        share = other.n / (n if both else np.where(n > 0, n, 1.0))
         delta = self._distance(other)
         mean, tail = rounded(self.mean, self.tail + delta * share)
-        if not self.n.all():  # where one side is empty its mean is a placeholder: the other's stands
+        if not both:  # where one side is empty its mean is a placeholder: the other's stands
             mean, tail = _choose(self.n == 0, (other.mean, other.tail), (mean, tail))
         return type(self)(n, mean, tail, self.m2 + other.m2 + delta * delta * (self.n * share))
 
