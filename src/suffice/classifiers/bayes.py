@@ -107,10 +107,13 @@ class BayesClassifier(TabledClassifier):
         self : object
         """
         X, y, weights = split_frame(source, target, weight, missing_target)
-        return self.fit(X, y, weights)
+        self.fit(X, y, weights)
+        self.target_name_ = target
+        return self
 
     _kept = ("calibration_", "chosen_")
     chosen_: dict[str, Any]
+    target_name_: str
 
     @property
     def families_(self) -> dict[Any, str]:

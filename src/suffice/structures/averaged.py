@@ -11,7 +11,7 @@ from suffice.families.categorical import drawn_slots
 from suffice.families.family import Parameters
 from suffice.kernels import structured
 from suffice.schema import Array, Columns, by_group
-from suffice.structures.conditionals import Conditionals, with_pairs
+from suffice.structures.conditionals import Conditionals, told_by_levels, with_pairs
 from suffice.structures.full import Full
 from suffice.structures.structure import Rule, Structure, Subject, independent
 from suffice.structures.tree import checked_backoff
@@ -63,7 +63,7 @@ class Averaged(Structure):
         met = np.zeros(tables.shares.shape[1])
         levels = np.delete(np.arange(len(met)), np.cumsum(tables.sizes + 1) - 1)
         met[levels] = statistic.total.sum(axis=0)
-        weights = np.ones(columns.count) if self.weights == "equal" else _information(columns, statistic)
+        weights = np.ones(columns.count) if self.weights == "equal" else told_by_levels(columns, statistic)
         implied = None
         if self.subsumption is not None:
             implied = np.zeros((len(met), len(met)), np.uint8)
@@ -160,19 +160,6 @@ class AveragedParameters(Parameters):
 def _both_ways(given: Array) -> Array:
     """Return p(b | a) and p(a | b) side by side, from given[class, a, b]."""
     return np.ascontiguousarray(np.stack([given, given.transpose(0, 2, 1)], axis=-1).transpose(1, 2, 3, 0))
-
-
-def _information(columns: Columns, counts: PairCounts) -> Array:
-    """Return I(column; class) in nats, over the rows that have the column."""
-    joint = counts.total
-    cells, starts = joint.sum(axis=0, keepdims=True), columns.starts
-    n = np.broadcast_to(by_group(np.add, joint, starts), (len(joint), columns.count))
-    by_cell = np.repeat(n, np.diff([*starts, joint.shape[1]]), axis=1)
-    whole = by_cell.sum(axis=0, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(joint > 0, joint * np.log(np.where(joint > 0, joint * whole / (cells * by_cell), 1.0)), 0.0)
-    told = by_group(np.add, terms, starts).sum(axis=0)
-    return np.asarray(told / np.maximum(n.sum(axis=0), 1e-300))
 
 
 def _implied(columns: Columns, counts: PairCounts, least: float) -> Array:

@@ -16,7 +16,7 @@ from suffice.families import Family
 from suffice.families.categorical import CategoricalParameters, with_others
 from suffice.schema import Array, Columns, by_group
 from suffice.structures.structure import Rule, independent
-from suffice.tallies import PairCounts, Statistic
+from suffice.tallies import Counts, PairCounts, Statistic
 
 
 @dataclass(frozen=True)
@@ -137,3 +137,16 @@ def mutual_information(columns: Columns, counts: PairCounts, by_class: bool = Fa
 def _log(share: Array) -> Array:
     with np.errstate(divide="ignore"):
         return np.log(share)
+
+
+def told_by_levels(columns: Columns, counts: Counts) -> Array:
+    """Return I(column; class) in nats, over the rows that have the column."""
+    joint = counts.total
+    cells, starts = joint.sum(axis=0, keepdims=True), columns.starts
+    n = np.broadcast_to(by_group(np.add, joint, starts), (len(joint), columns.count))
+    by_cell = np.repeat(n, np.diff([*starts, joint.shape[1]]), axis=1)
+    whole = by_cell.sum(axis=0, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(joint > 0, joint * np.log(np.where(joint > 0, joint * whole / (cells * by_cell), 1.0)), 0.0)
+    told = by_group(np.add, terms, starts).sum(axis=0)
+    return np.asarray(told / np.maximum(n.sum(axis=0), 1e-300))

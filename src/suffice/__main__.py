@@ -1,0 +1,6 @@
+"""`python -m suffice` is the command line."""
+
+from suffice.cli.app import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,262 @@
+"""The commands, and how they end: 0 if all went well, 1 if files or data are wrong, 2 if the command is."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
+
+from suffice.cli.words import UserError, note
+
+app = typer.Typer(
+    help="Generative classifiers on sufficient statistics: everything learned is a sum.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Model = Annotated[str, typer.Argument(help="A model file, as `suffice fit -o` writes it.", metavar="MODEL")]
+Rows = Annotated[
+    str, typer.Argument(help="CSV, Parquet, Feather or JSON lines (.gz too); - is standard input.", metavar="FILE")
+]
+Target = Annotated[
+    str, typer.Option("--target", "-t", help="The column of labels: its name, or its place (0, 1, …, -1).")
+]
+Other = Annotated[str | None, typer.Option("--target", "-t", help="The column of labels, if not the one learned.")]
+Output = Annotated[str | None, typer.Option("--output", "-o", help="Where to write to; - is standard output.")]
+Header = Annotated[
+    bool | None, typer.Option("--header/--no-header", help="Whether a CSV names its columns (else: found out).")
+]
+Delimiter = Annotated[str | None, typer.Option(help="What separates the cells of a CSV (else: found out).")]
+Json = Annotated[bool, typer.Option("--json", help="Say it as JSON, for machines.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show where in the code an error comes from.", hidden=False)]
+
+
+def command(example: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a command, with an example in its help, whose errors are one line."""
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def run(*given: Any, debug: bool = False, **named: Any) -> None:
+            try:
+                with warnings.catch_warnings():
+                    warnings.showwarning = lambda message, *_, **__: note(f"note: {message}")
+                    warnings.simplefilter("always", UserWarning)
+                    function(*given, debug=debug, **named)
+            except BrokenPipeError:
+                sys.stderr.close()
+                raise typer.Exit(0) from None
+            except (UserError, ValueError, OSError, TypeError, ImportError) as error:
+                if debug:
+                    raise
+                note(f"error: {error}")
+                raise typer.Exit(1) from None
+
+        run.__doc__ = f"{function.__doc__}\n\n\b\nExample:\n  {example}"
+        return app.command(name=function.__name__.strip("_"))(run)
+
+    return register
+
+
+@command("suffice fit train.csv --target income -o income.suffice")
+def fit(
+    file: Rows,
+    target: Target,
+    output: Annotated[str, typer.Option("--output", "-o", help="The model file.")] = "model.suffice",
+    structure: Annotated[str, typer.Option(help="auto, naive, chain, tree, averaged, full or joint.")] = "auto",
+    numeric: Annotated[str, typer.Option(help="Numbers: auto, gaussian, quantiles or mdl.")] = "auto",
+    estimate: Annotated[str, typer.Option(help="mle, map, mean or predictive.")] = "mean",
+    prior: Annotated[str, typer.Option(help="A pseudo-count, or auto.")] = "0.5",
+    family: Annotated[
+        list[str] | None, typer.Option(help="COLUMN=FAMILY, such as age=gaussian; may be repeated.")
+    ] = None,
+    weight: Annotated[str | None, typer.Option(help="A column with the weight of each row.")] = None,
+    calibrate: Annotated[str | None, typer.Option(help="temperature, vector or isotonic.")] = None,
+    drop_unlabelled: Annotated[bool, typer.Option(help="Leave out rows without a label.")] = False,
+    header: Header = None,
+    delimiter: Delimiter = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Learn a table, and write the model to a file."""
+    from suffice.cli import commands
+
+    settings = {"structure": structure, "numeric": numeric, "estimate": estimate, "calibrate": calibrate}
+    settings |= {"prior": commands.as_prior(prior), "families": commands.as_families(family or [])}
+    source = commands.Source(file, header, delimiter)
+    commands.fit(source, target, output, settings, weight, drop_unlabelled, json)
+
+
+@command("suffice predict income.suffice new.csv -o out.csv")
+def predict(
+    model: Model,
+    file: Rows,
+    output: Output = "-",
+    proba: Annotated[bool, typer.Option(help="Write the probability of each class, too.")] = True,
+    keep: Annotated[bool, typer.Option(help="Write the rows, too.")] = False,
+    reject_below: Annotated[float | None, typer.Option(help="Say nothing where no class is as probable.")] = None,
+    header: Header = None,
+    delimiter: Delimiter = None,
+    debug: Debug = False,
+) -> None:
+    """Predict the label of each row."""
+    from suffice.cli import commands
+
+    commands.predict(model, commands.Source(file, header, delimiter), output or "-", proba, keep, reject_below)
+
+
+@command("suffice evaluate income.suffice test.csv")
+def evaluate(
+    model: Model,
+    file: Rows,
+    target: Other = None,
+    header: Header = None,
+    delimiter: Delimiter = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Say how well a model predicts rows whose labels are known."""
+    from suffice.cli import commands
+
+    commands.evaluate(model, commands.Source(file, header, delimiter), target, json)
+
+
+@command("suffice compare train.csv --target income")
+def compare(
+    file: Rows,
+    target: Target,
+    cv: Annotated[int, typer.Option(help="The number of folds.")] = 10,
+    output: Annotated[str | None, typer.Option("--output", "-o", help="Where to write the best model to.")] = None,
+    header: Header = None,
+    delimiter: Delimiter = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Set structures, rules and priors side by side, on rows not learned."""
+    from suffice.cli import commands
+
+    commands.compare(commands.Source(file, header, delimiter), target, cv, output, json)
+
+
+@command("suffice explain income.suffice new.csv --row 3")
+def explain(
+    model: Model,
+    file: Rows,
+    row: Annotated[int, typer.Option(help="Which row, from 0.")] = 0,
+    label: Annotated[str | None, typer.Option(help="For which label (else: the most probable).")] = None,
+    header: Header = None,
+    delimiter: Delimiter = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Say what each feature of a row adds to the prediction."""
+    from suffice.cli import commands
+
+    commands.explain(model, commands.Source(file, header, delimiter), row, label, json)
+
+
+@command("suffice report income.suffice --data test.csv -o report.html")
+def report(
+    model: Model,
+    data: Annotated[str | None, typer.Option(help="Rows with labels, to measure it on.")] = None,
+    target: Other = None,
+    output: Annotated[str, typer.Option("--output", "-o", help="The page to write.")] = "report.html",
+    header: Header = None,
+    delimiter: Delimiter = None,
+    debug: Debug = False,
+) -> None:
+    """Write a page about a model, to look at and to play with."""
+    from suffice.cli import commands
+
+    commands.report(model, None if data is None else commands.Source(data, header, delimiter), target, output)
+
+
+@command("suffice learn income.suffice more.csv")
+def learn(
+    model: Model,
+    file: Rows,
+    target: Other = None,
+    output: Output = None,
+    decay: Annotated[float | None, typer.Option(help="What is known still counts this much, from 0 to 1.")] = None,
+    header: Header = None,
+    delimiter: Delimiter = None,
+    debug: Debug = False,
+) -> None:
+    """Learn more rows, on top of what the model knows."""
+    from suffice.cli import commands
+
+    commands.change("learn", model, commands.Source(file, header, delimiter), target, output, decay)
+
+
+@command("suffice forget income.suffice deleted.csv")
+def forget(
+    model: Model,
+    file: Rows,
+    target: Other = None,
+    output: Output = None,
+    header: Header = None,
+    delimiter: Delimiter = None,
+    debug: Debug = False,
+) -> None:
+    """Unlearn rows: the model is as if it had never met them."""
+    from suffice.cli import commands
+
+    commands.change("forget", model, commands.Source(file, header, delimiter), target, output, None)
+
+
+@command("suffice merge monday.suffice tuesday.suffice -o week.suffice")
+def merge(
+    models: Annotated[list[str], typer.Argument(help="Two model files or more.", metavar="MODEL...")],
+    output: Annotated[str, typer.Option("--output", "-o", help="The model of all of them.")],
+    debug: Debug = False,
+) -> None:
+    """Add models up: the model of all their rows."""
+    from suffice.cli import commands
+
+    commands.merge(models, output)
+
+
+@command("suffice info income.suffice")
+def info(model: Model, json: Json = False, debug: Debug = False) -> None:
+    """Say what a model file holds."""
+    from suffice.cli import commands
+
+    commands.info(model, json)
+
+
+@command("suffice demo")
+def demo(
+    output: Annotated[str, typer.Option("--output", "-o", help="The page to write.")] = "digits.html",
+    debug: Debug = False,
+) -> None:
+    """Learn handwritten digits from naive to full dependence, and write a page to draw on."""
+    from suffice.demo import main as shown
+
+    shown(output)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from suffice import __version__
+
+        typer.echo(f"suffice {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def everything(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Which this is.")
+    ] = False,
+) -> None:
+    """Generative classifiers on sufficient statistics: everything learned is a sum."""
+
+
+def main() -> None:
+    """Run the command line."""
+    app(prog_name="suffice")

@@ -1,0 +1,77 @@
+"""What the command line says: tables for people, JSON for machines, one line for an error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+class UserError(Exception):
+    """Something that whoever typed the command can mend: said in one line."""
+
+
+def note(message: str) -> None:
+    """Say something on the side, on standard error."""
+    sys.stderr.write(f"suffice: {' '.join(message.split())}\n")
+
+
+def as_json(facts: Any) -> None:
+    """Write facts as JSON."""
+    sys.stdout.write(json.dumps(facts, default=_plain, ensure_ascii=False, indent=2) + "\n")
+
+
+def _console() -> Any:
+    """Return where to write: as wide as the terminal, and wide where there is none."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 160, soft_wrap=False)
+
+
+def facts(title: str, named: Mapping[str, Any]) -> None:
+    """Write named facts under each other."""
+    from rich.table import Table
+
+    table = Table(title=title or None, show_header=False, box=None, title_justify="left", title_style="bold")
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    for name, value in named.items():
+        table.add_row(_text(name), _text(value))
+    _console().print(table)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "") -> None:
+    """Write a table; columns of numbers to the right."""
+    from rich import box
+    from rich.table import Table
+
+    found = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, column in enumerate(columns):
+        number = all(isinstance(row[place], (int, float)) or _is_number(row[place]) for row in rows)
+        right = bool(number and rows)
+        found.add_column(
+            _text(column), justify="right" if right else "left", overflow="fold", no_wrap=right or not place
+        )
+    for row in rows:
+        found.add_row(*(_text(cell) for cell in row))
+    _console().print(found)
+
+
+def _text(value: Any) -> Any:
+    # what comes from data is no markup
+    from rich.text import Text
+
+    return Text(f"{value:.4g}" if isinstance(value, float) else str(value))
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        float(str(cell).split(" ")[0].rstrip("%"))
+    except ValueError:
+        return False
+    return True
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value.tolist() if hasattr(value, "tolist") else str(value)

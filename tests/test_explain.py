@@ -1,0 +1,122 @@
+"""An explanation is the log joint before it is summed: for every family, rule and structure."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_iris
+from sklearn.metrics import mutual_info_score
+
+import suffice
+from conftest import Case, every_case, example
+from suffice import BayesClassifier, Chain, GaussianDiscriminant, Tree
+from suffice.structures.covariances import KINDS
+from test_selection import mixed
+
+
+def assert_sums(model: Any, X: Any) -> Any:
+    found = model.explain(X)
+    expected = model.predict_joint_log_proba(X)
+    total = found.prior + found.contributions.sum(axis=-1)
+    finite = np.isfinite(expected)
+    assert (np.isfinite(total) == finite).all()
+    np.testing.assert_allclose(total[finite], expected[finite], rtol=1e-12, atol=1e-10)
+    np.testing.assert_allclose(found.log_joint, expected)
+    return found
+
+
+@every_case
+@pytest.mark.parametrize("rule", ["mle", "map", "mean", "predictive"])
+def test_families(case: Case, rule: str) -> None:
+    X, y = example(case)
+    model = case.ours(estimate=rule).fit(X, y)
+    found = assert_sums(model, X[:40])
+    assert found.features == [f"column {j}" for j in range(X.shape[1])]
+    assert found.values[3] == X[3].tolist()
+    if case.sparse:
+        assert_sums(model, sp.csr_matrix(X[:40]))
+
+
+@pytest.mark.parametrize(
+    "structure",
+    ["naive", "chain", Chain("learned"), "tree", Tree("per-class"), "averaged", "full", "joint", "auto"],
+    ids=str,
+)
+def test_structures_on_a_table_with_holes(structure: Any) -> None:
+    X, y = mixed(200)
+    X = X[["height", "town", "owner"]] if structure == "joint" else X
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = BayesClassifier(structure=structure).fit(X, y)
+        found = assert_sums(model, X[:30])
+    for row in range(30):
+        p = model.predict_log_proba(X[row : row + 1])[0]
+        first, second = np.sort(p)[::-1][:2]
+        assert sum(nats for _, _, nats in found.log_odds(row)) == pytest.approx(first - second, abs=1e-9)
+        assert repr(found.most_probable(row)) in found.sentence(row)
+    empty = found.features.index("town")
+    for row in np.flatnonzero(X["town"][:30].isna()):
+        assert found.values[row][empty] is None
+        assert (found.contributions[row, :, empty] == 0).all()
+
+
+@pytest.mark.parametrize("covariance", KINDS)
+def test_covariances(covariance: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    assert_sums(GaussianDiscriminant(covariance=covariance).fit(X, y), X[::10])
+
+
+def test_a_parent_comes_before_its_children() -> None:
+    X, y = mixed(300)
+    X = X[["town", "owner"]]
+    model = BayesClassifier(structure=Chain("given")).fit(X, y)
+    naive = BayesClassifier(structure="naive").fit(X, y)
+    there = X["town"].notna().to_numpy()
+    first = model.explain(X[there]).contributions[:, :, 0]
+    np.testing.assert_allclose(first, naive.explain(X[there]).contributions[:, :, 0], atol=1e-9)
+
+
+def test_words_and_what_they_say() -> None:
+    texts = [["win cash now"], ["lunch at noon"], ["win a prize now"], ["see you at lunch"]]
+    model = BayesClassifier(families="text").fit(texts, ["spam", "ham", "spam", "ham"])
+    found = model.explain([["win lunch"]])
+    assert found.features == ["0: lunch", "0: win"]
+    said = {name: nats for name, _, nats in found.log_odds(0, "spam", "ham")}
+    assert said["0: win"] > 0 > said["0: lunch"]
+    assert list(found.importance) == ["0: lunch", "0: win"] or list(found.importance) == ["0: win", "0: lunch"]
+    with pytest.raises(ValueError, match="'eggs' is no class"):
+        found.log_odds(0, "eggs")
+
+
+def test_information_is_that_of_the_counts() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 400)
+    levels = np.column_stack([(y + rng.integers(0, 2, 400)) % 3, rng.integers(0, 4, 400)])
+    expected = [mutual_info_score(column, y) for column in levels.T]
+    for model in (suffice.CategoricalNB().fit(levels, y), BayesClassifier(families="categorical").fit(levels, y)):
+        assert [model.information_[j] for j in (0, 1)] == pytest.approx(expected)
+    bits = (levels > 1).astype(int)
+    found = suffice.BernoulliNB().fit(bits, y).information_
+    assert [found[j] for j in (0, 1)] == pytest.approx([mutual_info_score(column, y) for column in bits.T])
+    numbers = rng.normal(size=(400, 2)) + np.column_stack([y, 0 * y])
+    told = suffice.GaussianNB().fit(numbers, y).information_
+    assert list(told) == [0, 1]
+    assert told[0] > 0.1 > told[1] >= 0
+    words = suffice.MultinomialNB().fit(rng.poisson(1 + levels), y).information_
+    assert list(words) == [0, 1]
+    table, labels = mixed(200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert set(BayesClassifier().fit(table, labels).information_) == set(table.columns)
+
+
+def test_what_is_impossible_is_said_without_nan() -> None:
+    model = suffice.BernoulliNB(estimate="mle").fit([[1, 0], [1, 1], [0, 1]], ["a", "a", "b"])
+    found = model.explain([[1, 1], [0, 0]])
+    assert not np.isnan(found.contributions).any()
+    assert not any(np.isnan(nats) for row in range(2) for _, _, nats in found.log_odds(row))
+    assert "only class" in suffice.GaussianNB().fit([[1.0]], ["a"]).explain([[1.0]]).sentence()
