@@ -1,0 +1,139 @@
+"""Decision boundaries in two columns."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.plots import COLOURS, Array, axes_beside, legend_beside, plain
+
+if TYPE_CHECKING:
+    from suffice.plots import Axes
+
+STEPS = 240
+MARKERS = "os^Dvp*X"
+LISTED = 12  # classes in a legend; more are named where their rows are
+
+
+def boundary(models: Any, X: Any, y: Any, columns: Sequence[Any] = (0, 1), *, ax: Any = None) -> Any:
+    """Draw which class is most probable where, for one model or for several side by side, and the rows.
+
+    The boundary is where P(class given x) of two classes is equal. ``models`` is a model fitted on the two
+    columns, or {name: model}; with independence (GaussianNB) boundaries are quadratic without a mixed term, which
+    GaussianDiscriminant has. Returns the Axes; an array of them for several models.
+    """
+    named, several = _named(models)
+    points, names = _two(X, columns)
+    labels = np.asarray(y)
+    if len(labels) != len(points):
+        raise ValueError(f"X has {len(points)} rows and y has {len(labels)}; pass a label for each row")
+    whole = np.isfinite(points).all(axis=1)
+    points, labels = points[whole], labels[whole]
+    if not len(points):
+        raise ValueError(f"no row has both of the columns {names[0]} and {names[1]}")
+    low, high = points.min(axis=0), points.max(axis=0)
+    pad = 0.08 * np.where(high > low, high - low, 1.0)
+    xs, ys = (np.linspace(low[d] - pad[d], high[d] + pad[d], STEPS) for d in (0, 1))
+    grid = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
+    axes = axes_beside(ax, len(named), (4.6, 4.2))
+    for each, (name, model) in zip(axes, named.items(), strict=True):
+        _area(each, model, xs, ys, grid)
+        _rows(each, model.classes_.tolist(), points, labels)
+        each.set_xlabel(names[0])
+        each.set_ylabel(names[1])
+        right = float((_asked(model.predict, points) == labels).mean())
+        each.set_title(f"{plain(name, 32)}: {100 * right:.1f} % of these rows", fontsize="small", loc="left")
+    if len(np.unique(labels)) <= LISTED:
+        legend_beside(axes[-1], markerscale=1.0 if len(points) < 500 else 2.5)
+    return np.array(axes, object) if several else axes[0]
+
+
+def _named(models: Any) -> tuple[dict[str, Any], bool]:
+    """Return models by name, and whether several were passed."""
+    if isinstance(models, Mapping):
+        found, several = {str(name): model for name, model in models.items()}, True
+    elif isinstance(models, (list, tuple)):
+        kinds = [type(model).__name__ for model in models]
+        titles = [kind if kinds.count(kind) == 1 else f"{place}: {kind}" for place, kind in enumerate(kinds)]
+        found, several = dict(zip(titles, models, strict=True)), True
+    else:
+        found, several = {type(models).__name__: models}, False
+    if not found:
+        raise ValueError("there is no model; pass one that is fitted on two columns")
+    for name, model in found.items():
+        width = getattr(model, "n_features_in_", None)
+        if width != 2:
+            about = "is not fitted" if width is None else f"was fitted on {width} columns"
+            raise ValueError(
+                f"{name} {about}; a boundary is drawn in two columns: fit it on these, such as "
+                "model.fit(X[:, [0, 1]], y)"
+            )
+    return found, several
+
+
+def _two(X: Any, columns: Sequence[Any]) -> tuple[Array, list[str]]:
+    """Return two columns as numbers, and their names."""
+    from sklearn.utils import _safe_indexing
+
+    if len(columns) != 2:
+        raise ValueError(f"columns={columns!r} must name two columns")
+    table = X if hasattr(X, "shape") else np.asarray(X)
+    if len(table.shape) != 2:
+        raise ValueError(f"X must be a table of rows and columns, not of shape {tuple(table.shape)}")
+    try:
+        some = _safe_indexing(table, list(columns), axis=1)
+        numbers = np.asarray(some, np.float64)
+    except (IndexError, KeyError, ValueError, TypeError) as error:
+        raise ValueError(f"columns={columns!r} are no two columns of numbers of X: {error}") from None
+    heads = list(some.columns) if hasattr(some, "columns") else [f"column {name}" for name in columns]
+    return numbers, [plain(head, 40) for head in heads]
+
+
+def _asked(method: Any, points: Array) -> Array:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        return np.asarray(method(points))
+
+
+def _area(ax: Axes, model: Any, xs: Array, ys: Array, grid: Array) -> None:
+    """Colour each class's area, deeper where it is more certain, and draw where two classes are level."""
+    log_proba = _asked(model.predict_log_proba, grid)
+    count = log_proba.shape[1]
+    best, share = log_proba.argmax(axis=1), np.exp(log_proba.max(axis=1))
+    colours = np.array([_rgb(COLOURS[k % len(COLOURS)]) for k in range(count)])
+    certain = (share - 1 / count) / max(1 - 1 / count, 1e-9)
+    deep = (0.08 + 0.27 * np.clip(certain, 0, 1))[:, None]
+    image = (1 - deep * (1 - colours[best])).reshape(len(ys), len(xs), 3)
+    ax.imshow(image, origin="lower", extent=(xs[0], xs[-1], ys[0], ys[-1]), aspect="auto", interpolation="nearest")
+    for k in range(count):
+        others = np.delete(log_proba, k, axis=1).max(axis=1) if count > 1 else np.full(len(grid), -np.inf)
+        lead = np.clip(np.nan_to_num(log_proba[:, k] - others, posinf=50, neginf=-50), -50, 50)
+        if lead.min() < 0 < lead.max():
+            ax.contour(xs, ys, lead.reshape(len(ys), len(xs)), [0], colors="k", linewidths=1)
+
+
+def _rows(ax: Axes, classes: list[Any], points: Array, labels: Array) -> None:
+    small = 18 if len(points) < 500 else 5
+    for k, label in enumerate(classes):
+        mine = points[labels == label]
+        if len(mine):
+            ax.scatter(
+                mine[:, 0],
+                mine[:, 1],
+                s=small,
+                color=COLOURS[k % len(COLOURS)],
+                marker=MARKERS[k % len(MARKERS)],
+                edgecolor="w",
+                linewidth=0.4,
+                label=plain(label, 20),
+            )
+            if len(classes) > LISTED:
+                x, y = np.median(mine, axis=0)
+                ax.text(x, y, plain(label, 10), fontsize=6.5, ha="center", va="center")
+
+
+def _rgb(colour: str) -> list[float]:
+    return [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
