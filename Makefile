@@ -17,7 +17,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $(READY)
 
 demo: $(READY) ## set up, learn the handwritten digits, show what was learned and how well it does
-	$(BIN)/python -m suffice.demo
+	$(BIN)/suffice demo
 
 test: $(READY) ## set up, run all tests (about four minutes)
 	$(BIN)/python -m pytest --numprocesses auto

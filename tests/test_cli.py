@@ -154,6 +154,20 @@ def test_learn_forget_and_merge_are_exact(folder: Path, tmp_path: Path) -> None:
     assert suffice.load(tmp_path / "more.suffice").tally_.digest() == first
 
 
+def test_report_and_demo_write_pages(folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    out, _ = run("report", folder / "model.suffice", "--data", folder / "train.csv", "-o", page)
+    assert str(page) in out.replace("\n", "")
+    assert "bought" in page.read_text() or "Köln" in page.read_text()
+    run("report", folder / "model.suffice", "-o", page)
+    assert page.stat().st_size < 3e6
+    _, errors = run("report", folder / "model.suffice", "--data", tmp_path / "none.csv", "-o", page, code=1)
+    assert "no file" in errors
+    out, _ = run("demo", "-o", tmp_path / "digits.html")
+    assert "full covariance" in out
+    assert (tmp_path / "digits.html").stat().st_size < 3e6
+
+
 def bad_files(path: Path) -> dict[str, bytes]:
     files = {
         "empty.csv": b"",

@@ -118,7 +118,12 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 
+_MODULES = ("plots", "report")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"suffice.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'suffice' has no attribute {name!r}")
     value = getattr(import_module(_HOME_OF[name]), name)

@@ -1,0 +1,74 @@
+"use strict";
+// Numbers: unpacking, and the few functions that JavaScript does not have.
+
+const LOG_2PI = Math.log(2 * Math.PI);
+
+/** Return the numbers of a pack {f64, shape} as one array, row by row. */
+function unpacked(pack) {
+  const text = atob(pack.f64);
+  const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+  const view = new DataView(bytes.buffer);
+  return Float64Array.from({ length: bytes.length / 8 }, (_, i) => view.getFloat64(8 * i, true));
+}
+
+/** Return log Γ(x), x > 0: Stirling's series, after steps to where it is exact. */
+function logGamma(x) {
+  let shift = 0;
+  while (x < 12) {
+    shift -= Math.log(x);
+    x += 1;
+  }
+  const y = 1 / (x * x);
+  const series = (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y / 1188)))) / x;
+  return shift + (x - 0.5) * Math.log(x) - x + LOG_2PI / 2 + series;
+}
+
+/** Return log Γ(a + x) − log Γ(a), with all its digits where a is large. */
+function logRising(a, x) {
+  if (x === 0) return 0;
+  if (a <= 1e4) return logGamma(a + x) - logGamma(a);
+  return (a + x - 0.5) * Math.log1p(x / a) + x * Math.log(a) - x + (1 / (a + x) - 1 / a) / 12;
+}
+
+/** Return log Σ e^x. */
+function logSumExp(values) {
+  const highest = Math.max(...values);
+  if (!Number.isFinite(highest)) return highest;
+  return highest + Math.log(values.reduce((sum, value) => sum + Math.exp(value - highest), 0));
+}
+
+/** Return a − log Σ e^a: logarithms of shares that add up to 1. */
+function logSoftmax(values) {
+  const whole = logSumExp(values);
+  return values.map((value) => value - whole);
+}
+
+/** Return L with L·Lᵀ = Σ as lines of a lower triangle; ``sigma(i, j)`` gives its entries. */
+function cholesky(sigma, size) {
+  const lower = [];
+  for (let i = 0; i < size; i++) {
+    const line = new Float64Array(i + 1);
+    for (let j = 0; j <= i; j++) {
+      let sum = sigma(i, j);
+      for (let m = 0; m < j; m++) sum -= line[m] * (j === i ? line[m] : lower[j][m]);
+      line[j] = j === i ? Math.sqrt(sum) : sum / lower[j][j];
+    }
+    lower.push(line);
+  }
+  return lower;
+}
+
+/** Return y of a function given by its knots, a straight line between two, and level outside. */
+function interpolated(x, xs, ys) {
+  if (x <= xs[0]) return ys[0];
+  const last = xs.length - 1;
+  if (x >= xs[last]) return ys[last];
+  let low = 0;
+  let high = last;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (xs[middle] <= x) low = middle;
+    else high = middle;
+  }
+  return ys[low] + ((ys[high] - ys[low]) * (x - xs[low])) / (xs[high] - xs[low]);
+}

@@ -1,0 +1,176 @@
+// The page: its sections, one after the other.
+
+/** Return a section with a heading, and put it into the contents. */
+function section(title, id, ...children) {
+  document.getElementById("contents").append(el("a", { href: `#${id}` }, title));
+  return el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), children);
+}
+
+const figure = (name, value, below) => el("div", { class: "figure" }, el("span", { class: "what" }, name), el("strong", {}, value), el("span", { class: "note" }, below));
+
+function aboutSection({ about }) {
+  const figures = [
+    figure("rows learned", grouped(about.rows), `${about.classes.length} classes`),
+    figure("features", grouped(Object.keys(data.engine.features).length), `${grouped(about.parameters)} free numbers`),
+  ];
+  const classes = about.classes.map((its) => line(its.name, bar(its.share), `${percent(its.share)} · ${grouped(its.rows)}`));
+  const families = Object.entries(about.families).map(([family, names]) => [family, names]);
+  const settings = Object.entries(about.settings).map(([name, value]) => el("li", {}, el("code", {}, `${name} = ${value}`)));
+  return section("What it is", "about",
+    el("p", {}, el("code", {}, about.kind), ": Bayes’ rule, p(class | x) ∝ p(class) · p(x | class); ", about.structure, "."),
+    el("div", { class: "figures" }, figures),
+    el("h3", {}, "Classes"), el("div", { class: "lines wide" }, classes),
+    el("h3", {}, "Columns by family"), table(["Family", "Columns"], families, { label: "Columns by family" }),
+    el("details", {}, el("summary", {}, "Settings"), el("ul", { class: "settings" }, settings)));
+}
+
+function qualitySection({ quality, about }) {
+  if (!quality) return section("How good it is", "quality", el("p", { class: "note" }, "Not measured: the report was written without rows and labels (X and y)."));
+  const formats = { accuracy: percent, "calibration error": percent };
+  const figures = Object.entries(quality.scores).map(([name, its]) => {
+    const format = formats[name] || ((value) => value.toFixed(3));
+    return figure(name, format(its.value), its.low === undefined ? "0 is honest" : `95 % interval ${format(its.low)} to ${format(its.high)}`);
+  });
+  const entry = (its) => (its.value === null ? "–" : [bar(its.value, its), el("span", { class: "note" }, `${percent(its.value)} (${percent(its.low, 0)}–${percent(its.high, 0)}) of ${grouped(its.rows)}`)]);
+  const lines = quality.classes.map((its, k) => [about.classes[k].name, el("div", { class: "cell" }, entry(its.recall)), el("div", { class: "cell" }, entry(its.precision))]);
+  return section("How good it is", "quality",
+    el("p", {}, `On ${grouped(quality.rows)} rows. Always naming the commonest class would be right in ${percent(quality.commonest)}.`),
+    el("div", { class: "figures" }, figures),
+    table(["Class", "Found, of those there are", "Right, of those so called"], lines, { label: "By class", class: "by-class" }));
+}
+
+function reliabilityKey(series) {
+  return el("p", { class: "note legend" }, series.map(({ name, tone }) => [el("i", { class: tone }), ` ${name} `]).flat());
+}
+
+function calibrationSection({ quality, calibration }) {
+  const parts = [];
+  if (quality) {
+    const series = [{ name: "these rows", its: quality.reliability, tone: "accent" }];
+    parts.push(el("figure", {}, reliabilityChart(series), el("figcaption", {}, "Honest probabilities lie on the diagonal; below it, the model is too sure. Larger dots are more rows.")));
+  }
+  if (calibration) {
+    const series = [{ name: "before", its: calibration.reliability.before, tone: "against" }, { name: "after", its: calibration.reliability.after, tone: "for" }];
+    const said = `Calibrated by ${calibration.method}, on rows held out: error ${percent(calibration.error.before)} before and ${percent(calibration.error.after)} after; log-loss ${calibration.log_loss.before.toFixed(3)} and ${calibration.log_loss.after.toFixed(3)}.`;
+    parts.push(el("figure", {}, reliabilityChart(series), reliabilityKey(series), el("figcaption", {}, said)));
+  }
+  if (!parts.length) parts.push(el("p", { class: "note" }, "Not measured, and the model was not calibrated."));
+  return section("Whether its probabilities are honest", "calibration", el("div", { class: "side-by-side" }, parts));
+}
+
+function confusionSection({ quality, about }) {
+  if (!quality || !quality.confusion) return null;
+  const names = about.classes.map((its) => its.name);
+  const most = Math.max(1, ...quality.confusion.map((counts, k) => Math.max(0, ...counts.filter((_, j) => j !== k))));
+  const lines = quality.confusion.map((counts, k) => [
+    names[k],
+    ...counts.map((count, j) => el("span", { class: j === k ? "tint right" : "tint wrong", style: { "--share": j === k ? count / Math.max(1, sum(counts)) : count / most } }, count || "·")),
+  ]);
+  return section("What it confuses", "confusions", el("p", { class: "note" }, "Lines are what rows are, columns what they were called."), table(["", ...names], lines, { label: "Confusions", class: "confusion" }));
+}
+
+function learnedSection({ learned, about }) {
+  const names = about.classes.map((its) => its.name);
+  if (learned.images) {
+    const most = Math.max(...learned.images.flat().map(Math.abs));
+    const pictures = learned.images.map((values, k) => {
+      const canvas = el("canvas", { width: learned.side * 8, height: learned.side * 8, class: "map", role: "img", "aria-label": `Average of class ${names[k]}` });
+      return el("figure", {}, painted(canvas, values, learned.side, most), el("figcaption", {}, names[k]));
+    });
+    if (!learned.features.length) return section("What it learned", "learned", el("p", { class: "note" }, "The average of each class."), el("div", { class: "pictures" }, pictures));
+  }
+  const cards = learned.features.map((feature) => featureCard(feature, names));
+  const order = learned.features.some((its) => its.importance) ? "What moves predictions most comes first." : "In the order of the table.";
+  const more = learned.more ? el("p", { class: "note" }, `${learned.more} more features are not shown.`) : null;
+  return section("What it learned", "learned", el("p", { class: "note" }, order), el("div", { class: "cards" }, cards), more);
+}
+
+function featureCard(feature, names) {
+  const weight = feature.importance ? ` · moves the log-odds by ${feature.importance.toFixed(2)} on average` : "";
+  const bodies = { levels: levelsBody, numbers: numbersBody, words: wordsBody };
+  return el("article", { class: "card" }, el("h3", {}, feature.name), el("p", { class: "note" }, feature.family + weight), bodies[feature.shows](feature, names));
+}
+
+function levelsBody(feature, names) {
+  if (feature.uncut) return el("p", { class: "note" }, "Tells the classes nothing: no cut was worth it.");
+  const more = feature.more ? el("p", { class: "note" }, `${feature.more} rarer levels are not shown.`) : null;
+  if (names.length > FEW_CLASSES) return el("div", {}, levelsTable(feature, names), more);
+  const groups = feature.labels.map((label, j) => [
+    el("h4", {}, shown(label)),
+    names.map((name, k) => line(name, bar(feature.shares[k][j], { tone: `tone-${k % 6}` }), percent(feature.shares[k][j]))),
+  ]);
+  return el("div", { class: "lines" }, groups, more);
+}
+
+const FEW_CLASSES = 3;
+
+/** Return shares of levels by class as tinted cells, where bars would be too many. */
+function levelsTable(feature, names) {
+  const cell = (share) => el("span", { class: "tint right", style: { "--share": share * 2 } }, Math.round(100 * share) || "·");
+  const lines = feature.labels.map((label, j) => [shown(label), ...names.map((_, k) => cell(feature.shares[k][j]))]);
+  return table(["%", ...names], lines, { label: `Shares of the levels of ${feature.name}`, class: "confusion" });
+}
+
+function numbersBody(feature, names) {
+  const low = Math.min(...feature.mean.map((mean, k) => mean - 2 * feature.spread[k]));
+  const high = Math.max(...feature.mean.map((mean, k) => mean + 2 * feature.spread[k]));
+  const at = (value) => `${(100 * (value - low)) / (high - low || 1)}%`;
+  return el("div", { class: "lines numbers" }, names.map((name, k) => {
+    const [mean, spread] = [feature.mean[k], feature.spread[k]];
+    const graph = el("span", { class: "bar range", "aria-hidden": "true" },
+      el("b", { class: `tone-${k % 6}`, style: { left: at(mean - spread), width: `${(200 * spread) / (high - low || 1)}%` } }), el("i", { class: "mark", style: { left: at(mean) } }));
+    return line(name, graph, spread ? `${shown(mean)} ± ${shown(spread)}` : shown(mean));
+  }));
+}
+
+const wordsBody = (feature, names) => el("dl", { class: "words" }, names.map((name, k) => [el("dt", {}, name), el("dd", {}, feature.words[k].join(", ") || "–")]).flat());
+
+function wrongSection({ wrong, quality }, panel) {
+  if (!quality) return null;
+  if (!wrong.length) return section("Where it is most wrong", "wrong", el("p", {}, "It is right about every row."));
+  const tried = (its) => {
+    panel.set(its.cells);
+    const live = document.getElementById("live");
+    live.scrollIntoView();
+    document.getElementById("live-title").focus({ preventScroll: true });
+  };
+  const picture = (its) => {
+    if (!data.engine.side) return null;
+    const canvas = el("canvas", { width: 80, height: 80, class: "map", role: "img", "aria-label": `Row ${its.row}` });
+    return painted(canvas, its.cells, data.engine.side, Math.max(...its.cells.map(Number)));
+  };
+  const cards = wrong.map((its) => el("li", {}, picture(its),
+    el("p", {}, el("strong", {}, `Row ${its.row}`), ` is ${its.label}, and was called ${its.said} (${percent(its.probability)}; ${percent(its.own, its.own < 0.001 ? 4 : 1)} for ${its.label}). `,
+      panel ? el("button", { type: "button", class: "small", onclick: () => tried(its), "aria-label": `Try row ${its.row} above` }, "Try it") : null),
+    its.sentence ? el("p", { class: "note" }, its.sentence) : null));
+  return section("Where it is most wrong", "wrong", el("ol", { class: "wrong" }, cards));
+}
+
+function warningsSection({ warnings }) {
+  const body = warnings.length ? el("ul", { class: "warnings" }, warnings.map((text) => el("li", {}, text))) : el("p", {}, "Nothing stands out.");
+  return section("What to be careful about", "warnings", body);
+}
+
+function liveSection(engine, panel) {
+  const notes = engine.notes.map((note) => el("p", { class: "note" }, note));
+  const said = el("p", { class: "note" }, "Change a row, and see what the model says of it. All is computed here, from the model’s own numbers.");
+  const found = section("Try it", "live", panel ? [said, notes, panel.node] : notes);
+  found.querySelector("h2").setAttribute("tabindex", "-1");
+  return found;
+}
+
+const data = JSON.parse(document.getElementById("data").textContent);
+
+function start() {
+  const engine = prepared(data.engine);
+  const panel = engine.live ? livePanel(engine, data.examples) : null;
+  document.getElementById("head").append(el("h1", {}, data.title));
+  const makers = [aboutSection, qualitySection, () => liveSection(engine, panel), learnedSection, calibrationSection, confusionSection, () => wrongSection(data, panel), warningsSection];
+  for (const maker of makers) {
+    const made = maker(data);
+    if (made) document.getElementById("main").append(made);
+  }
+  window.suffice = { engine, probabilities: (row) => probabilities(engine, row), explain: (row) => logJoint(engine, row) };
+}
+
+start();

@@ -1,0 +1,210 @@
+"""How good a model is on rows with labels: with intervals, confusions, and the rows it is most wrong about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from suffice.decision.reliability import Reliability
+from suffice.families.bernoulli import BernoulliParameters
+from suffice.families.categorical import CategoricalParameters
+from suffice.families.gaussian import GaussianParameters, StudentT
+from suffice.families.multinomial import DirichletMultinomial, MultinomialParameters
+from suffice.families.poisson import NegativeBinomial, PoissonParameters
+from suffice.mixtures import MixtureParameters
+from suffice.report.inputs import Feature, plain, title_of
+from suffice.schema import Array, Levels, Words
+from suffice.tables import encode
+from suffice.tallies import Tally
+
+NORMAL = 1.959963984540054  # of a 95 % interval
+WORST, EXPLAINED, EXPLAINED_CELLS, SHOWN_CONFUSIONS = 10, 200, 20_000_000, 30
+OVERSURE, GAPPY = 0.05, 0.05
+
+# Parameters whose columns are explained one by one; of others, so many columns are at most.
+ALONE = (
+    BernoulliParameters,
+    CategoricalParameters,
+    GaussianParameters,
+    StudentT,
+    MultinomialParameters,
+    DirichletMultinomial,
+    PoissonParameters,
+    NegativeBinomial,
+)
+MOST_TOGETHER = 64
+
+
+def wilson(right: float, n: float) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a share.
+
+    >>> [round(bound, 3) for bound in wilson(9, 10)]
+    [0.596, 0.982]
+    """
+    if not n:
+        return 0.0, 1.0
+    p, z = right / n, NORMAL**2 / n
+    half = NORMAL * float(np.sqrt(p * (1 - p) / n + z / (4 * n)))
+    return max((p + z / 2 - half) / (1 + z), 0.0), min((p + z / 2 + half) / (1 + z), 1.0)
+
+
+def measured(model: Any, tally: Tally, X: Any, y: Any) -> tuple[dict[str, Any], list[int]]:
+    """Return how good the model is on rows, and the places of those it is most wrong about."""
+    labels, codes = encode(y, owner="report")
+    known = {label: k for k, label in enumerate(tally.schema.classes.tolist())}
+    codes = np.array([known.get(label, -1) for label in labels.tolist()], np.intp)[codes]
+    log_proba = model.predict_log_proba(X)
+    if len(codes) != len(log_proba):
+        raise ValueError(f"X has {len(log_proba)} rows, and y has {len(codes)}")
+    n, rows = len(codes), np.arange(len(codes))
+    if not n:
+        raise ValueError("a report on rows needs rows: X has none")
+    proba = np.exp(log_proba)
+    said, own = log_proba.argmax(axis=1), np.where(codes >= 0, log_proba[rows, codes], -np.inf)
+    right = said == codes
+    truth = (np.arange(proba.shape[1]) == codes[:, None]).astype(float)
+    brier = ((proba - truth) ** 2).sum(axis=1) + (codes < 0)
+    reliability = Reliability.of(proba[rows, said], right.astype(float))
+    low, high = wilson(float(right.sum()), n)
+    scores = {
+        "accuracy": {"value": float(right.mean()), "low": low, "high": high},
+        "log-loss": _with_interval(np.minimum(-own, -np.log(np.finfo(float).tiny))),
+        "Brier score": _with_interval(brier),
+        "calibration error": {"value": float(reliability.error)},
+    }
+    commonest = float(np.bincount(codes[codes >= 0], minlength=1).max() / n) if (codes >= 0).any() else 0.0
+    wrong = np.flatnonzero(~right)
+    worst = wrong[np.argsort(own[wrong], kind="stable")[:WORST]].tolist()
+    found = {
+        "rows": n,
+        "unknown": sorted({str(label) for label in labels.tolist() if label not in known}),
+        "commonest": commonest,
+        "same": _learned_from(tally, codes),
+        "scores": scores,
+        "classes": _by_class(codes, said, proba.shape[1]),
+        "confusion": _confusion(codes, said, proba.shape[1]),
+        "reliability": written(reliability),
+    }
+    return found, worst
+
+
+def _with_interval(values: Array) -> dict[str, float]:
+    """Return a mean with its 95 % interval."""
+    mean, half = float(values.mean()), NORMAL * float(values.std() / np.sqrt(len(values)))
+    return {"value": mean, "low": max(mean - half, 0.0), "high": mean + half}
+
+
+def _learned_from(tally: Tally, codes: Array) -> bool:
+    """Say whether rows may be those that were learned: there are as many of each class."""
+    return bool(np.array_equal(np.bincount(codes[codes >= 0], minlength=len(tally.class_count)), tally.class_count))
+
+
+def _by_class(codes: Array, said: Array, classes: int) -> list[dict[str, Any]]:
+    """Return of each class how much of it is found, and how much of what is called so is right."""
+    found = []
+    for k in range(classes):
+        both = float(((codes == k) & (said == k)).sum())
+        entry: dict[str, Any] = {}
+        for name, whole in (("recall", codes == k), ("precision", said == k)):
+            n = float(whole.sum())
+            low, high = wilson(both, n)
+            entry[name] = {"value": both / n if n else None, "low": low, "high": high, "rows": n}
+        found.append(entry)
+    return found
+
+
+def _confusion(codes: Array, said: Array, classes: int) -> list[list[int]] | None:
+    """Return how often each class (line) was taken for each (column)."""
+    if classes > SHOWN_CONFUSIONS:
+        return None
+    there = codes >= 0
+    counts = np.bincount(codes[there] * classes + said[there], minlength=classes * classes)
+    found: list[list[int]] = counts.reshape(classes, classes).tolist()
+    return found
+
+
+def written(reliability: Reliability) -> dict[str, list[float]]:
+    """Return what a reliability diagram shows."""
+    return {name: getattr(reliability, name).round(5).tolist() for name in ("share", "confidence", "accuracy")}
+
+
+def some_of(X: Any, places: list[int]) -> Any:
+    """Return a few of the rows."""
+    return _safe_indexing(X, np.asarray(places, np.intp))
+
+
+def cells(model: Any, tally: Tally, X: Any, features: list[Feature]) -> list[list[Any]]:
+    """Return what rows hold, as the page takes it."""
+    _, values = model._held(X, tally)
+    return [[plain(value) for value in line] for line in values]
+
+
+def explainable(model: Any) -> int:
+    """Return how many rows can be explained in little time: none where very many columns depend on each other.
+
+    Mixtures take complete rows, and so have no part for each column.
+    """
+    estimated = model._model()
+    together = [0]
+    for columns, parameters in zip(estimated.columns, estimated.parameters, strict=True):
+        if isinstance(parameters, MixtureParameters):
+            return 0
+        if not isinstance(parameters, ALONE):
+            together.append(columns.count)
+    most = max(together)
+    return 0 if most > MOST_TOGETHER else EXPLAINED if most <= 20 else EXPLAINED // 10
+
+
+def importance(model: Any, tally: Tally, X: Any, n: int, features: list[Feature]) -> dict[str, float]:
+    """Return how much each feature moves the log-odds, by a sample of the rows; nothing where that is too much work."""
+    width = sum(block.width for block in tally.schema.blocks)
+    rows = min(n, explainable(model), EXPLAINED_CELLS // max(width * len(tally.class_count), 1))
+    if rows < 1 or width > 2000:
+        return {}
+    explained = model.explain(some_of(X, np.linspace(0, n - 1, rows).astype(int).tolist()))
+    found: dict[str, float] = {}
+    texts = {feature.name for feature in features if feature.input == "text"}
+    for name, weight in explained.importance.items():
+        text = next((its for its in texts if name.startswith(f"{its}: ")), name)
+        found[text] = found.get(text, 0.0) + weight
+    return found
+
+
+def warnings_of(model: Any, tally: Tally, X: Any, quality: dict[str, Any] | None) -> list[str]:
+    """Return what to be careful about in these rows."""
+    found = []
+    for columns, block in zip(tally.schema.blocks, model._blocks(X, tally), strict=False):
+        for j in range(min(columns.count, block.shape[1])):
+            found += _of_column(columns, block, j)
+    if quality is None:
+        return found
+    if quality["unknown"]:
+        found.append(f"Labels that the model has never met: {', '.join(map(repr, quality['unknown'][:5]))}.")
+    if quality["same"]:
+        found.append(
+            "These are as many rows of each class as the model learned. If they are the same rows, all figures here "
+            "flatter it: measure on rows that were held out, or use cross_validate."
+        )
+    if quality["scores"]["calibration error"]["value"] > OVERSURE:
+        error = quality["scores"]["calibration error"]["value"]
+        more = "" if getattr(model, "calibrate", None) else '; calibrate="temperature" may mend that'
+        found.append(f"Probabilities are off by {error:.1%} on average{more}.")
+    return found
+
+
+def _of_column(columns: Any, block: Any, j: int) -> list[str]:
+    coding = columns.codings[j] if columns.codings else None
+    if isinstance(coding, Words) or not hasattr(block, "pieces"):
+        return []
+    column = np.concatenate([piece[:, j] for _, piece in block.pieces(0, block.shape[0])])
+    name = repr(title_of(j if columns.names is None else columns.names[j]))
+    coded = coding is not None
+    empty = float((column < 0).mean() if coded else np.isnan(column.astype(float)).mean())
+    found = [f"{name} is empty in {empty:.1%} of the rows."] if empty > GAPPY else []
+    if isinstance(coding, Levels):
+        new = int((column >= coding.size).sum())
+        if new:
+            found.append(f"{name} holds a level that the model has never met, in {new} rows.")
+    return found

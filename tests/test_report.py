@@ -1,0 +1,135 @@
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_digits, load_iris
+
+from suffice import (
+    BayesClassifier,
+    BernoulliNB,
+    GaussianDiscriminant,
+    GaussianNB,
+    Joint,
+    LogisticRegression,
+    MixtureClassifier,
+    report,
+)
+from suffice.report.page import embedded
+from suffice.report.quality import wilson
+
+
+def data_of(page):
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
+
+
+def weather():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    table = pd.DataFrame({"wind": np.array(["calm", "storm"])[y ^ (rng.random(200) < 0.2)], "heat": rng.normal(y, 1.0)})
+    table["id"] = [f"row {place}" for place in range(200)]
+    table.loc[::5, "heat"] = np.nan
+    return table, np.array(["go", "stay"])[y]
+
+
+def test_write_gives_one_file_that_asks_for_nothing(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    path = report.write(GaussianNB().fit(X, y), tmp_path / "iris.html", X, y, title="Iris & <co>")
+    page = path.read_text(encoding="utf-8")
+    assert "<title>Iris &amp; &lt;co&gt;</title>" in page
+    assert not re.search(r'(?:src|href)\s*=\s*"(?!#)', page)
+    assert "default-src 'none'" in page
+    assert "innerHTML" not in page
+
+
+def test_quality_is_what_the_model_is_worth():
+    X, y = load_iris(return_X_y=True)
+    model = GaussianNB().fit(X[::2], y[::2])
+    quality = data_of(report.render(model, X[1::2], y[1::2]))["quality"]
+    accuracy = quality["scores"]["accuracy"]
+    assert accuracy["value"] == model.score(X[1::2], y[1::2])
+    assert (accuracy["low"], accuracy["high"]) == pytest.approx(wilson(accuracy["value"] * 75, 75))
+    proba = model.predict_proba(X[1::2])
+    assert quality["scores"]["log-loss"]["value"] == pytest.approx(-np.log(proba[np.arange(75), y[1::2]]).mean())
+    brier = ((proba - np.eye(3)[y[1::2]]) ** 2).sum(axis=1).mean()
+    assert quality["scores"]["Brier score"]["value"] == pytest.approx(brier)
+    assert np.sum(quality["confusion"]) == 75
+    assert np.trace(quality["confusion"]) == pytest.approx(75 * accuracy["value"])
+
+
+def test_rows_it_is_most_wrong_about_come_with_reasons():
+    table, y = weather()
+    model = BayesClassifier().fit(table, y)
+    wrong = data_of(report.render(model, table, y))["wrong"]
+    assert [its["own"] for its in wrong] == sorted(its["own"] for its in wrong)
+    first = wrong[0]
+    assert (
+        first["label"] == y[first["row"]] != first["said"] == model.predict(table[first["row"] : first["row"] + 1])[0]
+    )
+    assert first["sentence"] == model.explain(table[first["row"] : first["row"] + 1]).sentence()
+
+
+def test_warnings_name_what_to_be_careful_about():
+    table, y = weather()
+    model = BayesClassifier().fit(table, y)
+    rows = table.assign(wind=["calm", "breeze"] * 100)
+    said = " ".join(data_of(report.render(model, rows, y))["warnings"])
+    assert "'id' was left out" in said
+    assert "'heat' is empty in 20.0%" in said
+    assert "flatter" in said
+    assert "held out" not in " ".join(data_of(report.render(model))["warnings"])
+    rare = GaussianNB().fit([[0.0], [1.0], [2.0]] * 20 + [[9.0]], ["a"] * 60 + ["b"])
+    assert "'b' is rare" in " ".join(data_of(report.render(rare))["warnings"])
+
+
+def test_embedded_json_cannot_end_its_script():
+    text = embedded({"</script>": "<!-- & \u2028\u2029"})
+    assert not set("<>&\u2028\u2029") & set(text)
+    assert json.loads(text) == {"</script>": "<!-- & \u2028\u2029"}
+
+
+def test_square_images_without_names_get_a_pad():
+    X, y = load_digits(return_X_y=True)
+    assert data_of(report.render(BernoulliNB(binarize=8).fit(X, y)))["engine"]["side"] == 8
+    named = pd.DataFrame(X, columns=[f"pixel {place}" for place in range(64)])
+    assert data_of(report.render(BernoulliNB(binarize=8).fit(named, y)))["engine"]["side"] is None
+
+
+@pytest.mark.parametrize("model", [MixtureClassifier(), BayesClassifier(structure=Joint()), BayesClassifier()])
+def test_a_model_that_no_page_computes_is_reported_all_the_same(model):
+    X, y = load_digits(return_X_y=True)
+    X = (X[:, 18:24] > 7) * 1.0 if isinstance(model, BayesClassifier) and isinstance(model.structure, Joint) else X
+    page = report.render(model.fit(X, y), X, y)
+    found = data_of(page)
+    assert not found["engine"]["live"]
+    assert "cannot be computed in this page" in " ".join(found["engine"]["notes"])
+    assert len(page) < 3_000_000
+
+
+def test_many_columns_take_less_than_three_megabytes():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((300, 784)) * 255, np.arange(300) % 10
+    for model in (BernoulliNB(binarize=127), GaussianDiscriminant(covariance="shared", shrinkage=0.5)):
+        page = report.render(model.fit(X, y), X, y)
+        assert len(page.encode()) < 3_000_000
+        assert data_of(page)["engine"]["live"]
+
+
+def test_long_vocabularies_are_cut_and_said_to_be():
+    rng = np.random.default_rng(0)
+    texts = [" ".join(f"word{place}" for place in rng.integers(0, 60_000, 400)) for _ in range(400)]
+    table = pd.DataFrame({"text": texts})
+    page = report.render(BayesClassifier(families={"text": "text"}).fit(table, np.arange(400) % 2))
+    assert len(page) < 3_000_000
+    assert "differ most between classes" in " ".join(data_of(page)["engine"]["notes"])
+
+
+def test_what_has_no_report_says_so():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(TypeError, match="LogisticRegression is none"):
+        report.render(LogisticRegression().fit(X, y))
+    with pytest.raises(ValueError, match="X is not given"):
+        report.render(GaussianNB().fit(X, y), y=y)
+    with pytest.raises(ValueError, match="150 rows, and y has 2"):
+        report.render(GaussianNB().fit(X, y), X, [0, 1])
