@@ -14,6 +14,7 @@ from sklearn.metrics import mutual_info_score
 import suffice
 from conftest import Case, every_case, example
 from suffice import BayesClassifier, Chain, GaussianDiscriminant, Tree
+from suffice.families.family import Parameters
 from suffice.structures.covariances import KINDS
 from test_selection import mixed
 
@@ -68,6 +69,17 @@ def test_structures_on_a_table_with_holes(structure: Any) -> None:
 def test_covariances(covariance: str) -> None:
     X, y = load_iris(return_X_y=True)
     assert_sums(GaussianDiscriminant(covariance=covariance).fit(X, y), X[::10])
+
+
+def test_many_numbers_together_are_taken_apart_at_once() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = BayesClassifier(structure="full", numeric="gaussian").fit(X, y)
+    holes = X[::10].copy()
+    holes[::3, 1] = np.nan
+    found = assert_sums(model, holes)
+    parameters, block = model._model().parameters[0], model._blocks(holes, model.tally_)[0]
+    slowly = Parameters.evidence(parameters, model._model().columns[0], block)
+    np.testing.assert_allclose(found.contributions, slowly, atol=1e-9)
 
 
 def test_a_parent_comes_before_its_children() -> None:

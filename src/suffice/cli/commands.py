@@ -22,7 +22,8 @@ class Source:
 
     def read(self) -> Any:
         """Return the rows as a frame."""
-        return read_table(self.name, self.header, self.delimiter)
+        with words.working(f"reading {self.name}"):
+            return read_table(self.name, self.header, self.delimiter)
 
 
 def load(name: str) -> Any:
@@ -62,7 +63,8 @@ def fit(
     unlabelled = frame[column].null_count()
     if unlabelled and not drop:
         raise UserError(f"column {column!r} has no label in {unlabelled} rows; leave them out with --drop-unlabelled")
-    model.fit_table(frame, column, weight=weighed, missing_target="drop" if drop else "error")
+    with words.working(f"learning {frame.height} rows"):
+        model.fit_table(frame, column, weight=weighed, missing_target="drop" if drop else "error")
     written = model.save(output)
     if json:
         words.as_json(_facts(model) | {"file": str(written)})
@@ -78,9 +80,10 @@ def predict(name: str, source: Source, output: str, proba: bool, keep: bool, rej
     rows = _rows(model, frame)
     columns: dict[str, Any] = {}
     settings = {} if reject_below is None else {"reject_below": reject_below}
-    columns["prediction"] = _column(model.predict(rows, **settings))
-    if proba:
-        found = model.predict_proba(rows)
+    with words.working(f"predicting {frame.height} rows"):
+        columns["prediction"] = model.predict(rows, **settings).tolist()
+        found = model.predict_proba(rows) if proba else None
+    if found is not None:
         columns |= {f"p({label})": found[:, k] for k, label in enumerate(model.classes_.tolist())}
     said = pl.DataFrame(columns)
     write_table(frame.hstack(said) if keep else said, output)
@@ -95,7 +98,8 @@ def evaluate(name: str, source: Source, target: str | None, json: bool) -> None:
     X, y = _split(model, frame, target, source.name)
     known = model.classes_.tolist()
     codes = np.array([known.index(label) if label in known else -1 for label in y])
-    log_proba = model.predict_log_proba(_rows(model, X))
+    with words.working(f"predicting {frame.height} rows"):
+        log_proba = model.predict_log_proba(_rows(model, X))
     found = assessed(log_proba, codes)
     right, n = float(found.right.mean()), len(codes)
     low, high = _wilson(right, n)
@@ -174,7 +178,8 @@ def report(name: str, source: Source | None, target: str | None, output: str) ->
 
     model = load(name)
     X, y = (None, None) if source is None else _split(model, source.read(), target, source.name)
-    written = write(model, output, None if X is None else _rows(model, X), y)
+    with words.working("writing the page"):
+        written = write(model, output, None if X is None else _rows(model, X), y)
     words.facts("", {"written to": str(written)})
 
 
@@ -266,10 +271,6 @@ def _labels(column: Any, target: str) -> list[Any]:
     if column.null_count():
         raise UserError(f"column {target!r} has no label in {column.null_count()} rows; leave them out")
     return column.to_list()  # type: ignore[no-any-return]
-
-
-def _column(labels: Any) -> Any:
-    return labels.tolist()
 
 
 def _wilson(share: float, n: int, z: float = 1.96) -> tuple[float, float]:

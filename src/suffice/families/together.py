@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import blas, cholesky, solve_triangular
 from scipy.special import gammaln
 
-from suffice.families.family import Parameters
+from suffice.families.family import Parameters, plain_rows
 from suffice.schema import Array, Columns
 from suffice.tables import Block, Dense
 
@@ -60,6 +60,31 @@ class GaussianTogether(Parameters):
         first, second = np.triu_indices(self.mean.shape[1])
         squares = -np.where(first == second, 0.5, 1.0) * precision[:, first, second]
         return "quadratic", np.hstack([squares, slopes]), biases
+
+    def evidence(self, columns: Columns, block: Block) -> Array:
+        """Return log p(column given those before it), the mean of both directions.
+
+        With Σ = LLᵀ and Lz = x − μ it is −½ z² − log L[j, j] − ½ log 2π, of all columns at once. Rows with empty cells
+        are taken apart column by column.
+        """
+        x, there = plain_rows(block)
+        whole = np.broadcast_to(there, x.shape)[:, 0].all(axis=1)
+        if type(self) is not GaussianTogether or not whole.any():
+            return super().evidence(columns, block)
+        found = np.empty((len(x), len(self.mean), x.shape[-1]))
+        if not whole.all():
+            found[~whole] = super().evidence(columns, block.take(np.flatnonzero(~whole)))
+        rows, forward = x[whole, 0], np.arange(x.shape[-1])
+        total = np.zeros((len(rows), *found.shape[1:]))
+        for order in (forward, forward[::-1]):
+            for k, mean in enumerate(self.mean):
+                sigma = self.covariance[k if len(self.covariance) > 1 else 0]
+                lower = _lower(sigma[np.ix_(order, order)], k)
+                z = solve_triangular(lower, (rows - mean)[:, order].T, lower=True).T
+                part = -0.5 * z * z - np.log(np.diagonal(lower)) - 0.5 * np.log(2 * np.pi)
+                total[:, k, order] += part / 2
+        found[whole] = total
+        return found
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         lower = _lower(self.covariance[k if len(self.covariance) > 1 else 0], k)
