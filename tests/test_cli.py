@@ -142,11 +142,14 @@ def test_learn_forget_and_merge_are_exact(folder: Path, tmp_path: Path) -> None:
         run("fit", tmp_path / f"{name}.csv", *options, "-o", tmp_path / f"{name}.suffice")
     run("fit", folder / "train.csv", *options, "-o", tmp_path / "whole.suffice")
     digest = suffice.load(tmp_path / "whole.suffice").tally_.digest()
-    run("merge", tmp_path / "first.suffice", tmp_path / "second.suffice", "-o", tmp_path / "both.suffice")
+    both = [tmp_path / "first.suffice", tmp_path / "second.suffice"]
+    out, _ = run("merge", *both, "-o", tmp_path / "both.suffice", "--json")
+    assert json.loads(out)["digest"] == digest
     assert suffice.load(tmp_path / "both.suffice").tally_.digest() == digest
     out, _ = run("learn", tmp_path / "first.suffice", tmp_path / "second.csv", "-o", tmp_path / "more.suffice")
     assert digest in out
-    run("forget", tmp_path / "more.suffice", tmp_path / "second.csv")
+    out, _ = run("forget", tmp_path / "more.suffice", tmp_path / "second.csv", "--json")
+    assert json.loads(out)["rows"] == 70
     first = suffice.load(tmp_path / "first.suffice").tally_.digest()
     assert suffice.load(tmp_path / "more.suffice").tally_.digest() == first
     _, errors = run("forget", tmp_path / "more.suffice", tmp_path / "second.csv", code=1)

@@ -185,12 +185,13 @@ def learn(
     decay: Annotated[float | None, typer.Option(help="What is known still counts this much, from 0 to 1.")] = None,
     header: Header = None,
     delimiter: Delimiter = None,
+    json: Json = False,
     debug: Debug = False,
 ) -> None:
     """Learn more rows, on top of what the model knows."""
     from suffice.cli import commands
 
-    commands.change("learn", model, commands.Source(file, header, delimiter), target, output, decay)
+    commands.change("learn", model, commands.Source(file, header, delimiter), target, output, decay, json)
 
 
 @command("suffice forget income.suffice deleted.csv")
@@ -201,24 +202,26 @@ def forget(
     output: Output = None,
     header: Header = None,
     delimiter: Delimiter = None,
+    json: Json = False,
     debug: Debug = False,
 ) -> None:
     """Unlearn rows: the model is as if it had never met them."""
     from suffice.cli import commands
 
-    commands.change("forget", model, commands.Source(file, header, delimiter), target, output, None)
+    commands.change("forget", model, commands.Source(file, header, delimiter), target, output, None, json)
 
 
 @command("suffice merge monday.suffice tuesday.suffice -o week.suffice")
 def merge(
     models: Annotated[list[str], typer.Argument(help="Two model files or more.", metavar="MODEL...")],
     output: Annotated[str, typer.Option("--output", "-o", help="The model of all of them.")],
+    json: Json = False,
     debug: Debug = False,
 ) -> None:
     """Add models up: the model of all their rows."""
     from suffice.cli import commands
 
-    commands.merge(models, output)
+    commands.merge(models, output, json)
 
 
 @command("suffice info income.suffice")

@@ -183,7 +183,9 @@ def report(name: str, source: Source | None, target: str | None, output: str) ->
     words.facts("", {"written to": str(written)})
 
 
-def change(what: str, name: str, source: Source, target: str | None, output: str | None, decay: float | None) -> None:
+def change(
+    what: str, name: str, source: Source, target: str | None, output: str | None, decay: float | None, json: bool
+) -> None:
     """Learn or forget rows, and write the model back."""
     model = load(name)
     X, y = _split(model, source.read(), target, source.name)
@@ -203,7 +205,7 @@ def change(what: str, name: str, source: Source, target: str | None, output: str
     )
 
 
-def merge(names: list[str], output: str) -> None:
+def merge(names: list[str], output: str, json: bool) -> None:
     """Add models up."""
     if len(names) < 2:
         raise UserError("there must be two models or more to merge")
@@ -219,7 +221,11 @@ def merge(names: list[str], output: str) -> None:
         if target is not None:
             total.target_name_ = target
     written = total.save(output)
-    words.facts("", {"rows": f"{total.class_count_.sum():g}", "written to": written})
+    rows, digest = float(total.class_count_.sum()), total.tally_.digest()
+    if json:
+        words.as_json({"rows": rows, "digest": digest, "file": str(written)})
+    else:
+        words.facts("", {"rows": f"{rows:g}", "digest": digest, "written to": written})
 
 
 def info(name: str, json: bool) -> None:
