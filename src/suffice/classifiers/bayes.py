@@ -111,7 +111,7 @@ class BayesClassifier(TabledClassifier):
         self.target_name_ = target
         return self
 
-    _kept = ("calibration_", "chosen_")
+    _kept = ("calibration_", "chosen_", "target_name_")
     chosen_: dict[str, Any]
     target_name_: str
 

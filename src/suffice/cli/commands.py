@@ -199,10 +199,11 @@ def change(
                 "these are all rows that the model has learned: nothing would be left; delete the file instead"
             )
     written = model.save(output or name)
-    words.facts(
-        "",
-        {"rows": f"{before:g} -> {model.class_count_.sum():g}", "digest": model.tally_.digest(), "written to": written},
-    )
+    after, digest = float(model.class_count_.sum()), model.tally_.digest()
+    if json:
+        words.as_json({"rows_before": before, "rows": after, "digest": digest, "file": str(written)})
+    else:
+        words.facts("", {"rows": f"{before:g} -> {after:g}", "digest": digest, "written to": written})
 
 
 def merge(names: list[str], output: str, json: bool) -> None:
@@ -216,10 +217,7 @@ def merge(names: list[str], output: str, json: bool) -> None:
             raise UserError(
                 f"{names[0]} is a {type(total).__name__} and {name} a {type(other).__name__}: they have no sum"
             )
-        target = getattr(total, "target_name_", None)
         total = total + other
-        if target is not None:
-            total.target_name_ = target
     written = total.save(output)
     rows, digest = float(total.class_count_.sum()), total.tally_.digest()
     if json:
