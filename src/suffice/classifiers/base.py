@@ -17,6 +17,7 @@ from suffice.classifiers.estimator import Estimator
 from suffice.decision.calibration import MAPS, Calibration
 from suffice.decision.costs import cheapest, cost_matrix, rejected
 from suffice.explain import Explanation, explained, information
+from suffice.export import to_sql
 from suffice.families.family import plain_rows
 from suffice.logistic.forms import LinearForm
 from suffice.model import Model
@@ -223,6 +224,35 @@ class TallyClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         tally = self._learned()
         return self._decoded(tally, blocks, rng), tally.schema.classes[codes]
 
+    def to_sql(self, dialect: str = "duckdb", *, table: str | Sequence[str] = "rows") -> str:
+        """Return one SELECT that gives each row of a table its label and P(class given x), as ``predict_proba`` has it.
+
+        Naive, chain, tree and Gaussian models can be written. Columns are found by name (x0, x1, … where they were
+        learned without names) and have the types that they were learned with. NULL and NaN are empty cells. Of more
+        than six Gaussian columns that vary together, rows of which some cells are empty have no probabilities: NULL.
+
+        Parameters
+        ----------
+        dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"}, default="duckdb"
+            For which database.
+        table : str or sequence of str, default="rows"
+            The table's name, after its schema's and its catalogue's, if any: "shop.orders" or ("shop", "orders").
+
+        Returns
+        -------
+        sql : str
+            A query for all columns of the table, ``prediction``, and ``p(label)`` of each class.
+
+        Examples
+        --------
+        >>> from suffice import GaussianNB
+        >>> model = GaussianNB().fit([[1.0], [2.0], [5.0], [6.0]], ["low", "low", "high", "high"])
+        >>> print(model.to_sql("postgres", table="shop.orders").splitlines()[-2])
+          OFFSET 0
+        """
+        tally, model = self._learned(), self._model()
+        return to_sql(model, tally.schema.classes.tolist(), dialect, table, self._map())
+
     def as_linear(self) -> LinearForm:
         """Return the coefficients of the softmax that this model is.
 
@@ -255,15 +285,20 @@ class TallyClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     def _calibrated(self, log_posterior: Array) -> Array:
         """Return log P(class given x) as calibrated, where that is asked for."""
+        found = self._map()
+        return log_posterior if found is None else np.asarray(found(log_posterior))
+
+    def _map(self) -> Calibration | None:
+        """Return what calibrates, where that is asked for, or say that it was not learned."""
         if self.calibrate is None:
-            return log_posterior
+            return None
         found = self.__dict__.get("calibration_")
         if found is None or found.method != self.calibrate or found.classes != self.classes_.tolist():
             raise ValueError(
                 f"calibrate={self.calibrate!r} is learned by fit, and this was fitted without it, or has learned or "
                 "forgotten classes since; fit again, or set calibrate=None"
             )
-        return np.asarray(found(log_posterior))
+        return found  # type: ignore[no-any-return]
 
     def _learn(self, known: Tally | None, X: Any, y: Any, classes: Any, sample_weight: Any, *, whole: bool) -> Self:
         """Learn, and calibrate by predictions for rows held out; nothing is changed before all has gone well."""

@@ -7,18 +7,21 @@ from difflib import get_close_matches
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils._param_validation import StrOptions
 
+from suffice.classifiers.afar import learned_from
 from suffice.classifiers.choosing import PRIORS, best_of, structures_for
 from suffice.classifiers.tabled import TabledClassifier
+from suffice.engines.opening import opened
 from suffice.estimation import RULES, posterior
 from suffice.families import FAMILIES, Family
 from suffice.families.complement import Complement
-from suffice.plan import NUMERIC
+from suffice.plan import NUMERIC, OTHERS
 from suffice.priors import by_name
 from suffice.schema import Columns, Levels, Words
 from suffice.structures import STRUCTURES, Chain, Structure
-from suffice.tables import split_frame
+from suffice.tables import check_table, split_frame
 from suffice.tallies import Tally
 
 
@@ -93,8 +96,11 @@ class BayesClassifier(TabledClassifier):
 
         Parameters
         ----------
-        source : data frame
-            The table, of pandas, polars or pyarrow.
+        source : data frame, path, or table of an engine
+            The table: a frame of pandas, polars or pyarrow; a file, a glob, a folder or several of them (CSV,
+            Parquet, JSON lines, Arrow); a table expression of Ibis on any backend; a frame of Spark; a lazy
+            frame of polars; or an iterable of frames or record batches. But for frames, rows stay where they
+            are: one scan takes the sums, after a look at up to 100,000 rows that show what the columns are.
         target : str
             The name of the column with the labels.
         weight : str, default=None
@@ -106,8 +112,19 @@ class BayesClassifier(TabledClassifier):
         -------
         self : object
         """
-        X, y, weights = split_frame(source, target, weight, missing_target)
-        self.fit(X, y, weights)
+        far = opened(source)
+        if far is None:
+            X, y, weights = split_frame(source, target, weight, missing_target)
+            self.fit(X, y, weights)
+        else:
+            check_table(far.names, target, weight, missing_target)
+            near, tally = learned_from(far, clone(self), target, weight, missing_target)
+            self._check(tally)
+            for name in self._kept:
+                self.__dict__.pop(name, None)
+                if name in near.__dict__:
+                    self.__dict__[name] = near.__dict__[name]
+            self.tally_ = tally
         self.target_name_ = target
         return self
 
@@ -158,6 +175,12 @@ class BayesClassifier(TabledClassifier):
     def _chooses(self) -> bool:
         """Whether the prior, and the structure unless it is said, are chosen by what they predict."""
         return isinstance(self.prior, str) and self.prior == "auto" and self.estimate != "mle"
+
+    @property
+    def _hangs_on_rows(self) -> bool:
+        """Whether more than the kinds of columns is read off rows: where numbers are cut, what is chosen."""
+        cut = {self.numeric} if isinstance(self.families, str) else {self.numeric, *map(str, self.families.values())}
+        return self._chooses or self.calibrate is not None or not cut <= {"gaussian", *OTHERS}
 
     @property
     def _adds_up(self) -> bool:

@@ -2,11 +2,11 @@
 
 from suffice.tables.blocks import Block, Coded, Dense, Gappy, Sparse, cells_of
 from suffice.tables.door import Table, Target, as_block, as_sheet, weights_of
-from suffice.tables.frames import FrameSheet, split_frame
+from suffice.tables.frames import FrameSheet, beside, check_table, missing_labels, split_frame, stacked
 from suffice.tables.labels import as_labels, encode
 from suffice.tables.parts import Part
 from suffice.tables.reading import decoded, matched, read, recoded
-from suffice.tables.sheets import Sheet, SparseSheet
+from suffice.tables.sheets import Sheet, SparseSheet, label_of
 
 __all__ = [
     "Block",
@@ -23,12 +23,17 @@ __all__ = [
     "as_block",
     "as_labels",
     "as_sheet",
+    "beside",
     "cells_of",
+    "check_table",
     "decoded",
     "encode",
+    "label_of",
     "matched",
+    "missing_labels",
     "read",
     "recoded",
     "split_frame",
+    "stacked",
     "weights_of",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
@@ -233,32 +233,65 @@ def split_frame(source: Any, target: str, weight: str | None, missing_target: st
 
     frame = nw.from_native(source, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
-        raise TypeError(f"fit_table takes a frame of pandas, polars or pyarrow, not a {type(source).__name__}")
+        raise TypeError(f"fit_table takes a frame, a file, or a table of an engine, not a {type(source).__name__}")
+    sheet = FrameSheet("fit_table", tuple(frame.columns), frame)
+    found, codes = sheet.coded(check_table(sheet.names, target, weight, missing_target))
+    missing = codes < 0
+    if missing.any():
+        if missing_target == "error":
+            raise missing_labels(target, int(missing.sum()), len(missing), int(np.argmax(missing)))
+        frame, codes = frame.filter((~missing).tolist()), codes[~missing]
+    labels = np.empty(len(found), object)
+    labels[:] = found
+    rest = [place for place, name in enumerate(sheet.names) if name not in (target, weight)]
+    weights = None if weight is None else _weights(frame[:, sheet.places[weight]], weight)
+    return frame[:, rest].to_native(), labels[codes], weights
+
+
+def _weights(series: Any, name: str) -> Array:
+    if not (series.dtype.is_numeric() and series.null_count() == 0):
+        raise ValueError(f"column {name!r} is to hold the weight of each row, and is not all numbers")
+    return series.to_numpy()  # type: ignore[no-any-return]
+
+
+def check_table(names: Sequence[Any], target: str, weight: str | None, missing_target: str) -> str:
+    """Return the target, which is among the columns, as the weights are, and is not all there is; or raise."""
     if missing_target not in ("error", "drop"):
         raise ValueError(f"missing_target is 'error' or 'drop', not {missing_target!r}")
-    names = list(frame.columns)
     for name in (target, *([] if weight is None else [weight])):
         if name not in names:
             near = get_close_matches(str(name), [str(each) for each in names], 1)
+            said = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
             raise ValueError(
-                f"there is no column {name!r}" + (f"; did you mean {near[0]!r}?" if near else f"; there are {names}")
+                f"there is no column {name!r}" + (f"; did you mean {near[0]!r}?" if near else f"; there are {said}")
             )
-    labels = frame[:, names.index(target)]
-    missing = np.array([is_missing(label) for label in labels.to_list()])
-    if missing.any():
-        if missing_target == "error":
-            raise ValueError(
-                f"column {target!r}, the target, is empty in {int(missing.sum())} of {len(missing)} rows, the first of "
-                f"them {int(np.argmax(missing))}; fill them in, or leave those rows out: missing_target='drop'"
-            )
-        frame = frame.filter((~missing).tolist())
-        labels = frame[:, names.index(target)]
-    weights = None if weight is None else frame[:, names.index(weight)]
-    if weights is not None and not (weights.dtype.is_numeric() and weights.null_count() == 0):
-        raise ValueError(f"column {weight!r} is to hold the weight of each row, and is not all numbers")
-    rest = [place for place, name in enumerate(names) if name not in (target, weight)]
-    if not rest:
+    if not set(names) - {target, weight}:
         raise ValueError(f"there is no column to learn from beside {target!r}")
-    found = np.empty(len(labels), object)
-    found[:] = labels.to_list()
-    return frame[:, rest].to_native(), found, None if weights is None else weights.to_numpy()
+    return target
+
+
+def missing_labels(target: str, missing: int, rows: int, first: int | None = None) -> ValueError:
+    """Return the complaint about rows that have no label."""
+    if missing == rows:
+        return ValueError(f"column {target!r}, the target, is empty in all {rows} rows")
+    place = "" if first is None else f", the first of them {first}"
+    return ValueError(
+        f"column {target!r}, the target, is empty in {missing} of {rows} rows{place}; fill them in, or leave those "
+        "rows out: missing_target='drop'"
+    )
+
+
+def stacked(frames: Sequence[Any]) -> Any:
+    """Return frames of one make as one."""
+    import narwhals.stable.v2 as nw
+
+    return frames[0] if len(frames) == 1 else nw.concat([nw.from_native(its) for its in frames]).to_native()
+
+
+def beside(frame: Any, columns: Mapping[str, Array]) -> Any:
+    """Return a frame with more columns."""
+    import narwhals.stable.v2 as nw
+
+    its = nw.from_native(frame, eager_only=True)
+    made = [nw.new_series(name, values.tolist(), backend=its.implementation) for name, values in columns.items()]
+    return its.with_columns(*made).to_native()

@@ -1,0 +1,156 @@
+"""The engine for rows that come batch by batch: frames, or record batches of Arrow, each learned and let go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from itertools import chain
+from operator import add
+from typing import Any
+
+from suffice.engines import memory
+from suffice.engines.source import Request, Scored, Source
+from suffice.plan import Facts
+from suffice.progress import Progress
+from suffice.tables import Table, Target, as_sheet, beside, missing_labels, read, split_frame, stacked
+from suffice.tallies import Tally
+
+# Small batches are put together to about this many rows, so that a column is worth a call.
+ROWS = 1 << 17
+
+
+@dataclass(frozen=True)
+class Partial:
+    """The sums of some batches, how many rows these had, and how many of them no label."""
+
+    tally: Tally | None = None
+    rows: int = 0
+    missing: int = 0
+
+    def __add__(self, other: Partial) -> Partial:
+        known = [its for its in (self.tally, other.tally) if its is not None]
+        return Partial(reduce(add, known) if known else None, self.rows + other.rows, self.missing + other.missing)
+
+    def whole(self, request: Request) -> Tally:
+        """Return the tally of all batches, or say what was wrong with them."""
+        if self.rows == 0:
+            raise ValueError("there are no rows to learn from")
+        if self.tally is None or (self.missing and request.missing_target == "error"):
+            raise missing_labels(request.target, self.missing, self.rows)
+        return self.tally
+
+
+def tally(batches: Iterable[Any], request: Request, rows: int = 0) -> Tally:
+    """Return the sums of all batches: that of each is taken in memory, and they are added up.
+
+    ``rows`` is how many there are, for the line that says how far it has come; 0 if nobody knows.
+    """
+    total = Partial()
+    with Progress("learning", rows or 1) as progress:
+        for batch in gathered(batches):
+            total = total + of_batch(batch, request)
+            progress.say(min(total.rows, rows), f"{total.rows:,} rows")
+    return total.whole(request)
+
+
+def of_batch(batch: Any, request: Request) -> Partial:
+    """Return the sums of a batch."""
+    rows = len_of(batch)
+    X, labels, weights = split_frame(batch, request.target, request.weight, "drop")
+    if not len(labels):
+        return Partial(None, rows, rows)
+    sheet = as_sheet(X, owner="fit_table")
+    target = Target.of(len(labels), labels, weights, None, "fit_table")
+    columns, cells = read(sheet, request.blocks, grow=True)
+    return Partial(memory.tally(Table(cells, target), columns, request.features), rows, rows - len(labels))
+
+
+def gathered(batches: Iterable[Any]) -> Iterator[Any]:
+    """Yield batches of a sensible size: record batches of Arrow one after another in one table, frames as they are."""
+    import pyarrow as pa
+
+    held: list[Any] = []
+    for batch in batches:
+        if isinstance(batch, pa.RecordBatch):
+            held.append(batch)
+            if sum(each.num_rows for each in held) < ROWS:
+                continue
+        whole = [pa.Table.from_batches(held)] if held else []
+        held = []
+        yield from (each for each in (whole if isinstance(batch, pa.RecordBatch) else [*whole, batch]) if len_of(each))
+    if held and sum(each.num_rows for each in held):
+        yield pa.Table.from_batches(held)
+
+
+def len_of(batch: Any) -> int:
+    """Return how many rows a frame has, of any make."""
+    return int(batch.num_rows if hasattr(batch, "num_rows") else len(batch))
+
+
+@dataclass(frozen=True)
+class Batches(Source):
+    """Batches that can be read once, or again and again: a list, a reader, a generator, a data set of Arrow."""
+
+    batches: Iterable[Any]
+
+    @classmethod
+    def accepts(cls, source: Any) -> bool:
+        """Say whether something is a source of batches."""
+        made = type(source).__module__.split(".")[0]
+        if made == "pyarrow":
+            return type(source).__name__ in ("RecordBatchReader", "Scanner") or hasattr(source, "to_batches")
+        return isinstance(source, (list, tuple, Iterator)) or hasattr(source, "__iter__")
+
+    @cached_property
+    def _read(self) -> tuple[list[Any], Iterator[Any]]:
+        """The first batches, which are looked at before any is counted, and the rest."""
+        import pyarrow as pa
+
+        source: Any = self.batches
+        if hasattr(source, "to_reader") and not isinstance(source, pa.Table):
+            source = source.to_reader()
+        elif hasattr(source, "to_batches"):
+            source = source.to_batches()
+        rest, first, rows = iter(source), list[Any](), 0
+        for batch in rest:
+            if not hasattr(batch, "shape") and not hasattr(batch, "num_rows"):
+                raise TypeError(
+                    f"a source of batches yields frames or record batches of Arrow, and this one a "
+                    f"{type(batch).__name__}"
+                )
+            first.append(batch)
+            rows += len_of(batch)
+            if rows >= self._sampled:
+                break
+        if not rows:
+            raise ValueError("there are no rows to learn from: the source yields no batch, or only empty ones")
+        return first, rest
+
+    _sampled = 100_000
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        first = self._read[0][0]
+        return tuple(first.schema.names if hasattr(first, "num_rows") else first.columns)
+
+    def sample(self, rows: int, *, spread: bool) -> tuple[Any, bool]:
+        import pyarrow as pa
+
+        first = [batch for batch in self._read[0] if len_of(batch)]
+        frames = [pa.Table.from_batches([b]) if isinstance(b, pa.RecordBatch) else b for b in first]
+        following = next(self._read[1], None)
+        if following is not None:
+            self._read[0].append(following)  # it was only looked whether there is one
+        return stacked(frames), following is None
+
+    def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
+        return {}  # the rows come but once
+
+    def tally(self, request: Request) -> Tally:
+        first, rest = self._read
+        return tally(chain(first, rest), request)
+
+    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
+        first, rest = self._read
+        return (beside(batch, score(batch)) for batch in gathered(chain(first, rest)))

@@ -1,0 +1,224 @@
+"""The engine for frames of Spark: each partition is counted where it lies, and the tallies are merged in a tree."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import add
+from typing import Any
+
+from suffice.engines import batches
+from suffice.engines.batches import Partial
+from suffice.engines.source import Request, Scored, Source, SourceError
+from suffice.plan import Facts
+from suffice.tables import beside
+from suffice.tallies import Tally
+
+# So many tallies are merged at once; the driver gets no more than these.
+FAN = 32
+
+
+@dataclass(frozen=True)
+class SparkSource(Source):
+    """A frame of Spark, classic or Connect. A column of vectors or arrays counts as one column for each place."""
+
+    frame: Any
+
+    @classmethod
+    def accepts(cls, source: Any) -> bool:
+        """Say whether something is a frame of Spark."""
+        return type(source).__module__.startswith("pyspark.sql") and type(source).__name__ == "DataFrame"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for each in self.frame.columns for name in _places(each, self._widths.get(each)))
+
+    @cached_property
+    def _widths(self) -> dict[str, int]:
+        """How many places the arrays of a column have, by the first of them."""
+        import pyspark.sql.functions as f
+
+        wide = [field.name for field in self._flat.schema.fields if field.dataType.typeName() == "array"]
+        if not wide:
+            return {}
+        first = self._asked(lambda: self._flat.select([f.max(f.size(f.col(_quoted(name)))) for name in wide]).first())
+        return {name: int(width or 0) for name, width in zip(wide, first, strict=True)}
+
+    @cached_property
+    def _flat(self) -> Any:
+        """The frame with arrays in place of vectors, which Arrow does not know."""
+        import pyspark.sql.functions as f
+
+        vectors = [field.name for field in self.frame.schema.fields if field.dataType.typeName() == "vectorudt"]
+        if not vectors:
+            return self.frame
+        from pyspark.ml.functions import vector_to_array
+
+        made = [
+            vector_to_array(f.col(_quoted(name))).alias(name) if name in vectors else f.col(_quoted(name))
+            for name in self.frame.columns
+        ]
+        return self.frame.select(made)
+
+    @cached_property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self._asked(self.frame.count))
+
+    def sample(self, rows: int, *, spread: bool) -> tuple[Any, bool]:
+        if self.rows == 0:
+            raise SourceError("there are no rows to learn from")
+        whole = self.rows <= rows
+        some = (
+            self._flat if whole else self._flat.sample(rows / self.rows, seed=0) if spread else self._flat.limit(rows)
+        )
+        return widened(self._asked(lambda: _arrow(some)), self._widths), whole
+
+    def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
+        import pyspark.sql.functions as f
+
+        known = {name: kind for name, kind in kinds.items() if name in self.frame.columns}
+        wanted = []
+        for j, (name, kind) in enumerate(known.items()):
+            column = f.col(_quoted(name))
+            floating = self.frame.schema[name].dataType.typeName() in ("double", "float")
+            value = f.when(~f.isnan(column), column) if floating else column
+            wanted += [f.count(value).alias(f"rows{j}"), f.countDistinct(value).alias(f"distinct{j}")]
+            if kind == "number":
+                wanted.append(f.max(f.when(value != f.floor(value), 1).otherwise(0)).alias(f"fraction{j}"))
+        if not wanted:
+            return {}
+        found = self._asked(lambda: self._flat.select(wanted).first()).asDict()
+        return {
+            name: Facts(kind, found[f"rows{j}"], found[f"distinct{j}"], found.get(f"fraction{j}") == 0)
+            for j, (name, kind) in enumerate(known.items())
+        }
+
+    def tally(self, request: Request) -> Tally:
+        import pyspark.sql.functions as f
+
+        names = {name for block in request.blocks for name in block.names or ()}
+        needed = [
+            name
+            for name in self.frame.columns
+            if names & set(_places(name, self._widths.get(name))) or name in (request.target, request.weight)
+        ]
+        rows = self._flat.select([f.col(_quoted(name)) for name in needed])
+        parts = rows.mapInArrow(_counting(request, self._widths), "part long, tally binary")
+        count = self._asked(lambda: rows.rdd.getNumPartitions()) if hasattr(type(rows), "rdd") else FAN
+        while count > FAN:
+            count = -(-count // FAN)
+            parts = parts.repartition(count).mapInArrow(_merging, "part long, tally binary")
+        met = self._asked(parts.collect)
+        # in the order of the partitions, so that sums are rounded alike each time
+        found = [pickle.loads(bytes(row.tally)) for row in sorted(met, key=lambda row: row.part)]
+        return reduce(add, found, Partial()).whole(request)
+
+    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
+        import pyspark.sql.types as t
+
+        schema = t.StructType(list(self._flat.schema.fields))
+        for name, value in added.items():
+            schema = schema.add(name, t.StringType() if isinstance(value, str) else _type_of(value, t))
+        return self._flat.mapInArrow(_scoring(score, self._widths), schema)
+
+    def _asked(self, ask: Callable[[], Any]) -> Any:
+        """Return what Spark answers, or its complaint in a line; what a worker raised is what is said."""
+        try:
+            return ask()
+        except Exception as error:
+            raise _complaint(error) from error
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _places(name: str, width: int | None) -> list[str]:
+    """Return the names under which a column is counted: one for each place of an array."""
+    return [name] if width is None else [f"{name}[{place}]" for place in range(width)]
+
+
+def _arrow(frame: Any) -> Any:
+    if hasattr(frame, "toArrow"):
+        return frame.toArrow()
+    import pyarrow as pa
+
+    return pa.Table.from_pandas(frame.toPandas(), preserve_index=False)  # before Spark 4
+
+
+def widened(table: Any, widths: dict[str, int]) -> Any:
+    """Return a table of Arrow with a column for each place of its arrays."""
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {}
+    for name in table.column_names:
+        if name not in widths:
+            columns[name] = table[name]
+            continue
+        arrays, width = table[name].combine_chunks(), widths[name]
+        lengths = arrays.value_lengths()
+        if arrays.null_count or bool((lengths.to_numpy(zero_copy_only=False) != width).any()):
+            raise ValueError(f"column {name!r} holds arrays of {width} places, and some that are shorter or empty")
+        values = arrays.flatten().to_numpy(zero_copy_only=False).reshape(len(arrays), width)
+        columns |= {each: pa.array(values[:, j]) for j, each in enumerate(_places(name, width))}
+    return pa.table(columns)
+
+
+def _counting(request: Request, widths: dict[str, int]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return what counts the batches of a partition, where it lies."""
+
+    def count(rows: Iterator[Any]) -> Iterator[Any]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        total = Partial()
+        for batch in batches.gathered(rows):
+            total = total + batches.of_batch(widened(batch, widths), request)
+        yield _line(context.partitionId() if context is not None else 0, total)
+
+    return count
+
+
+def _merging(rows: Iterator[Any]) -> Iterator[Any]:
+    """Merge the tallies that came together."""
+    parts = [line for batch in rows for line in batch.to_pylist()]
+    if parts:
+        parts.sort(key=lambda line: line["part"])
+        yield _line(parts[0]["part"], reduce(add, (pickle.loads(line["tally"]) for line in parts)))
+
+
+def _line(part: int, total: Partial) -> Any:
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_pydict({"part": pa.array([part], pa.int64()), "tally": [pickle.dumps(total)]})
+
+
+def _scoring(score: Callable[[Any], Scored], widths: dict[str, int]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return what scores the batches of a partition, where it lies."""
+
+    def scored(rows: Iterator[Any]) -> Iterator[Any]:
+        for table in batches.gathered(rows):
+            yield from beside(table, score(widened(table, widths))).to_batches()
+
+    return scored
+
+
+def _type_of(value: Any, types: Any) -> Any:
+    for kind, name in ((bool, "BooleanType"), (int, "LongType"), (float, "DoubleType")):
+        if isinstance(value, kind):
+            return getattr(types, name)()
+    return types.StringType()
+
+
+def _complaint(error: Exception) -> Exception:
+    """Return what is wrong: a worker's own words if it had any, else Spark's, in a line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    for line in lines:
+        for kind in (ValueError, TypeError):
+            if line.startswith(f"{kind.__name__}: "):
+                return kind(line.removeprefix(f"{kind.__name__}: "))
+    said = next((line for line in lines if not line.startswith(("at ", "File "))), type(error).__name__)
+    return SourceError(f"Spark could not count the rows: {said[:600]}")

@@ -1,0 +1,114 @@
+"""The engine for tables at a database, through Ibis: its aggregates are the sums, and only they travel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from suffice.engines.counting import Counting
+from suffice.engines.source import Request, Scored, Source, SourceError
+from suffice.plan import Facts
+from suffice.tallies import Tally
+
+
+@dataclass(frozen=True)
+class SqlSource(Source):
+    """A table expression of Ibis, on whatever backend it lives."""
+
+    table: Any
+
+    @classmethod
+    def accepts(cls, source: Any) -> bool:
+        """Say whether something is a table expression of Ibis."""
+        return type(source).__module__.startswith("ibis.expr")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.table.columns)
+
+    @cached_property
+    def backend(self) -> Any:
+        """Where the table lives."""
+        return self.table.get_backend()
+
+    def has(self, operation: str) -> bool:
+        """Say whether the backend can do something."""
+        import ibis.expr.operations as ops
+
+        return bool(self.backend.has_operation(getattr(ops, operation)))
+
+    def run(self, expression: Any) -> Any:
+        """Return what an expression says as a table of Arrow, or the backend's complaint in a sentence."""
+        try:
+            return expression.to_pyarrow()
+        except (ValueError, TypeError, NotImplementedError):
+            raise
+        except Exception as error:
+            raise self.complaint(error) from error
+
+    def complaint(self, error: Exception) -> SourceError:
+        """Return what a backend says went wrong, in one line."""
+        said = " ".join(str(error).split())
+        return SourceError(f"{self.backend.name} could not read the table: {said[:600]}")
+
+    @cached_property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.run(self.table.aggregate(n=self.table.count()))["n"][0].as_py())
+
+    def sample(self, rows: int, *, spread: bool) -> tuple[Any, bool]:
+        if self.rows == 0:
+            raise SourceError("there are no rows to learn from")
+        if self.rows <= rows:
+            return self.run(self.table), True
+        if not spread:
+            return self.few(rows), False
+        share = rows / self.rows
+        return self.run(self.table.sample(share, method=self._sampling, seed=self._seed)), False
+
+    @property
+    def _seed(self) -> int | None:
+        return 0 if self.backend.name in ("duckdb", "pyspark") else None
+
+    @property
+    def _sampling(self) -> str:
+        return "row"
+
+    def few(self, rows: int) -> Any:
+        """Return rows that cost little to come by."""
+        return self.run(self.table.limit(rows))
+
+    def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
+        wanted: dict[str, Any] = {}
+        for j, (name, kind) in enumerate(kinds.items()):
+            x = self.value(self.table, name, kind)
+            wanted |= {f"rows{j}": x.count(), f"distinct{j}": x.nunique()}
+            if kind == "number":
+                fraction = x if x.type().is_integer() else x.floor()
+                wanted[f"whole{j}"] = (x == fraction).ifelse(0, 1).sum()
+        found = self.run(self.table.aggregate(**wanted)).to_pylist()[0] if wanted else {}
+        return {
+            name: Facts(kind, found[f"rows{j}"], found[f"distinct{j}"], found.get(f"whole{j}") == 0)
+            for j, (name, kind) in enumerate(kinds.items())
+        }
+
+    def tally(self, request: Request) -> Tally:
+        return Counting(self, request).tally()
+
+    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
+        dialect = {"pyspark": "spark"}.get(self.backend.name, self.backend.name)
+        name = "scored_rows"
+        return self.table.alias(name).sql(query(dialect, name))
+
+    def value(self, table: Any, name: str, kind: str) -> Any:
+        """Return a column as it is counted: numbers that are not whole as doubles, NaN as an empty cell."""
+        import ibis
+
+        value = table[name]
+        if kind not in ("number", "boolean") or value.type().is_boolean() or value.type().is_integer():
+            return value
+        floating = value.type().is_floating() and self.has("IsNan")
+        number = value.cast("float64")
+        return number.isnan().ifelse(ibis.null("float64"), number) if floating else number
