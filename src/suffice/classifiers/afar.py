@@ -50,12 +50,11 @@ def _corrected(source: Source, near: Any, X: Any) -> dict[str, str]:
         for name, its in met.items()
         if its.distinct <= (MOST_LEVELS if its.kind == "number" else 2) or its.distinct == its.rows
     }
-    numeric = (near._structure().numeric if near.numeric == "auto" else None) or near.numeric
     found = {}
     for name, facts in source.facts(doubtful).items():
         words = met[name].words
-        family, _ = family_of(type(facts)(facts.kind, facts.rows, facts.distinct, facts.whole, words), numeric)
-        here, _ = family_of(met[name], numeric)
+        family, _ = family_of(type(facts)(facts.kind, facts.rows, facts.distinct, facts.whole, words), near._numeric)
+        here, _ = family_of(met[name], near._numeric)
         if family != here:
             found[name] = family
     return found

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import StrOptions
 
+from suffice.bins import CUTTERS
 from suffice.classifiers.afar import learned_from
 from suffice.classifiers.choosing import PRIORS, best_of, structures_for
 from suffice.classifiers.tabled import TabledClassifier
@@ -17,7 +18,7 @@ from suffice.engines.opening import opened
 from suffice.estimation import RULES, posterior
 from suffice.families import FAMILIES, Family
 from suffice.families.complement import Complement
-from suffice.plan import NUMERIC, OTHERS
+from suffice.plan import NUMERIC
 from suffice.priors import by_name
 from suffice.schema import Columns, Levels, Words
 from suffice.structures import STRUCTURES, Chain, Structure
@@ -179,8 +180,11 @@ class BayesClassifier(TabledClassifier):
     @property
     def _hangs_on_rows(self) -> bool:
         """Whether more than the kinds of columns is read off rows: where numbers are cut, what is chosen."""
-        cut = {self.numeric} if isinstance(self.families, str) else {self.numeric, *map(str, self.families.values())}
-        return self._chooses or self.calibrate is not None or not cut <= {"gaussian", *OTHERS}
+        said = self.families
+        kinds = {said} if isinstance(said, str) else {its for its in said.values() if isinstance(its, str)}
+        if "auto" in kinds or isinstance(said, Mapping):
+            kinds = kinds - {"auto"} | {self._numeric}
+        return self._chooses or self.calibrate is not None or bool(kinds & {*CUTTERS, "auto"})
 
     @property
     def _adds_up(self) -> bool:

@@ -35,6 +35,11 @@ class TabledClassifier(TallyClassifier):
         assert features is not None
         return features
 
+    @property
+    def _numeric(self) -> str:
+        """What columns of many different numbers are: as said, or as the structure would have them."""
+        return (self._structure().numeric if self.numeric == "auto" else None) or self.numeric
+
     def _opened(self, X: Any, known: Tally | None) -> Sheet:
         """Return X as a sheet whose columns go by the names that were learned."""
         sheet = as_sheet(X, owner=type(self).__name__)
@@ -62,8 +67,7 @@ class TabledClassifier(TallyClassifier):
 
     def _planned(self, opened: Sheet, target: Target, whole: bool) -> Plan:
         """Return what each column is to be counted as, judged by the rows that have weight."""
-        numeric = self._structure().numeric if self.numeric == "auto" else None
-        blocks, features = planned(opened, target, self.families, numeric or self.numeric, whole)
+        blocks, features = planned(opened, target, self.families, self._numeric, whole)
         return tuple(self._structure().extended(block) for block in blocks), features
 
     def _trained(self, opened: Sheet, target: Target, run: Run) -> list[Trained]:
@@ -112,11 +116,7 @@ class TabledClassifier(TallyClassifier):
         if type(other) is not type(self) or comparable(self.families) != comparable(other.families):
             return False
         mine, its = self._structure(), other._structure()
-        numeric = [
-            (structure.numeric if numeric == "auto" else None) or numeric
-            for structure, numeric in ((mine, self.numeric), (its, other.numeric))
-        ]
-        return numeric[0] == numeric[1] and mine.counts_for(its)
+        return bool(self._numeric == other._numeric and mine.counts_for(its))
 
     @property
     def _closed_form(self) -> bool:

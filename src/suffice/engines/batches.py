@@ -13,7 +13,7 @@ from suffice.engines import memory
 from suffice.engines.source import Request, Scored, Source
 from suffice.plan import Facts
 from suffice.progress import Progress
-from suffice.tables import Table, Target, as_sheet, beside, missing_labels, read, split_frame, stacked
+from suffice.tables import Table, Target, as_sheet, beside, coded_frame, missing_labels, read, stacked
 from suffice.tallies import Tally
 
 # Small batches are put together to about this many rows, so that a column is worth a call.
@@ -57,13 +57,13 @@ def tally(batches: Iterable[Any], request: Request, rows: int = 0) -> Tally:
 def of_batch(batch: Any, request: Request) -> Partial:
     """Return the sums of a batch."""
     rows = len_of(batch)
-    X, labels, weights = split_frame(batch, request.target, request.weight, "drop")
-    if not len(labels):
+    X, labels, codes, weights = coded_frame(batch, request.target, request.weight, "drop")
+    if not len(codes):
         return Partial(None, rows, rows)
     sheet = as_sheet(X, owner="fit_table")
-    target = Target.of(len(labels), labels, weights, None, "fit_table")
+    target = Target.coded(labels, codes, weights, "fit_table")
     columns, cells = read(sheet, request.blocks, grow=True)
-    return Partial(memory.tally(Table(cells, target), columns, request.features), rows, rows - len(labels))
+    return Partial(memory.tally(Table(cells, target), columns, request.features), rows, rows - len(codes))
 
 
 def gathered(batches: Iterable[Any]) -> Iterator[Any]:

@@ -17,6 +17,9 @@ from suffice.schema import Array, Columns, Combinations, Cuts, Levels, Schema
 from suffice.tables import encode, label_of, missing_labels
 from suffice.tallies import CoMoments, Counts, PairCounts, Statistic, Tally
 
+# So many pairs of columns a database counts sooner than their rows are handed out, if it need not send them.
+PAIRS = 64
+
 
 class Counting:
     """The tally of one request, block by block; sums come back by label, in whatever order."""
@@ -68,7 +71,8 @@ class Counting:
         np.add.at(self.class_count, codes, found["weight"][there])
 
     def _block(self, block: Columns, near: Statistic) -> tuple[Columns, Statistic]:
-        if block.family == "categorical":
+        many = block.pairs and block.count * (block.count - 1) // 2 > PAIRS and self.source.at_hand
+        if block.family == "categorical" and not many:
             return self._levels(block)
         if block.family == "gaussian":
             return block, self._numbers(block, near)
@@ -192,7 +196,7 @@ class Counting:
         """Return moments, or co-moments, of columns of numbers."""
         pooled = near.pooled()
         shift = np.where(np.isfinite(pooled.mean[0]), pooled.mean[0], 0.0)
-        variances = self.source.has("Variance") and self.source.backend.name != "sqlite"
+        variances = self.source.has("Variance") and self.source.dialect != "sqlite"
         own = self.scan.weight is None and variances and self.source.has("Covariance")
         columns = self._columns(self.scan.table, block)
         try:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import pickle
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
 from typing import Any
+from uuid import uuid4
 
 from suffice.engines import batches
 from suffice.engines.batches import Partial
 from suffice.engines.source import Request, Scored, Source, SourceError
+from suffice.engines.sql import SqlSource
 from suffice.plan import Facts
 from suffice.tables import beside
 from suffice.tallies import Tally
@@ -68,13 +71,13 @@ class SparkSource(Source):
         return int(self._asked(self.frame.count))
 
     def sample(self, rows: int, *, spread: bool) -> tuple[Any, bool]:
-        if self.rows == 0:
+        met = self._asked(lambda: _arrow(self._flat.limit(rows + 1)))
+        if met.num_rows == 0:
             raise SourceError("there are no rows to learn from")
-        whole = self.rows <= rows
-        some = (
-            self._flat if whole else self._flat.sample(rows / self.rows, seed=0) if spread else self._flat.limit(rows)
-        )
-        return widened(self._asked(lambda: _arrow(some)), self._widths), whole
+        whole = met.num_rows <= rows
+        if spread and not whole:
+            met = self._asked(lambda: _arrow(self._flat.sample(rows / self.rows, seed=0)))
+        return widened(met, self._widths), whole
 
     def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
         import pyspark.sql.functions as f
@@ -106,6 +109,8 @@ class SparkSource(Source):
             if names & set(_places(name, self._widths.get(name))) or name in (request.target, request.weight)
         ]
         rows = self._flat.select([f.col(_quoted(name)) for name in needed])
+        if all(block.family == "gaussian" and not block.pairs for block in request.blocks) and not self._widths:
+            return self._asked(lambda: _by_spark(rows, request))  # type: ignore[no-any-return]
         parts = rows.mapInArrow(_counting(request, self._widths), "part long, tally binary")
         count = self._asked(lambda: rows.rdd.getNumPartitions()) if hasattr(type(rows), "rdd") else FAN
         while count > FAN:
@@ -128,8 +133,43 @@ class SparkSource(Source):
         """Return what Spark answers, or its complaint in a line; what a worker raised is what is said."""
         try:
             return ask()
+        except SourceError:
+            raise
         except Exception as error:
             raise _complaint(error) from error
+
+
+@dataclass(frozen=True)
+class _View(SqlSource):
+    """A view of Spark's, of which its own aggregates are asked: moments cost it less than to hand out rows."""
+
+    session: Any
+
+    @property
+    def dialect(self) -> str:
+        return "pyspark"
+
+    def has(self, operation: str) -> bool:
+        return True
+
+    def run(self, expression: Any) -> Any:
+        import ibis
+
+        return _arrow(self.session.sql(ibis.pyspark.compile(expression)))
+
+
+def _by_spark(rows: Any, request: Request) -> Tally:
+    """Return the moments of columns as Spark itself takes them."""
+    import ibis
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    name = f"suffice_{uuid4().hex}"
+    rows.createTempView(name)
+    try:
+        table = ibis.table(ibis.Schema.from_pyarrow(to_arrow_schema(rows.schema)), name=name)
+        return _View(table, rows.sparkSession).tally(request)
+    finally:
+        rows.sparkSession.catalog.dropTempView(name)
 
 
 def _quoted(name: str) -> str:
@@ -216,9 +256,14 @@ def _type_of(value: Any, types: Any) -> Any:
 def _complaint(error: Exception) -> Exception:
     """Return what is wrong: a worker's own words if it had any, else Spark's, in a line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    for line in lines:
-        for kind in (ValueError, TypeError):
-            if line.startswith(f"{kind.__name__}: "):
-                return kind(line.removeprefix(f"{kind.__name__}: "))
+    raised = [re.match(r"(?:[\w.]*\.)?(\w*Error): (.*)", line) for line in lines]
+    kind, said = next(((its[1], its[2]) for its in reversed(raised) if its), ("", ""))
+    if kind in ("ValueError", "TypeError", "SourceError"):
+        return TypeError(said) if kind == "TypeError" else SourceError(said)
+    if kind == "ModuleNotFoundError":
+        return SourceError(
+            f"Spark's workers cannot count: {said}; install suffice where they run, and let them know the interpreter "
+            "(PYSPARK_PYTHON)"
+        )
     said = next((line for line in lines if not line.startswith(("at ", "File "))), type(error).__name__)
     return SourceError(f"Spark could not count the rows: {said[:600]}")

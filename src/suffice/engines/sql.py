@@ -33,6 +33,16 @@ class SqlSource(Source):
         """Where the table lives."""
         return self.table.get_backend()
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether the database lives in this process, so that rows are handed out without a journey."""
+        return self.dialect == "duckdb"
+
+    @property
+    def dialect(self) -> str:
+        """Which SQL is spoken there."""
+        return str(self.backend.name)
+
     def has(self, operation: str) -> bool:
         """Say whether the backend can do something."""
         import ibis.expr.operations as ops
@@ -51,7 +61,7 @@ class SqlSource(Source):
     def complaint(self, error: Exception) -> SourceError:
         """Return what a backend says went wrong, in one line."""
         said = " ".join(str(error).split())
-        return SourceError(f"{self.backend.name} could not read the table: {said[:600]}")
+        return SourceError(f"{self.dialect} could not read the table: {said[:600]}")
 
     @cached_property
     def rows(self) -> int:
@@ -70,7 +80,7 @@ class SqlSource(Source):
 
     @property
     def _seed(self) -> int | None:
-        return 0 if self.backend.name in ("duckdb", "pyspark") else None
+        return 0 if self.dialect in ("duckdb", "pyspark") else None
 
     @property
     def _sampling(self) -> str:
@@ -98,9 +108,8 @@ class SqlSource(Source):
         return Counting(self, request).tally()
 
     def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
-        dialect = {"pyspark": "spark"}.get(self.backend.name, self.backend.name)
-        name = "scored_rows"
-        return self.table.alias(name).sql(query(dialect, name))
+        name = "rows_to_score"
+        return self.table.alias(name).sql(query(self.dialect, name), dialect=self.dialect)
 
     def value(self, table: Any, name: str, kind: str) -> Any:
         """Return a column as it is counted: numbers that are not whole as doubles, NaN as an empty cell."""

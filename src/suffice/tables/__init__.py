@@ -2,7 +2,7 @@
 
 from suffice.tables.blocks import Block, Coded, Dense, Gappy, Sparse, cells_of
 from suffice.tables.door import Table, Target, as_block, as_sheet, weights_of
-from suffice.tables.frames import FrameSheet, beside, check_table, missing_labels, split_frame, stacked
+from suffice.tables.frames import FrameSheet, beside, check_table, coded_frame, missing_labels, split_frame, stacked
 from suffice.tables.labels import as_labels, encode
 from suffice.tables.parts import Part
 from suffice.tables.reading import decoded, matched, read, recoded
@@ -26,6 +26,7 @@ __all__ = [
     "beside",
     "cells_of",
     "check_table",
+    "coded_frame",
     "decoded",
     "encode",
     "label_of",

@@ -35,6 +35,12 @@ class Target:
             codes = np.searchsorted(classes, met)[codes]
         return cls(classes, codes, weights_of(sample_weight, rows))
 
+    @classmethod
+    def coded(cls, labels: Array, codes: Array, weights: Any, owner: str) -> Target:
+        """Return the target of rows whose labels are coded already, in whatever order."""
+        classes, places = encode(labels, owner=owner)
+        return cls(classes, places[codes], weights_of(weights, len(codes)))
+
     def only(self, rows: Array) -> Target:
         """Return the target in which only these rows count."""
         weights = np.zeros(len(self.codes))

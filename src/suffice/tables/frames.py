@@ -227,8 +227,14 @@ def _as_numbers(series: Any, name: str, owner: str) -> Array:
     return np.array([np.nan if is_missing(value) else value for value in values.tolist()], np.float64)
 
 
-def split_frame(source: Any, target: str, weight: str | None, missing_target: str) -> tuple[Any, Any, Any]:
+def split_frame(source: Any, target: str, weight: str | None, missing_target: str) -> tuple[Any, Array, Any]:
     """Return a frame without its column of labels, the labels, and the weights if a column holds them."""
+    rest, labels, codes, weights = coded_frame(source, target, weight, missing_target)
+    return rest, labels[codes], weights
+
+
+def coded_frame(source: Any, target: str, weight: str | None, missing_target: str) -> tuple[Any, Array, Array, Any]:
+    """Return a frame without its column of labels, the different labels, the code of each row, and the weights."""
     import narwhals.stable.v2 as nw
 
     frame = nw.from_native(source, eager_only=True, pass_through=True)
@@ -245,7 +251,7 @@ def split_frame(source: Any, target: str, weight: str | None, missing_target: st
     labels[:] = found
     rest = [place for place, name in enumerate(sheet.names) if name not in (target, weight)]
     weights = None if weight is None else _weights(frame[:, sheet.places[weight]], weight)
-    return frame[:, rest].to_native(), labels[codes], weights
+    return frame[:, rest].to_native(), labels, codes, weights
 
 
 def _weights(series: Any, name: str) -> Array:

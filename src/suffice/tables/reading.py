@@ -11,6 +11,7 @@ import numpy as np
 from suffice.kernels import coding as kernels
 from suffice.schema import Array, Columns, Combinations, Cuts, Levels, Schema, Words
 from suffice.tables.blocks import Block, Coded, Sparse
+from suffice.tables.labels import is_missing
 from suffice.tables.sheets import Sheet
 from suffice.tables.texts import counted
 
@@ -30,8 +31,8 @@ def _read(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
         for name in columns.names:
             if name in sheet.places and sheet.kind(name) not in ("number", "boolean", "empty"):
                 raise ValueError(
-                    f"column {name!r} is {columns.family}, and holds {_first(sheet, name)!r}, which is no number; turn "
-                    f"it into numbers, or learn it as levels: families={{{name!r}: 'categorical'}}"
+                    f"column {name!r} is {columns.family}, and holds {_no_number(sheet, name)}; turn it into numbers, "
+                    f"or learn it as levels: families={{{name!r}: 'categorical'}}"
                 )
         block = sheet.numbers(columns.names)
         return columns, block if columns.threshold is None else block.without_gaps()
@@ -133,8 +134,8 @@ def _cut(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells: Array)
     for place in places:
         if sheet.kind(names[place]) not in ("number", "boolean", "empty"):
             raise ValueError(
-                f"column {names[place]!r} was learned as numbers, and holds {_first(sheet, names[place])!r}, which is "
-                "none; turn it into numbers"
+                f"column {names[place]!r} was learned as numbers, and holds {_no_number(sheet, names[place])}; turn it "
+                "into numbers"
             )
     block = sheet.numbers(tuple(names[p] for p in places))
     edges = [codings[p].edges for p in places]
@@ -145,10 +146,15 @@ def _cut(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells: Array)
             block.reject_if_not_finite(rows)
 
 
-def _first(sheet: Sheet, name: Any) -> Any:
-    """Return a value of a column, to show in a message."""
-    labels, _ = sheet.coded(name) if sheet.kind(name) == "string" else (sheet.strings(name), None)
-    return next(iter(labels), None)
+def _no_number(sheet: Sheet, name: Any) -> str:
+    """Return the first value of a column that is no number, to show in a message."""
+    held = [value for value in sheet.strings(name) if not is_missing(value)]
+    for value in held:
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return f"{value!r}, which is no number"
+    return f"{held[0]!r}, which is a text and no number"
 
 
 def matched(sheet: Sheet, names: tuple[Any, ...], needed: Iterable[Any]) -> None:
