@@ -1,13 +1,15 @@
-"""Learning from afar: a sample shows what the columns are, and the engine takes the sums of all rows."""
+"""Learning from afar, and telling afar: a sample shows what the columns are, and the engine takes all sums."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from suffice.engines.source import SAMPLE, Request, Source
+from suffice.engines.opening import opened
+from suffice.engines.source import SAMPLE, Request, Scored, Source
 from suffice.plan import MOST_LEVELS, facts_of, family_of
-from suffice.tables import as_sheet, missing_labels, split_frame
+from suffice.tables import as_sheet, beside, missing_labels, only, split_frame
 from suffice.tallies import Tally
 
 
@@ -58,3 +60,34 @@ def _corrected(source: Source, near: Any, X: Any) -> dict[str, str]:
         if family != here:
             found[name] = family
     return found
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """What a model says of a frame: the label of each row, and the probability of each class."""
+
+    model: Any
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the new columns."""
+        return ["prediction", *(f"p({label})" for label in self.model.classes_.tolist())]
+
+    def __call__(self, frame: Any) -> Scored:
+        """Return the new columns of a frame."""
+        X = only(frame, self.model.feature_names_in_.tolist())
+        shares = self.model.predict_proba(X)
+        return dict(zip(self.names, [self.model.classes_[shares.argmax(axis=1)], *shares.T], strict=True))
+
+    @property
+    def added(self) -> dict[str, Any]:
+        """The names of the new columns, each with a value as it may hold."""
+        return {name: self.model.classes_.tolist()[0] if name == "prediction" else 0.5 for name in self.names}
+
+
+def predicted_at(model: Any, source: Any) -> Any:
+    """Return a source with what a model says of each row beside it, to be computed when it is asked for."""
+    scoring, far = Scoring(model), opened(source)
+    if far is None:
+        return beside(source, scoring(source))
+    return far.scored(scoring, scoring.added, lambda dialect, table: model.to_sql(dialect, table=table))

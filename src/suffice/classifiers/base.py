@@ -247,8 +247,12 @@ class TallyClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         --------
         >>> from suffice import GaussianNB
         >>> model = GaussianNB().fit([[1.0], [2.0], [5.0], [6.0]], ["low", "low", "high", "high"])
-        >>> print(model.to_sql("postgres", table="shop.orders").splitlines()[-2])
-          OFFSET 0
+        >>> for line in model.to_sql("postgres", table="shop.orders").splitlines()[-4:]:
+        ...     print(line)
+        END AS "prediction",
+        "suffice_w0" / "suffice_sum" AS "p(high)",
+        "suffice_w1" / "suffice_sum" AS "p(low)"
+        FROM "suffice_4" AS "suffice_4"
         """
         tally, model = self._learned(), self._model()
         return to_sql(model, tally.schema.classes.tolist(), dialect, table, self._map())

@@ -112,8 +112,8 @@ class Counting:
                 raise SourceError(f"there is no column {name!r} in the table any more")
             kind = "number" if _is_number(table, name) else "string"
             value = self.source.value(table, name, kind)
-            if not isinstance(coding, Levels) and kind == "string":
-                if not table[name].type().is_boolean():
+            if not isinstance(coding, Levels):
+                if kind == "string" and not table[name].type().is_boolean():
                     raise SourceError(f"column {name!r} is to be numbers, and holds {table[name].type()}")
                 value = value.cast("float64")
             found.append(Column(name, binned(value, coding) if isinstance(coding, Cuts) else value))

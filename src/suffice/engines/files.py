@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ FORMATS = {
     "arrow": (".arrow", ".feather", ".ipc"),
 }
 PACKED = (".gz", ".zst", ".bz2")
+EMPTY = ["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"]  # what stands for an empty cell in CSV
 
 # Where rows are only to show what the columns are, they come from so many places in the files.
 STRETCHES = 4
@@ -66,10 +67,6 @@ class FilesSource(SqlSource):
         places = np.linspace(0, max(self.rows - some, 0), STRETCHES).astype(int).tolist()
         return pa.concat_tables([self.run(self.table.limit(some, offset=place)) for place in places])
 
-    @property
-    def _sampling(self) -> str:
-        return "block"  # a thousand rows here and there, without a look at all others
-
 
 def _named(name: str) -> list[str]:
     """Return the files that a name stands for."""
@@ -112,18 +109,24 @@ def _endings() -> str:
 
 def _read(connection: Any, files: Sequence[str], kind: str) -> Any:
     """Return the files as one table; columns go by name."""
-    if kind == "parquet":
-        _check_parquet(connection, files)
-        return connection.read_parquet(list(files), union_by_name=True, hive_partitioning=_partitioned(files))
-    if kind == "json":
-        return connection.read_json(list(files))
     if kind == "arrow":
         import pyarrow.dataset as ds
 
-        return connection.read_in_memory(ds.dataset(list(files), format="arrow"), "arrow_files")
-    return connection.read_csv(
-        list(files), union_by_name=True, hive_partitioning=_partitioned(files), nullstr=["", "NA", "NaN", "nan", "null"]
-    )
+        connection.con.register("arrow_files", ds.dataset(list(files), format="arrow"))
+        return connection.table("arrow_files")
+    if kind == "json":
+        return connection.read_json(list(files))
+    together = {"union_by_name": True, "hive_partitioning": _partitioned(files)}
+    if kind == "parquet":
+        _check_kinds((name, _kinds_of_parquet(name)) for name in files)
+        return connection.read_parquet(list(files), **together)
+    _check_kinds((name, _kinds_of_csv(connection, name)) for name in files)
+    table = connection.read_csv(list(files), nullstr=EMPTY, **together)
+    booleans = [name for name, kind in table.schema().items() if kind.is_boolean()]
+    words = [name for name in booleans if not _says_so(connection, files, name)]
+    if not words:
+        return table
+    return connection.read_csv(list(files), nullstr=EMPTY, types=dict.fromkeys(words, "string"), **together)
 
 
 def _partitioned(files: Sequence[str]) -> bool:
@@ -131,36 +134,68 @@ def _partitioned(files: Sequence[str]) -> bool:
     return all("=" in Path(name).parent.name for name in files)
 
 
-def _check_parquet(connection: Any, files: Sequence[str]) -> None:
-    """Name a file that is broken, or whose columns are of other types than those of the first."""
-    import pyarrow.parquet as pq
-
+def _check_kinds(files: Iterable[tuple[str, dict[str, str]]]) -> None:
+    """Name the column, and the files, where one holds numbers and another something else."""
     first: dict[str, tuple[str, str]] = {}
-    for name in files:
-        try:
-            schema = pq.read_schema(name)
-        except Exception as error:
-            raise SourceError(
-                f"{name!r} is no Parquet file, or a broken one: {' '.join(str(error).split())}"
-            ) from error
-        for field in schema:
-            before, kind = first.setdefault(field.name, (name, _kind(field.type)))
-            if _kind(field.type) != kind:
+    for name, kinds in files:
+        for column, kind in kinds.items():
+            before, known = first.setdefault(column, (name, kind))
+            if kind != known:
                 raise SourceError(
-                    f"column {field.name!r} is {kind} in {before!r} and {_kind(field.type)} in {name!r}; make it the "
-                    "same in all files"
+                    f"column {column!r} is {known} in {before!r} and {kind} in {name!r}; make it the same in all files"
                 )
 
 
-def _kind(kind: Any) -> str:
-    """Return what a type of Arrow's is, numbers of any width being numbers."""
+def _kinds_of_parquet(name: str) -> dict[str, str]:
+    """Return what the columns of a file hold, or say that it is broken; numbers of any width are numbers."""
+    import pyarrow.parquet as pq
     import pyarrow.types as types
 
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-        return "numbers"
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_dictionary(kind) or types.is_string_view(kind):
-        return "strings"
-    return "of no type" if types.is_null(kind) else str(kind)
+    try:
+        schema = pq.read_schema(name)
+    except Exception as error:
+        said = " ".join(str(error).split())
+        raise SourceError(f"{name!r} is no Parquet file, or a broken one: {said}") from error
+    found = {}
+    for field in schema:
+        kind = field.type.value_type if types.is_dictionary(field.type) else field.type
+        if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+            found[field.name] = "numbers"
+        elif types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+            found[field.name] = "strings"
+        elif not types.is_null(kind):
+            found[field.name] = str(kind)
+    return found
+
+
+def _kinds_of_csv(connection: Any, name: str) -> dict[str, str]:
+    """Return what the columns of a file hold, by its first rows; an empty column may be anything."""
+    read = f"read_csv({_literal(name)}, nullstr=[{', '.join(map(_literal, EMPTY))}])"
+    rows = connection.con.sql(f"SELECT * FROM {read} LIMIT 10000")
+    numbers = ("INT", "DOUBLE", "FLOAT", "DECIMAL", "UBIGINT")
+    kinds = dict(zip(rows.columns, map(str, rows.types), strict=True))
+    filled = rows.aggregate(", ".join(f"count({_identifier(column)})" for column in kinds)).fetchone() or ()
+    return {
+        column: "numbers" if any(each in kind for each in numbers) else "strings"
+        for (column, kind), count in zip(kinds.items(), filled, strict=True)
+        if count
+    }
+
+
+def _says_so(connection: Any, files: Sequence[str], name: str) -> bool:
+    """Say whether a column that DuckDB takes for booleans says true and false: yes and no are words."""
+    some = ", ".join(map(_literal, files[:4]))
+    read = f"read_csv([{some}], all_varchar=true, union_by_name=true, nullstr=[{', '.join(map(_literal, EMPTY))}])"
+    met = connection.con.sql(f"SELECT DISTINCT lower({_identifier(name)}) FROM (SELECT * FROM {read} LIMIT 20000)")
+    return {value for (value,) in met.fetchall()} <= {"true", "false", None}
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _complaint(error: Exception, files: Sequence[str]) -> SourceError:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import Parameter, Signature
 from typing import Any
+from uuid import uuid4
 
 from suffice.engines.counting import Counting
 from suffice.engines.source import Request, Scored, Source, SourceError
@@ -75,16 +77,11 @@ class SqlSource(Source):
             return self.run(self.table), True
         if not spread:
             return self.few(rows), False
-        share = rows / self.rows
-        return self.run(self.table.sample(share, method=self._sampling, seed=self._seed)), False
+        return self.run(self.table.sample(rows / self.rows, method="row", seed=self._seed)), False
 
     @property
     def _seed(self) -> int | None:
         return 0 if self.dialect in ("duckdb", "pyspark") else None
-
-    @property
-    def _sampling(self) -> str:
-        return "row"
 
     def few(self, rows: int) -> Any:
         """Return rows that cost little to come by."""
@@ -108,8 +105,36 @@ class SqlSource(Source):
         return Counting(self, request).tally()
 
     def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
-        name = "rows_to_score"
-        return self.table.alias(name).sql(query(self.dialect, name), dialect=self.dialect)
+        try:
+            said = query(self.dialect, "rows_to_score")
+        except ValueError:  # a model that no SQL says
+            if not self.at_hand:
+                raise
+            return self._scored_here(score, added)
+        return self.table.alias("rows_to_score").sql(said, dialect=self.dialect)
+
+    def _scored_here(self, score: Callable[[Any], Scored], added: dict[str, Any]) -> Any:
+        """Return the table scored by a function that the database calls, as it lives in this process."""
+        import ibis
+        import ibis.expr.datatypes as dt
+        import pyarrow as pa
+
+        kinds = {name: dt.infer(value) for name, value in added.items()}
+        types = tuple(self.table[name].type() for name in self.names)
+
+        def function(*columns: Any) -> Any:
+            found = score(pa.table(dict(zip(self.names, columns, strict=True))))
+            arrays = [pa.array(values.tolist(), kinds[name].to_pyarrow()) for name, values in found.items()]
+            return pa.StructArray.from_arrays(arrays, names=list(found))
+
+        places = [Parameter(f"x{j}", Parameter.POSITIONAL_OR_KEYWORD) for j in range(len(types))]
+        function.__signature__ = Signature(places)  # type: ignore[attr-defined]
+        scored = ibis.udf.scalar.pyarrow(
+            function, name=f"suffice_{uuid4().hex}", signature=(types, dt.Struct(kinds)), null_handling="special"
+        )
+        both = self.table.mutate(suffice_scored=scored(*(self.table[name] for name in self.names)))
+        made = {name: both["suffice_scored"][name] for name in added}
+        return both.select(*self.names, **made)
 
     def value(self, table: Any, name: str, kind: str) -> Any:
         """Return a column as it is counted: numbers that are not whole as doubles, NaN as an empty cell."""

@@ -2,7 +2,16 @@
 
 from suffice.tables.blocks import Block, Coded, Dense, Gappy, Sparse, cells_of
 from suffice.tables.door import Table, Target, as_block, as_sheet, weights_of
-from suffice.tables.frames import FrameSheet, beside, check_table, coded_frame, missing_labels, split_frame, stacked
+from suffice.tables.frames import (
+    FrameSheet,
+    beside,
+    check_table,
+    coded_frame,
+    missing_labels,
+    only,
+    split_frame,
+    stacked,
+)
 from suffice.tables.labels import as_labels, encode
 from suffice.tables.parts import Part
 from suffice.tables.reading import decoded, matched, read, recoded
@@ -32,6 +41,7 @@ __all__ = [
     "label_of",
     "matched",
     "missing_labels",
+    "only",
     "read",
     "recoded",
     "split_frame",

@@ -301,3 +301,12 @@ def beside(frame: Any, columns: Mapping[str, Array]) -> Any:
     its = nw.from_native(frame, eager_only=True)
     made = [nw.new_series(name, values.tolist(), backend=its.implementation) for name, values in columns.items()]
     return its.with_columns(*made).to_native()
+
+
+def only(frame: Any, names: Sequence[Any]) -> Any:
+    """Return a frame with the columns of these names alone, of those that it has."""
+    import narwhals.stable.v2 as nw
+
+    its = nw.from_native(frame, eager_only=True)
+    known = set(names)
+    return its[:, [place for place, name in enumerate(its.columns) if name in known]].to_native()

@@ -1,0 +1,202 @@
+"""Spark takes the sums that memory takes: in this machine, on a cluster, and when a worker is lost on the way."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import ibis
+import numpy as np
+import pandas as pd
+import pytest
+
+import spark as starting
+import suffice
+from suffice import BayesClassifier
+from suffice.engines import spark as engine
+from test_engines import FAMILIES, MODELS, TABLES, assert_same_sums, far_from_zero, mixed
+
+# one process of the test run has one Spark
+pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore::DeprecationWarning")]
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    with starting.session() as session:
+        yield session
+
+
+def frame_of(spark: Any, frame: pd.DataFrame, parts: int = 3) -> Any:
+    plain = frame.astype(object).where(frame.notna(), None)  # Spark knows NaN and NULL, and pandas but one
+    kinds = {"i": "long", "f": "double", "b": "boolean", "u": "long"}
+    schema = ", ".join(f"`{name}` {kinds.get(its.dtype.kind, 'string')}" for name, its in frame.items())
+    return spark.createDataFrame(plain.values.tolist(), schema).repartition(parts)
+
+
+@pytest.mark.filterwarnings("ignore:columns left out")
+@pytest.mark.parametrize(
+    ("door", "name", "model"),
+    [
+        ("frame", "adult", "as it is"),
+        ("frame", "titanic", "tree"),
+        ("ibis", "adult", "naive"),
+        ("ibis", "titanic", "joint"),  # for pairs of all columns Spark plans longer than it counts
+    ],
+)
+def test_spark_takes_the_sums_that_memory_takes(spark: Any, door: str, name: str, model: str) -> None:
+    table = TABLES[name]()
+    near = BayesClassifier(**MODELS[model]).fit_table(table, "income")
+    source = frame_of(spark, table)
+    if door == "ibis":
+        source.createOrReplaceTempView("rows_to_learn")
+        source = ibis.pyspark.connect(spark).table("rows_to_learn")
+    assert_same_sums(BayesClassifier(**MODELS[model]).fit_table(source, "income"), near, table)
+
+
+@pytest.mark.parametrize("model", ["naive", "tree"])
+def test_numbers_far_from_zero(spark: Any, model: str) -> None:
+    table = far_from_zero()
+    near = BayesClassifier(**MODELS[model]).fit_table(table, "income")
+    assert_same_sums(BayesClassifier(**MODELS[model]).fit_table(frame_of(spark, table), "income"), near, table)
+    only = table[["near 1e9", "narrow", "income"]]  # which Spark's own aggregates take
+    near = BayesClassifier(**MODELS["naive"]).fit_table(only, "income")
+    assert_same_sums(BayesClassifier(**MODELS["naive"]).fit_table(frame_of(spark, only), "income"), near, only)
+
+
+def test_weights_texts_and_counts(spark: Any) -> None:
+    table = mixed()
+    settings: dict[str, Any] = {"families": FAMILIES, "structure": "averaged", "numeric": "gaussian"}
+    near = BayesClassifier(**settings).fit_table(table, "income", weight="weight")
+    far = BayesClassifier(**settings).fit_table(frame_of(spark, table), "income", weight="weight")
+    assert_same_sums(far, near, table.drop(columns="weight"))
+
+
+def test_vectors_and_wide_tables(spark: Any) -> None:
+    from pyspark.ml.feature import VectorAssembler
+
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=(500, 120)) + np.arange(500)[:, None] % 2
+    table = pd.DataFrame(numbers, columns=[f"x{j}" for j in range(120)]).assign(income=np.arange(500) % 2)
+    near = BayesClassifier(**MODELS["naive"]).fit_table(table, "income")
+    wide = frame_of(spark, table)
+    assert_same_sums(BayesClassifier(**MODELS["naive"]).fit_table(wide, "income"), near, table)
+    names = [f"x{j}" for j in range(120)]
+    vectors = VectorAssembler(inputCols=names, outputCol="pixels").transform(wide).select("pixels", "income")
+    model = BayesClassifier(**MODELS["naive"]).fit_table(vectors, "income")
+    assert model.feature_names_in_[:2].tolist() == ["pixels[0]", "pixels[1]"]
+    mine, its = model.tally_.statistics[0], near.tally_.statistics[0]
+    np.testing.assert_allclose(mine.mean, its.mean, rtol=1e-9)
+    np.testing.assert_allclose(mine.m2, its.m2, rtol=1e-9)
+    said = model.predict_table(vectors).toPandas()
+    assert (said["prediction"] == said["income"]).mean() > 0.95
+
+
+def test_many_partitions_are_merged_in_a_tree(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "FAN", 3)
+    table = mixed()
+    near = BayesClassifier(families=FAMILIES).fit_table(table, "income")
+    assert_same_sums(BayesClassifier(families=FAMILIES).fit_table(frame_of(spark, table, 10), "income"), near, table)
+
+
+def test_prediction_at_the_source(spark: Any) -> None:
+    table = mixed()
+    model = BayesClassifier(families=FAMILIES).fit_table(table, "income")
+    rows = mixed(seed=1).assign(row=range(600))
+    said = model.predict_table(frame_of(spark, rows))
+    assert type(said).__name__ == "DataFrame"
+    found = said.toPandas().sort_values("row")
+    X = rows.drop(columns=["row", "income"])
+    assert found["prediction"].tolist() == model.predict(X).tolist()
+    shares = found[[f"p({label})" for label in model.classes_]].to_numpy(float)
+    np.testing.assert_allclose(shares, model.predict_proba(X), atol=1e-9)
+
+
+def test_bad_tables(spark: Any) -> None:
+    table = mixed()
+    model = BayesClassifier(families=FAMILIES).fit_table(table, "income")
+    before = model.tally_
+    with pytest.raises(ValueError, match="there is no column 'incom'; did you mean 'income'"):
+        model.fit_table(frame_of(spark, table), "incom")
+    with pytest.raises(ValueError, match="no rows"):
+        model.fit_table(frame_of(spark, table.iloc[:0]), "income")
+    table.loc[3, "income"] = None
+    with pytest.raises(ValueError, match="'income', the target, is empty in 1 of 600 rows"):
+        model.fit_table(frame_of(spark, table), "income")
+    table = mixed()
+    table.loc[3, "count"] = -4
+    with pytest.raises(ValueError, match=r"[Nn]egative.*'count'|'count'.*negative"):
+        model.fit_table(frame_of(spark, table), "income")
+    assert model.tally_ is before
+
+
+DRIVER = """
+import json, os, sys
+from pyspark.sql import SparkSession
+from suffice import BayesClassifier
+
+spark = (
+    SparkSession.builder.master(sys.argv[1]).config("spark.ui.enabled", "false")
+    .config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
+    .config("spark.executor.memory", "512m").config("spark.log.level", "ERROR")
+    .config("spark.executorEnv.PYTHONPATH", os.pathsep.join(sys.path[1:]))
+    .config("spark.sql.shuffle.partitions", "2").getOrCreate()
+)
+
+def slowly(batches):
+    import time
+    for batch in batches:
+        time.sleep(0.7)  # so that the fit lasts long enough to lose a worker in the middle of it
+        yield batch
+
+rows = spark.read.parquet(sys.argv[2]).repartition(16)
+rows = rows.mapInArrow(slowly, rows.schema) if sys.argv[3] == "slowly" else rows
+executors = len(spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()) - 1
+print("counting", executors, flush=True)
+model = BayesClassifier().fit_table(rows, "income")
+executors = len(spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()) - 1
+print(json.dumps({"digest": model.tally_.digest(), "rows": model.class_count_.sum(), "left": executors}), flush=True)
+"""
+
+
+@pytest.mark.filterwarnings("ignore:columns left out")
+def test_a_cluster_of_two_workers_and_one_of_them_lost(tmp_path: Path) -> None:
+    table = mixed(4000)[["select", "count", "income"]]
+    table.to_parquet(tmp_path / "rows.parquet")
+    near = BayesClassifier().fit_table(table, "income")
+    with starting.cluster(tmp_path) as cluster:
+        for how in ("quickly", "slowly"):
+            driver = subprocess.Popen(
+                [sys.executable, "-c", DRIVER, cluster.url, str(tmp_path / "rows.parquet"), how],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            assert driver.stdout is not None
+            assert driver.stdout.readline().startswith("counting")
+            if how == "slowly":
+                time.sleep(9)
+                assert driver.poll() is None, "the fit was over before a worker could be lost"
+                cluster.kill(0)
+            said, complaints = driver.communicate(timeout=240)
+            assert driver.returncode == 0, complaints[-3000:]
+            found = json.loads(said.splitlines()[-1])
+            assert found["rows"] == 4000
+            assert found["digest"] == near.tally_.digest()
+        assert cluster.workers[0].poll() is not None
+
+
+def test_a_session_that_is_gone(spark: Any) -> None:
+    """The last test of this file: it takes Spark away."""
+    table = mixed()
+    model = BayesClassifier(families=FAMILIES).fit_table(table, "income")
+    before, source = model.tally_, frame_of(spark, table)
+    spark.stop()
+    with pytest.raises(ValueError, match="Spark could not count the rows"):
+        model.fit_table(source, "income")
+    assert model.tally_ is before
+    assert suffice.__version__

@@ -1,0 +1,492 @@
+"""SQL says of every row what the model says: on DuckDB, SQLite and PostgreSQL, whatever the rows and names hold."""
+
+from __future__ import annotations
+
+import doctest
+import gzip
+import io
+import sqlite3
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import sqlglot
+from sklearn.datasets import load_digits
+from sqlglot import exp
+
+import postgres
+import suffice
+from conftest import data
+from suffice import (
+    BayesClassifier,
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianDiscriminant,
+    GaussianNB,
+    MixtureClassifier,
+    MultinomialNB,
+    PoissonNB,
+    Tree,
+)
+from suffice.export import DIALECTS, ExportError, trees
+from suffice.export.independent import _log_rising
+from suffice.export.terms import total
+from suffice.families.family import log_rising
+
+RUN = ("duckdb", "sqlite", "postgres")
+ROWS = 1000
+NASTY = [
+    "it's \\' ; DROP TABLE x; --",
+    "\\",
+    "\n",
+    '"',
+    "`",
+    "",
+    " ",
+    "NULL",
+    "ä😀",
+    "a\\nb",
+    "\\'",
+    "''",
+    "%s :x ? $1",
+    "{}",
+]
+Asked = Callable[[str, str, pd.DataFrame], pd.DataFrame]
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    with postgres.start() as url:
+        yield url
+
+
+@pytest.fixture
+def ask(request: pytest.FixtureRequest) -> Asked:
+    """Return what runs a query on a frame that is the table `rows`; NaN in a frame is NaN where there is such."""
+
+    def run(dialect: str, sql: str, frame: pd.DataFrame) -> pd.DataFrame:
+        if dialect == "duckdb":
+            with duckdb.connect() as base:
+                base.register("rows", pa.table({name: arrow(frame[name]) for name in frame}))
+                done = base.execute(sql)
+                return pd.DataFrame(done.fetchall(), columns=[column[0] for column in done.description])
+        names = ", ".join('"{}" {}'.format(name.replace('"', '""'), kind(frame[name])) for name in frame)
+        rows = list(zip(*(cells(frame[name]) for name in frame), strict=True))
+        if dialect == "sqlite":
+            base = sqlite3.connect(":memory:")
+            base.execute(f"CREATE TABLE rows ({names})")
+            base.executemany(f"INSERT INTO rows VALUES ({', '.join('?' * frame.shape[1])})", rows)
+            done = base.execute(sql)
+            return pd.DataFrame(done.fetchall(), columns=[column[0] for column in done.description])
+        import psycopg
+
+        with psycopg.connect(request.getfixturevalue("server")) as base:
+            # "rows" is a keyword, so it shows that the table's name is quoted
+            base.execute(f'CREATE TEMPORARY TABLE "rows" ({names})')
+            with base.cursor() as cursor:
+                with cursor.copy('COPY "rows" FROM STDIN') as copy:
+                    for row in rows:
+                        copy.write_row(row)
+                done = cursor.execute(sql)
+                return pd.DataFrame(done.fetchall(), columns=[column.name for column in done.description or ()])
+
+    return run
+
+
+def cells(column: pd.Series) -> list[Any]:
+    return [None if its is None or its is pd.NA else its for its in column.tolist()]
+
+
+def arrow(column: pd.Series) -> pa.Array:
+    kinds = {"TEXT": pa.string(), "BOOLEAN": pa.bool_(), "DOUBLE PRECISION": pa.float64(), "BIGINT": pa.int64()}
+    return pa.array(cells(column), kinds[kind(column)], from_pandas=False)
+
+
+def kind(column: pd.Series) -> str:
+    there = [its for its in cells(column) if its is not None]
+    if any(isinstance(its, str) for its in there):
+        return "TEXT"
+    if there and all(isinstance(its, bool) for its in there):
+        return "BOOLEAN"
+    return "BIGINT" if all(isinstance(its, int) for its in there) else "DOUBLE PRECISION"
+
+
+def mixed(rows: int, seed: int, new: bool = False) -> tuple[pd.DataFrame, Any]:
+    """Levels of all kinds, bins, numbers, empty cells; in ``new`` rows levels never met and NaN, as well."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, rows)
+    towns = np.array(["Rome", "O'slo", "K\\yiv", *(["Ur", ""] if new else [])])
+    table = pd.DataFrame(
+        {
+            "town": towns[(y + rng.integers(0, len(towns), rows) * (rng.random(rows) < 0.5)) % len(towns)],
+            "kids": rng.poisson(1 + y) + (5 if new else 0) * (rng.random(rows) < 0.1),
+            "size": np.array([0.5, 1.25, 2.0, 9.5])[rng.integers(0, 3 + new, rows)],
+            "flag": rng.random(rows) < 0.2 + 0.3 * y,
+            "age": rng.normal(30 + 8 * y, 10),
+            "wage": rng.normal(1e9 + y, 1.0),
+            "tall": rng.normal(170 + 4 * y, 9),
+            "left": rng.choice(["l", "r"], rows),
+        }
+    ).astype(object)
+    for name in table:
+        table[name] = table[name].where(rng.random(rows) > 0.1, None)
+    table.loc[0] = None
+    if new:
+        table["age"] = table["age"].where(rng.random(rows) > 0.05, float("nan"))
+    return table, np.array(["no", "it's", "yes"])[y]
+
+
+FAMILIES = {"kids": "categorical", "size": "categorical", "age": "gaussian", "wage": "gaussian", "tall": "mdl"}
+ARRAYS = {
+    "reals": lambda rng, y: rng.normal(size=(len(y), 4)) * [1, 2, 3, 1] + y[:, None] + [0, 0, 0, 1e9],
+    "counts": lambda rng, y: rng.poisson(1 + y[:, None] * rng.random(5)),
+    "wide": lambda rng, y: rng.normal(size=(len(y), 9)) @ rng.normal(size=(9, 9)) + y[:, None],
+}
+
+
+def bayes(**settings: Any) -> tuple[Any, str]:
+    return BayesClassifier(**{"families": FAMILIES} | settings), "mixed"
+
+
+CASES: dict[str, tuple[Any, str]] = {
+    **{
+        f"{structure}-{rule}": bayes(structure=structure, estimate=rule)
+        for structure in ("naive", "chain", "tree", "full", Tree("per-class"))
+        for rule in ("mle", "map", "mean", "predictive")
+    },
+    **{f"gaussian-{rule}": (GaussianNB(estimate=rule), "reals") for rule in ("mle", "map", "mean", "predictive")},
+    **{f"poisson-{rule}": (PoissonNB(estimate=rule), "counts") for rule in ("mle", "mean", "predictive")},
+    **{f"multinomial-{rule}": (MultinomialNB(estimate=rule), "counts") for rule in ("mle", "mean", "predictive")},
+    **{f"bernoulli-{rule}": (BernoulliNB(binarize=1.0, estimate=rule), "counts") for rule in ("mle", "mean")},
+    **{f"categorical-{rule}": (CategoricalNB(estimate=rule), "counts") for rule in ("mle", "mean")},
+    **{f"calibrated-{how}": bayes(structure="naive", calibrate=how) for how in ("temperature", "vector", "isotonic")},
+    **{
+        f"discriminant-{how}": (GaussianDiscriminant(covariance=how), "reals")
+        for how in ("spherical", "diagonal", "chain", "tridiagonal", "full", "shared")
+    },
+    "discriminant-wide": (GaussianDiscriminant(), "wide"),
+    "discriminant-predictive": (GaussianDiscriminant(estimate="predictive"), "wide"),
+    "discriminant-svd": (GaussianDiscriminant(covariance="shared", solver="svd"), "wide"),
+    "complement": (ComplementNB(), "counts"),
+    "complement-norm": (ComplementNB(norm=True), "counts"),
+    "uniform": bayes(structure="naive", class_prior="uniform"),
+    "never": bayes(structure="naive", class_prior={"no": 0.5, "it's": 0.0, "yes": 0.5}),
+    "numeric-auto": (BayesClassifier(structure="tree"), "mixed"),
+    "two-classes": bayes(structure="naive", calibrate="isotonic"),
+}
+
+
+@cache
+def fitted(case: str) -> tuple[Any, pd.DataFrame, Any]:
+    """Return a model, and rows as a table, with what the model says of them."""
+    model, form = CASES[case]
+    if form == "mixed":
+        table, y = mixed(1500, 0)
+        rows, _ = mixed(ROWS, 1, new=True)
+        if case == "two-classes":
+            y = np.where(y == "no", "no", "yes")
+        model.fit(table, y)
+        return model, rows, model.predict_proba(rows)
+    rng = np.random.default_rng(0)
+    y, truth = rng.integers(0, 3, 300), rng.integers(0, 3, ROWS)
+    X = ARRAYS[form](np.random.default_rng(1), y)
+    new = ARRAYS[form](np.random.default_rng(1), truth) + (form == "counts")
+    model.fit(X, y)
+    rows = pd.DataFrame(new, columns=[f"x{j}" for j in range(new.shape[1])]).astype(object)
+    return model, rows, model.predict_proba(new)
+
+
+def assert_same(model: Any, said: pd.DataFrame, rows: pd.DataFrame, proba: Any) -> None:
+    """The query keeps the table's columns, and says what the model says."""
+    labels = model.classes_.tolist()
+    assert list(said.columns) == [*rows.columns, "prediction", *(f"p({label})" for label in labels)]
+    assert len(said) == len(rows)
+    found = said[[f"p({label})" for label in labels]].to_numpy(float)
+    assert np.abs(found - proba).max() < 1e-6
+    bare = rows if hasattr(model, "families_") else rows.to_numpy(float)
+    wrong = np.flatnonzero(said["prediction"].to_numpy() != model.predict(bare))
+    # what is equal but for rounding may go either way
+    assert all(np.ptp(np.sort(proba[row])[-2:]) < 1e-9 for row in wrong)
+    assert len(wrong) <= len(rows) // 100
+
+
+@pytest.mark.parametrize("dialect", RUN)
+@pytest.mark.parametrize("case", CASES)
+def test_sql_says_what_the_model_says(case: str, dialect: str, ask: Asked) -> None:
+    model, rows, proba = fitted(case)
+    assert_same(model, ask(dialect, model.to_sql(dialect), rows), rows, proba)
+
+
+@pytest.mark.parametrize("dialect", RUN)
+@pytest.mark.parametrize("structure", ["naive", "tree"])
+@pytest.mark.parametrize("name", ["adult", "titanic"])
+def test_real_tables_with_empty_and_unseen_cells(name: str, structure: str, dialect: str, ask: Asked) -> None:
+    model, rows = real(name)
+    model.set_params(structure=structure)
+    assert_same(model, ask(dialect, model.to_sql(dialect), rows), rows, model.predict_proba(rows))
+
+
+@cache
+def real(name: str) -> tuple[Any, pd.DataFrame]:
+    """Return a model of a table, and 1,000 rows of it in which some cells are empty and some never met."""
+    if name == "adult":
+        path = data("tabular/adult-train.csv.gz")
+        table = pd.read_csv(io.BytesIO(gzip.decompress(path.read_bytes())), header=None, skipinitialspace=True)
+        table.columns = [f"column {place}" for place in table.columns]
+    else:
+        # "alive" and "class" say what other columns say
+        table = pd.read_csv(data("tabular/titanic.csv")).drop(columns=["alive", "class"])
+    table = table.sample(3000, replace=True, random_state=0).reset_index(drop=True)
+    y = table.pop("survived" if name == "titanic" else table.columns[-1])
+    model = BayesClassifier(structure="tree").fit(table, y)
+    rows = table.sample(ROWS, replace=True, random_state=1).reset_index(drop=True).astype(object)
+    rng = np.random.default_rng(2)
+    for column in rows:
+        rows[column] = rows[column].where(rows[column].notna(), None).where(rng.random(ROWS) > 0.05, None)
+        if isinstance(table[column].dropna().iloc[0], str):
+            rows[column] = rows[column].where(rng.random(ROWS) > 0.03, "never met")
+    return model, rows
+
+
+def strange() -> tuple[Any, pd.DataFrame]:
+    """Return a model whose columns, levels and classes have names that try to break out, and rows."""
+    rng = np.random.default_rng(0)
+    names = [
+        'a"b', "x'; DROP TABLE rows; --", "prediction", "p(\\)", "suffice_x0", "SUFFICE_T", "select", "UPPER", "ä ö",
+        "new\nline", "back\\", "100% %s", ":x ?", "/* */", "suffice_",
+    ]  # fmt: skip
+    table = pd.DataFrame({name: rng.choice(NASTY, 600) for name in names}).astype(object)
+    y = np.array(["\\", "it's; --", 'a"b'])[rng.integers(0, 3, 600)]
+    table["back\\"] = np.where(y == "\\", "\\'", table["back\\"])
+    rows = table.sample(100, random_state=0).reset_index(drop=True)
+    rows.loc[::9, "select"] = None
+    return BayesClassifier(families="categorical", structure="naive").fit(table, y), rows
+
+
+@pytest.mark.parametrize("dialect", RUN)
+def test_no_name_breaks_out(dialect: str, ask: Asked) -> None:
+    model, rows = strange()
+    rows = rows.assign(other=range(100))
+    said = ask(dialect, model.to_sql(dialect), rows)
+    names = [*rows.columns, "prediction_1", "p(\\)_1", 'p(a"b)', "p(it's; --)"]
+    assert list(said.columns) == names
+    assert said[list(rows.columns)].equals(rows) or said["other"].tolist() == list(range(100))
+    bare = rows.drop(columns="other")
+    assert np.abs(said[names[-3:]].to_numpy(float) - model.predict_proba(bare)).max() < 1e-6
+    assert said["prediction_1"].tolist() == model.predict(bare).tolist()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_literal_and_name_comes_back_as_it_was(dialect: str) -> None:
+    rng = np.random.default_rng(0)
+    names = ["it's; --", "select", "100%"] + (['a"b', "c`d", "back\\"] if dialect != "bigquery" else [])
+    table = pd.DataFrame({name: [*NASTY, *rng.choice(NASTY, 60)] for name in names})
+    y = rng.choice([label for label in NASTY if label], len(table))
+    sql = BayesClassifier(families="categorical", structure="naive").fit(table, y).to_sql(dialect, table="a;b.c")
+    (read,) = sqlglot.parse(sql, dialect=dialect)
+    assert isinstance(read, exp.Select)
+    assert {its.this for its in read.find_all(exp.Literal) if its.is_string} == set(NASTY)
+    found = {its.name for its in read.find_all(exp.Column) if its.name in names}
+    assert found == set(names)
+    assert {(its.db, its.name) for its in read.find_all(exp.Table) if its.db} == {("a;b", "c")}
+    assert not read.comments
+    assert not any(its.comments for its in read.walk())
+
+
+def test_bigquery_gets_names_that_it_can_have() -> None:
+    model = GaussianNB().fit([[1.0], [2.0], [3.0]], ["a b", "a.b", "c"])
+    assert parsed_names(model.to_sql("bigquery"), "bigquery") == ["*", "prediction", "p_a_b", "p_a_b_1", "p_c"]
+    rows = pd.DataFrame({"a`b": [1.0, 2.0, 3.0]})
+    with pytest.raises(ExportError, match="no name that BigQuery can have"):
+        GaussianNB().fit(rows, [0, 1, 1]).to_sql("bigquery")
+
+
+def test_labels_that_differ_in_capitals_get_names_of_their_own_where_capitals_are_nothing() -> None:
+    model = GaussianNB().fit([[1.0], [2.0]], ["a", "A"])
+    assert parsed_names(model.to_sql("duckdb"), "duckdb") == ["*", "prediction", "p(A)", "p(a)_1"]
+    assert parsed_names(model.to_sql("postgres"), "postgres") == ["*", "prediction", "p(A)", "p(a)"]
+
+
+def parsed_names(sql: str, dialect: str) -> list[str]:
+    return [its.alias_or_name for its in sqlglot.parse_one(sql, dialect=dialect).selects]
+
+
+@pytest.mark.parametrize("dialect", RUN)
+def test_labels_keep_their_type(dialect: str, ask: Asked) -> None:
+    rows = pd.DataFrame({"x0": [0.0, 1.0]}).astype(object)
+    for labels in ([False, True], [0, 1], [-1, 2**60]):
+        said = ask(dialect, GaussianNB().fit([[0.0], [1.0]], labels).to_sql(dialect), rows)
+        assert said["prediction"].tolist() == labels
+        assert list(said.columns[2:]) == [f"p({str(label).lower()})" for label in labels]
+
+
+@pytest.mark.parametrize("dialect", RUN)
+def test_many_gaussian_columns_are_known_of_complete_rows_and_of_empty_ones(dialect: str, ask: Asked) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    table = pd.DataFrame(rng.normal(size=(300, 8)) + y[:, None], columns=list("abcdefgh"))
+    model = BayesClassifier(structure="full", numeric="gaussian").fit(table, y)
+    rows = table[:50].astype(object)
+    rows.loc[3, "c"] = None
+    rows.loc[4] = None
+    said = ask(dialect, model.to_sql(dialect), rows)
+    known = [row for row in range(50) if row != 3]
+    assert said.loc[3, ["prediction", "p(0)", "p(1)"]].isna().all()
+    assert np.abs(said[["p(0)", "p(1)"]].to_numpy(float) - model.predict_proba(rows))[known].max() < 1e-6
+
+
+@pytest.mark.parametrize("dialect", RUN)
+def test_large_trees_do_not_know_rows_that_miss_a_parent(
+    dialect: str, ask: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trees, "MOST_MESSAGES", 0)
+    model, rows, proba = fitted("tree-mean")
+    said = ask(dialect, model.to_sql(dialect), rows)[[f"p({label})" for label in model.classes_]].to_numpy(float)
+    known = ~np.isnan(said).any(axis=1)
+    assert 50 < known.sum() < ROWS
+    assert np.abs(said - proba)[known].max() < 1e-6
+    complete = rows.notna().all(axis=1).to_numpy()
+    assert known[complete].all()
+
+
+@pytest.mark.parametrize("dialect", RUN)
+def test_numbers_at_the_edge_of_doubles(dialect: str, ask: Asked) -> None:
+    # a class in which a column never varies, scores of −1e5 and less, and means far from 0
+    X = np.array([[5.0, 1e9], [5.0, 1e9 + 1], [7.0, 1e9 + 3], [9.0, 1e9 + 4]])
+    model = GaussianNB(var_smoothing=0.0, estimate="mle").fit(X, ["a", "a", "b", "b"])
+    new = np.array(
+        [[5.0, 1e9], [5.1, 1e9], [7.0, 1e9 + 2.5], [5.0, 2e9], [8.0, 1e9 + 1e4], [5.0, 1e9 + 1e5], [1e6, 1e9]]
+    )
+    rows = pd.DataFrame(new, columns=["x0", "x1"]).astype(object)
+    assert_same(model, ask(dialect, model.to_sql(dialect), rows), rows, model.predict_proba(new))
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
+def test_nan_is_empty_and_so_is_infinity(dialect: str, ask: Asked) -> None:
+    model = GaussianNB().fit([[1.0, 0.0], [2.0, 1.0], [5.0, 0.0], [7.0, 3.0]], [0, 0, 1, 1])
+    rows = pd.DataFrame({"x0": [None, float("nan"), float("inf"), -float("inf")], "x1": [1.0] * 4}, dtype=object)
+    said = ask(dialect, model.to_sql(dialect), rows)[["p(0)", "p(1)"]].to_numpy(float)
+    alone = GaussianNB(var_smoothing=0.0).fit([[0.0], [1.0], [0.0], [3.0]], [0, 0, 1, 1])
+    alone_said = alone.predict_proba([[1.0]])
+    assert np.ptp(said, axis=0).max() == 0
+    assert np.abs(said - alone_said).max() < 1e-6
+
+
+def test_a_table_may_have_a_schema(ask: Asked) -> None:
+    model = GaussianNB().fit([[1.0], [2.0]], ["a", "b"])
+    with duckdb.connect() as base:
+        base.execute('CREATE SCHEMA shop; CREATE TABLE shop."my.rows" AS SELECT 1 AS x0, 2 AS x0_')
+        sql = model.to_sql("duckdb", table=("shop", "my.rows"))
+        assert base.sql(sql).fetchall()[0][:3] == (1, 2, "a")
+        base.execute("CREATE TABLE shop.suffice_0 AS SELECT 2 AS x0")
+        assert base.sql(model.to_sql("duckdb", table="shop.suffice_0")).fetchall()[0][:2] == (2, "b")
+
+
+def test_what_has_no_form_in_sql_says_so_and_what_to_do() -> None:
+    table, y = mixed(200, 0)
+    words = table.assign(note=["the red fox and the old dog ran on"] * 100 + ["a cat sat by the door of a house"] * 100)
+    X, digits = load_digits(return_X_y=True)
+    wrong = {
+        "column 'note' is text": BayesClassifier(structure="naive", families={"note": "text"}).fit(words, y),
+        "averaged over many trees": BayesClassifier(structure="averaged").fit(table, y),
+        "all together": BayesClassifier(structure="joint", families="categorical").fit(table[["town", "left"]], y),
+        "mixture": MixtureClassifier().fit(X[:100, 18:22], digits[:100] % 2),
+        "infinitely likely": ComplementNB(estimate="mle").fit([[1, 0], [0, 1], [0, 1]], [0, 1, 1]),
+    }
+    for reason, model in wrong.items():
+        with pytest.raises(ExportError, match=reason) as said:
+            model.to_sql()
+        assert "\n" not in str(said.value)
+        assert "infinitely" in reason or "predict_table" in str(said.value)
+    with pytest.raises(ExportError, match=r"'postgress'; did you mean 'postgres'.*duckdb"):
+        wrong["mixture"].to_sql("postgress")
+    for table_name in ("", "a..b", "a.b.c.d", ()):
+        with pytest.raises(ExportError, match="name"):
+            GaussianNB().fit([[1.0], [2.0]], [0, 1]).to_sql(table=table_name)
+    with pytest.raises(ExportError, match="character that no text"):
+        BayesClassifier(structure="naive").fit(pd.DataFrame({"a": ["x\0", "y", "z"] * 9}), [0, 1, 1] * 9).to_sql()
+
+
+def test_aliases_of_dialects() -> None:
+    model = GaussianNB().fit([[1.0], [2.0]], [0, 1])
+    for alias, name in (
+        ("postgresql", "postgres"),
+        ("pyspark", "spark"),
+        ("databricks", "spark"),
+        ("DuckDB", "duckdb"),
+    ):
+        assert model.to_sql(alias) == model.to_sql(name)
+
+
+def test_a_model_from_a_file_writes_the_same_sql(tmp_path: Any) -> None:
+    model, _, _ = fitted("calibrated-vector")
+    assert suffice.load(model.save(tmp_path / "model.suffice")).to_sql("postgres") == model.to_sql("postgres")
+
+
+def test_sqlite_scores_views_and_tells_capitals_apart_where_the_table_does_not() -> None:
+    table = pd.DataFrame({"town": ["a", "A", "b"] * 20, "size": [1.0, 2.0, 3.0] * 20})
+    model = BayesClassifier(structure="naive", families="categorical").fit(table, ["low", "high", "low"] * 20)
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE plain (town TEXT COLLATE NOCASE, size REAL)")
+    base.executemany("INSERT INTO plain VALUES (?, ?)", [("A", None), ("a", None), ("A", None), (None, 2), ("B", 3)])
+    base.execute("CREATE VIEW rows AS SELECT * FROM plain")
+    said = base.execute(model.to_sql("sqlite")).fetchall()
+    rows = pd.DataFrame(base.execute("SELECT * FROM plain").fetchall(), columns=["town", "size"])
+    assert [row[0] for row in said] == ["A", "a", "A", None, "B"]
+    assert [row[2] for row in said] == model.predict(rows).tolist()
+    assert np.abs(np.array([row[3:] for row in said]) - model.predict_proba(rows)).max() < 1e-9
+
+
+def test_a_column_that_is_not_there_is_an_error_and_no_text() -> None:
+    model = BayesClassifier(structure="naive").fit(pd.DataFrame({"town": ["a", "b"] * 9}), [0, 1] * 9)
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE rows (city TEXT)")
+    with pytest.raises(sqlite3.OperationalError, match="no such column"):
+        base.execute(model.to_sql("sqlite"))
+
+
+def test_whole_numbers_that_are_no_doubles_are_told_apart(ask: Asked) -> None:
+    first, second = 2**60, 2**60 + 1
+    table = pd.DataFrame({"id": [first, second] * 20})
+    model = BayesClassifier(structure="naive", families="categorical").fit(table, ["a", "b"] * 20)
+    rows = pd.DataFrame({"id": [first, second, None]}, dtype=object)
+    for dialect in RUN:
+        assert ask(dialect, model.to_sql(dialect), rows)["prediction"].tolist()[:2] == ["a", "b"]
+
+
+def test_the_page_about_sql_runs() -> None:
+    page = Path(__file__).resolve().parents[1] / "docs" / "sql.md"
+    failed, tried = doctest.testfile(str(page), module_relative=False)
+    assert tried > 8
+    assert failed == 0
+
+
+@pytest.mark.parametrize("how", ["temperature", "vector", "isotonic"])
+def test_calibration_has_a_floor(how: str, ask: Asked) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 300)
+    # twenty columns that say the same are twenty times too sure, and so is the temperature
+    model = GaussianNB(calibrate=how).fit(np.repeat(rng.normal(size=(300, 1)) + y[:, None], 20, axis=1), y)
+    new = np.repeat([[0.0], [60.0], [-90.0], [1.5]], 20, axis=1)
+    rows = pd.DataFrame(new, columns=[f"x{place}" for place in range(20)]).astype(object)
+    for dialect in RUN:
+        assert_same(model, ask(dialect, model.to_sql(dialect), rows), rows, model.predict_proba(new))
+
+
+@pytest.mark.parametrize("dialect", RUN)
+def test_the_gamma_function_has_its_digits(dialect: str, ask: Asked) -> None:
+    x = [0.0, 1.0, 2.0, 7.5, 60.0, 3000.0]
+    rows = pd.DataFrame({"x": x}).astype(object)
+    for a in (0.01, 0.5, 1.0, 3.7, 40.0, 9999.0, 2e4, 1e8):
+        term = total(_log_rising(lambda: exp.column("x", quoted=True), a))
+        said = ask(
+            dialect, exp.select(term).from_(exp.Table(this=exp.to_identifier("rows", quoted=True))).sql(dialect), rows
+        )
+        assert np.abs(said.iloc[:, 0].to_numpy(float) - log_rising(np.array(a), np.array(x))).max() < 2e-8
