@@ -82,23 +82,10 @@ class Counting:
 
     def _by_batches(self, block: Columns, near: Statistic) -> tuple[Columns, Statistic]:
         """Return the sums of what a database cannot count, of rows that come batch by batch: only those columns."""
-        request, table = self.request, self.source.table
-        schema = self.request.near.schema
-        own = {request.target, *(block.names or ()), *([] if request.weight is None else [request.weight])}
-        only = replace(
-            request,
-            near=Tally(replace(schema, blocks=(block,)), request.near.class_count, (near,)),
-            missing_target="drop",
-        )
-        try:
-            rows = table.select(*[name for name in table.columns if name in own]).to_pyarrow_batches(
-                chunk_size=batches.ROWS
-            )
-            found = batches.tally(rows, only)
-        except (ValueError, TypeError):
-            raise
-        except Exception as error:
-            raise self.source.complaint(error) from error
+        request, schema = self.request, self.request.near.schema
+        only = Tally(replace(schema, blocks=(block,)), request.near.class_count, (near,))
+        asked = replace(request, near=only, missing_target="drop")
+        found = batches.tally(self.source.handed_out(asked), asked)
         wider = Schema(self.classes, found.schema.blocks, request.features)
         return found.schema.blocks[0], found.on(wider).statistics[0]
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import Parameter, Signature
 from typing import Any
 from uuid import uuid4
 
+from suffice.engines import batches
 from suffice.engines.counting import Counting
 from suffice.engines.source import Request, Scored, Source, SourceError
 from suffice.plan import Facts
@@ -55,8 +56,15 @@ class SqlSource(Source):
         """Return what an expression says as a table of Arrow, or the backend's complaint in a sentence."""
         try:
             return expression.to_pyarrow()
-        except (ValueError, TypeError, NotImplementedError):
-            raise
+        except Exception as error:
+            raise self.complaint(error) from error
+
+    def handed_out(self, request: Request) -> Iterator[Any]:
+        """Yield the rows, batch by batch, with the columns that are asked for."""
+        own = {request.target, request.weight, *(name for block in request.blocks for name in block.names or ())}
+        rows = self.table.select(*[name for name in self.table.columns if name in own])
+        try:
+            yield from rows.to_pyarrow_batches(chunk_size=batches.ROWS)
         except Exception as error:
             raise self.complaint(error) from error
 
