@@ -15,8 +15,12 @@ import numpy as np
 import polars as pl
 import pytest
 from safetensors.numpy import save as packed
+from sklearn.datasets import load_iris
+from typer.testing import CliRunner
 
 import suffice
+from suffice.cli.app import app
+from suffice.cli.delimited import without_blank_lines
 
 
 def run(*arguments: Any, given: bytes | None = None, code: int = 0) -> tuple[str, str]:
@@ -32,6 +36,14 @@ def run(*arguments: Any, given: bytes | None = None, code: int = 0) -> tuple[str
     assert done.returncode == code, (done.returncode, out, errors)
     assert "Traceback" not in errors
     return out, errors
+
+
+def told(*arguments: Any, given: bytes | None = None, code: int = 0) -> tuple[str, str]:
+    """Run a command in this process, which takes no time to start; return what it says on both channels."""
+    done = CliRunner().invoke(app, [*map(str, arguments)], input=given)
+    assert done.exit_code == code, (done.exit_code, done.output, done.exception)
+    assert "Traceback" not in done.stderr
+    return done.stdout, done.stderr
 
 
 def table(rows: int = 120, seed: int = 0) -> pl.DataFrame:
@@ -255,6 +267,7 @@ def test_every_command_explains_itself_by_example() -> None:
         "compare",
         "explain",
         "report",
+        "sql",
         "learn",
         "forget",
         "merge",
@@ -267,3 +280,306 @@ def test_every_command_explains_itself_by_example() -> None:
     assert "suffice fit train.csv --target income" in out
     out, _ = run("--version")
     assert suffice.__version__ in out
+
+
+def test_sql_scores_as_predict_does(folder: Path, tmp_path: Path) -> None:
+    import duckdb
+
+    model, written = tmp_path / "tree.suffice", tmp_path / "score.sql"
+    run("fit", folder / "train.csv", "-t", "bought", "--structure", "tree", "-o", model)
+    sql, _ = run("sql", model, "--table", "people")
+    run("sql", model, "--table", "people", "-o", written)
+    assert written.read_text(encoding="utf-8") == sql
+    predicted = pl.read_csv(io.StringIO(run("predict", model, folder / "train.csv", "--keep")[0]))
+    with duckdb.connect() as base:
+        base.execute("CREATE TABLE people AS SELECT * FROM read_parquet(?)", [str(folder / "train.parquet")])
+        done = base.execute(sql)
+        names = [column[0] for column in done.description]
+        said = pl.DataFrame(done.fetchall(), schema=names, orient="row")
+    assert names == predicted.columns
+    assert said["prediction"].to_list() == predicted["prediction"].to_list()
+    for name in ("p(no)", "p(yes)"):
+        assert np.abs(said[name].to_numpy() - predicted[name].to_numpy()).max() < 1e-6
+
+
+def test_sql_says_in_one_line_what_it_cannot_write(folder: Path) -> None:
+    _, errors = run("sql", folder / "model.suffice", "--dialect", "sqlight", code=1)
+    assert errors.count("\n") == 1
+    assert "did you mean 'sqlite'?" in errors
+    _, errors = run("sql", folder / "model.suffice", code=1)
+    assert errors.count("\n") == 1
+    assert "averaged" in errors
+    assert "structure" in errors
+    out, _ = run("sql", "--help")
+    assert "suffice sql income.suffice --dialect postgres" in out
+
+
+COLOURS = [["a", 1.5, "1", "red"], ["b", 3.5, "X", "green"], ["a", 1.0, "2", "red"], ["b", 4.0, "1", "green"]] * 10
+
+
+@pytest.fixture(scope="module")
+def colours(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a model of a table whose levels may look like numbers."""
+    path = tmp_path_factory.mktemp("colours")
+    lines = ["y,v,code,col", *(",".join(map(str, line)) for line in COLOURS)]
+    (path / "train.csv").write_text("\n".join(lines))
+    told("fit", path / "train.csv", "-t", "y", "--structure", "naive", "-o", path / "m.suffice")
+    return path
+
+
+def said(out: str, column: str = "prediction") -> list[Any]:
+    return pl.read_csv(io.StringIO(out))[column].to_list()
+
+
+def test_a_row_goes_in_and_a_row_comes_out(colours: Path, tmp_path: Path) -> None:
+    model = colours / "m.suffice"
+    out, _ = told("predict", model, "-", given=b"v,code,col\n1,X,red\n,,\n\n2,1,green\n")
+    assert len(said(out)) == 3
+    assert said(out, "p(a)")[1] == 0.5
+    (tmp_path / "words.csv").write_text("y,text\nspam,win cash now\nham,see you at noon\nspam,win a prize\n")
+    told("fit", tmp_path / "words.csv", "-t", "y", "--family", "text=text", "-o", tmp_path / "w.suffice")
+    out, _ = told("predict", tmp_path / "w.suffice", "-", given=b'text\nwin cash\n""\n\nat noon\n')
+    assert len(said(out)) == 4
+    assert said(out, "p(ham)")[1:3] == pytest.approx([1 / 3] * 2)
+    assert without_blank_lines("a;b\r\n\r\n;\r\n") == "a;b\r\n;\r\n"
+    assert without_blank_lines("\n\t\n\n", "\t") == "\t\n"
+
+
+def test_columns_and_labels_are_of_the_kind_that_was_learned(colours: Path, tmp_path: Path) -> None:
+    model = suffice.load(colours / "m.suffice")
+    rows = [[1.0, "1", "red"], [2.0, "2", "green"]]
+    expected = model.predict_proba(pl.DataFrame(rows, ["v", "code", "col"], orient="row"))[:, 0]
+    out, errors = told("predict", colours / "m.suffice", "-", given=b"v,code,col\n1,1,red\n2,2,green\n")
+    np.testing.assert_allclose(said(out, "p(a)"), expected)
+    assert errors == ""
+    pl.DataFrame({"v": [1.0, 2.0], "code": [1, 2], "col": ["red", "green"]}).write_parquet(tmp_path / "x.parquet")
+    np.testing.assert_allclose(
+        said(told("predict", colours / "m.suffice", tmp_path / "x.parquet")[0], "p(a)"), expected
+    )
+    codes = ["1", "2", "X"] * 20
+    (tmp_path / "t.csv").write_text("y,v\n" + "\n".join(f"{code},{n % 3}" for n, code in enumerate(codes)))
+    told("fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "t.suffice")
+    out, _ = told("evaluate", tmp_path / "t.suffice", "-", "--json", given=b"y,v\n1,0\n2,1\n")
+    assert json.loads(out)["accuracy"] == 1.0
+    told("learn", tmp_path / "t.suffice", "-", "-o", tmp_path / "more.suffice", given=b"y,v\n1,0\n2,1\n")
+    assert suffice.load(tmp_path / "more.suffice").class_count_.tolist() == [21.0, 21.0, 20.0]
+    _, errors = told("evaluate", tmp_path / "t.suffice", "-", given=b"y,v\nno,0\nyes,1\n", code=1)
+    assert "'no', 'yes'" in errors
+    assert "'1', '2', 'X'" in errors
+    (tmp_path / "n.csv").write_text("y,k\n" + "\n".join(f"{'ab'[n % 2]},{n % 3}" for n in range(60)))
+    told("fit", tmp_path / "n.csv", "-t", "y", "-o", tmp_path / "n.suffice")
+    out, errors = told("predict", tmp_path / "n.suffice", "-", given=b"k\n1\nX\n")
+    assert "such as 'X'" in errors
+    assert len(said(out)) == 2
+
+
+def test_other_classifiers_go_by_names_too(tmp_path: Path) -> None:
+    X, y = load_iris(return_X_y=True)
+    frame = pl.DataFrame(X, ["a", "b", "c", "d"]).with_columns(y=y)
+    frame.select("d", "y", "b", "c", "a").write_csv(tmp_path / "other.csv")
+    for model in (suffice.GaussianNB(), suffice.LogisticRegression()):
+        fitted = model.fit(frame.drop("y"), y)
+        fitted.save(tmp_path / "m.suffice")
+        out, _ = told("predict", tmp_path / "m.suffice", tmp_path / "other.csv")
+        np.testing.assert_allclose(said(out, "p(1)"), fitted.predict_proba(frame.drop("y"))[:, 1], rtol=1e-9)
+    for what in ("explain", "learn"):
+        _, errors = told(
+            what, tmp_path / "m.suffice", tmp_path / "other.csv", *["-t", "y"][: 2 * (what == "learn")], code=1
+        )
+        assert "is a LogisticRegression, which" in errors
+    suffice.GaussianNB().fit(frame.drop("y"), y).save(tmp_path / "g.suffice")
+    out, _ = told("explain", tmp_path / "g.suffice", tmp_path / "other.csv")
+    assert "0.2" in out
+    _, errors = told("predict", tmp_path / "g.suffice", "-", given=b"a,b,c\n1,2,3\n", code=1)
+    assert "no column 'd'" in errors
+
+
+def test_weights_are_learned_and_forgotten(tmp_path: Path) -> None:
+    rows = ["y,k,w", *(f"{'ab'[n % 2]},{'xyz'[n % 3]},{1 + n % 4}" for n in range(60))]
+    for name, lines in (("all", rows), ("first", rows[:31]), ("last", [rows[0], *rows[31:]])):
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines))
+    options = ["-t", "y", "--structure", "naive", "--weight", "w"]
+    for name in ("all", "first"):
+        told("fit", tmp_path / f"{name}.csv", *options, "-o", tmp_path / f"{name}.suffice")
+    whole, first = (suffice.load(tmp_path / f"{name}.suffice").tally_.digest() for name in ("all", "first"))
+    left = tmp_path / "left.suffice"
+    told("forget", tmp_path / "all.suffice", tmp_path / "last.csv", "-o", left)
+    assert suffice.load(left).tally_.digest() == first
+    told("learn", left, tmp_path / "last.csv", "--weight", "w")
+    assert suffice.load(left).tally_.digest() == whole
+    bare = "\n".join(line.rpartition(",")[0] for line in rows).encode()
+    _, errors = told("forget", left, "-", given=bare, code=1)
+    assert "--weight" in errors
+    _, errors = told("learn", left, "-", given=bare)
+    assert "each row counts as one" in errors
+    _, errors = told("predict", left, tmp_path / "last.csv")
+    assert errors == ""
+    told("merge", left, tmp_path / "first.suffice", "-o", tmp_path / "sum.suffice")
+    assert "weight" in told("info", tmp_path / "sum.suffice")[0]
+
+
+def test_the_first_line_is_what_the_target_or_the_model_says(colours: Path, tmp_path: Path) -> None:
+    body = "\n".join(f"{n},{'ab'[n % 2]},{n % 5}.5,{'xyz'[n % 3]}" for n in range(40))
+    for title in ("", "2019", "x" * 80):
+        (tmp_path / "t.csv").write_text(f"{title},y,v,k\n{body}")
+        told("fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "t.suffice")
+        model = suffice.load(tmp_path / "t.suffice")
+        assert model.class_count_.sum() == 40
+        assert list(model.families_)[-2:] == ["v", "k"]
+        assert len(said(told("predict", tmp_path / "t.suffice", "-", given=f"{title},v,k\n1,2.5,x".encode())[0])) == 1
+    (tmp_path / "pandas.csv").write_text(f",y,v,k\n{body}")
+    _, errors = told("fit", tmp_path / "pandas.csv", "-t", "1", "-o", tmp_path / "t.suffice")
+    assert "counts the rows" in errors
+    assert suffice.load(tmp_path / "t.suffice").target_name_ == "y"
+    _, errors = told("fit", "-", "-t", "y", given=b"1,a\n2,b\n", code=1)
+    assert "use --header" in errors
+    _, errors = told("fit", "-", "-t", "y", given=b"v,v,y\n1,2,a\n", code=1)
+    assert "two columns called 'v'" in errors
+    _, errors = told("predict", colours / "m.suffice", "-", given=b"1,X,red\n", code=1)
+    assert "use --header" in errors
+
+
+def test_what_was_learned_without_titles_has_none(tmp_path: Path) -> None:
+    rows = [f"{'ab'[n % 2]},{'xyz'[n % 3]},{'pq'[n % 2]}" for n in range(60)]
+    for target in (0, 2):
+        told("fit", "-", "-t", target, "--no-header", "-o", tmp_path / "m.suffice", given="\n".join(rows).encode())
+        whole, _ = told("predict", tmp_path / "m.suffice", "-", given="\n".join(rows[:5]).encode())
+        cut = [",".join(cell for place, cell in enumerate(row.split(",")) if place != target) for row in rows[:5]]
+        fewer, errors = told("predict", tmp_path / "m.suffice", "-", given="\n".join(cut).encode())
+        assert whole == fewer
+        assert len(said(whole)) == 5
+        assert errors == ""
+    out, _ = told("predict", tmp_path / "m.suffice", "-", given=b"c1,c0\nx,a\n")
+    assert len(said(out)) == 1
+
+
+def test_decimal_commas_are_numbers_and_dates_are_called_so(tmp_path: Path) -> None:
+    lines = [f"{'ab'[n % 2]};{n % 7},{n % 10};1.{100 + n},5;{1 + n % 28:02}.02.2020" for n in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["y;v;pay;day", *lines]))
+    _, errors = told("fit", tmp_path / "t.csv", "-t", "y", "--numeric", "gaussian", "-o", tmp_path / "m.suffice")
+    assert "decimal commas are read as numbers: 'v', 'pay'" in errors
+    assert "dates as text: 'day'" in errors
+    model = suffice.load(tmp_path / "m.suffice")
+    assert model.families_["pay"] == "gaussian"
+    numbers = next(its for its in model.tally_.statistics if hasattr(its, "mean"))
+    assert numbers.mean[:, -1] == pytest.approx([1129.5, 1130.5])
+    _, errors = told("predict", tmp_path / "m.suffice", "-", given=b"v;pay\n1,5;abc\n", code=1)
+    assert "'abc'" in errors
+
+
+def test_every_error_is_one_line(colours: Path, tmp_path: Path) -> None:
+    model, row = colours / "m.suffice", b"v,code,col,prediction\n1,X,red,a\n"
+    _, errors = told("predict", model, "-", "--keep", given=row, code=1)
+    assert "has a column 'prediction' already" in errors
+    assert len(said(told("predict", model, "-", given=b"v,code,col\n1,X," + b"r" * 200_000)[0])) == 1
+    assert len(said(told("predict", model, "-", given=b"v,code,col\r1,X,red\r2,1,red\r")[0])) == 2
+    assert len(said(told("predict", model, "-", given=b'v,code,col\n1,X,"r\n\n,"\n')[0])) == 1
+    for content, word in (
+        ("v,code".encode("utf-16"), "UTF-16"),
+        (b"v,code\n\0\1\2,3\n", "no text has"),
+        (model.read_bytes(), "is a model file"),
+        (b"PK\x03\x04" + b"x" * 50, "spreadsheet"),
+        (b"v,code\n" + b"1,a\n" * 100_000 + "2,é\n".encode("latin1"), "iconv"),
+    ):
+        (tmp_path / "odd.csv").write_bytes(content)
+        _, errors = told("predict", model, tmp_path / "odd.csv", code=1)
+        assert word in errors
+        assert len(errors.splitlines()) == 1
+    for order in (["demo"], ["report", model], ["fit", colours / "train.csv", "-t", "y"]):
+        _, errors = told(*order, "-o", tmp_path / "no" / "x", code=1)
+        assert "there is no folder" in errors
+
+
+def test_what_is_strange_is_one_line_too(monkeypatch: pytest.MonkeyPatch, colours: Path) -> None:
+    monkeypatch.setattr("suffice.cli.commands.info", lambda *given: {}["gone"])
+    _, errors = told("info", colours / "m.suffice", code=1)
+    assert errors == "suffice: error: KeyError: 'gone'; --debug shows where\n"
+    assert isinstance(CliRunner().invoke(app, ["info", "m", "--debug"]).exception, KeyError)
+
+
+def test_models_and_pages_to_standard_output(colours: Path, tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["fit", str(colours / "train.csv"), "-t", "y", "-o", "-"])
+    (tmp_path / "m.suffice").write_bytes(done.stdout_bytes)
+    digest = suffice.load(tmp_path / "m.suffice").tally_.digest()
+    done = CliRunner().invoke(
+        app, ["learn", str(colours / "m.suffice"), str(colours / "train.csv"), "-o", "-", "--json"]
+    )
+    (tmp_path / "more.suffice").write_bytes(done.stdout_bytes)
+    assert suffice.load(tmp_path / "more.suffice").class_count_.sum() == 80
+    assert len(digest) == 64
+    assert told("report", colours / "m.suffice", "-o", "-")[0].startswith("<!doctype html>")
+    assert not Path("-").exists()
+
+
+def test_forms_are_found_by_how_files_begin(folder: Path, tmp_path: Path) -> None:
+    expected, _ = told("predict", folder / "model.suffice", folder / "train.parquet")
+    for name in ("train.parquet", "train.feather", "train.jsonl"):
+        assert told("predict", folder / "model.suffice", "-", given=(folder / name).read_bytes())[0] == expected
+    (tmp_path / "train.jsonl.gz").write_bytes(gzip.compress((folder / "train.jsonl").read_bytes()))
+    assert told("predict", folder / "model.suffice", tmp_path / "train.jsonl.gz")[0] == expected
+    told("predict", folder / "model.suffice", folder / "train.csv", "-o", tmp_path / "out.jsonl.gz")
+    lines = gzip.decompress((tmp_path / "out.jsonl.gz").read_bytes()).splitlines()
+    assert set(json.loads(lines[0])) == {"prediction", "p(no)", "p(yes)"}
+
+
+def test_machines_get_numbers_and_objects(folder: Path, tmp_path: Path) -> None:
+    found = json.loads(told("info", folder / "model.suffice", "--json")[0])
+    assert found["rows"] == 120
+    assert sum(found["classes"].values()) == 120
+    assert found["families"]["flag"] == "bernoulli"
+    assert found["settings"]["prior"] == 0.5
+    assert isinstance(found["parameters"], int)
+    lines = "\n".join(f"{'ab'[n % 2]},{'ab'[n % 2]}" for n in range(60))
+    options = ["-t", "y", "--estimate", "mle", "-o", tmp_path / "m.suffice"]
+    told("fit", "-", *options, given=f"y,k\n{lines}".encode())
+    out, _ = told("explain", tmp_path / "m.suffice", "-", "--json", given=b"k\na\n")
+    whole = json.loads(out, parse_constant=lambda word: pytest.fail(word))
+    assert whole["contributions"][1]["nats"] == "inf"
+    many = suffice.load(tmp_path / "m.suffice")
+    many.tally_ = many.tally_ * (1234567 / 60)
+    many.save(tmp_path / "many.suffice")
+    assert "1,234,567" in told("info", tmp_path / "many.suffice")[0]
+
+
+def test_truth_is_written_as_in_files(tmp_path: Path) -> None:
+    lines = "\n".join(f"{'true' if n % 2 else 'false'},{n % 2}.5" for n in range(60))
+    told("fit", "-", "-t", "y", "-o", tmp_path / "m.suffice", given=f"y,v\n{lines}".encode())
+    out, _ = told("predict", tmp_path / "m.suffice", "-", given=b"v\n1.5\n")
+    assert out.splitlines()[0] == "prediction,p(false),p(true)"
+    assert out.splitlines()[1].startswith("true,")
+    for label in ("true", "True"):
+        assert "p(true)" in told("explain", tmp_path / "m.suffice", "-", "--label", label, given=b"v\n1.5\n")[0]
+    out, _ = told("evaluate", tmp_path / "m.suffice", "-", "--json", given=b"y,v\nTrue,1.5\nFalse,0.5\n")
+    assert json.loads(out)["accuracy"] == 1.0
+
+
+def test_small_print(colours: Path, tmp_path: Path) -> None:
+    model = colours / "m.suffice"
+    _, errors = run("predict", model, "-", given=b"v,code\n1,X\n")
+    assert errors.count("are not there") == 1
+    _, errors = told("fit", "-", "-t", "y", "-o", tmp_path / "m", given=b"y,k,one\n" + b"a,x,1\nb,z,1\n" * 9)
+    assert "name its family: --family" in errors
+    for word in ("\\t", "tab"):
+        rows = b"v\tcode\tcol\n1\tX\tred\n"
+        assert len(said(told("predict", model, "-", "--delimiter", word, given=rows)[0])) == 1
+    unlabelled = b"y,v,code,col\na,1.5,1,red\n,3,X,red\n"
+    for order in ("evaluate", "learn", "forget"):
+        more = [] if order == "evaluate" else ["-o", tmp_path / "x.suffice"]
+        _, errors = told(order, model, "-", *more, given=unlabelled, code=1)
+        assert "--drop-unlabelled" in errors
+        told(order, model, "-", *more, "--drop-unlabelled", given=unlabelled)
+    _, errors = told("fit", "-", "-t", "y", "--drop-unlabelled", given=b"y,v\n,1\n,2\n", code=1)
+    assert "no label in any of 2 rows" in errors
+    days = pl.DataFrame({"y": pl.Series(["2020-01-01", "2020-01-02"]).str.to_date(), "v": [1, 2]})
+    days.write_parquet(tmp_path / "days.parquet")
+    _, errors = told("fit", tmp_path / "days.parquet", "-t", "y", code=1)
+    assert "turn it into text" in errors
+    names = b"\n".join(b"ab"[n % 2 : n % 2 + 1] + b",%d" % (10**45 + n % 3) for n in range(60))
+    told("fit", "-", "-t", "y", "-o", tmp_path / "long.suffice", given=b"y,id\n" + names)
+    assert suffice.load(tmp_path / "long.suffice").families_ == {"id": "categorical"}
+    assert len(said(told("predict", tmp_path / "long.suffice", "-", given=b"id\n%d\n" % 10**45)[0])) == 1
+    (tmp_path / "q.csv").write_text('y,"a ""q"" b"\na,x\nb,z\n')
+    told("fit", tmp_path / "q.csv", "-t", "y", "--family", 'a "q" b=categorical', "-o", tmp_path / "q.suffice")
+    command = f"{sys.executable} -m suffice info {model} | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -71,6 +71,19 @@ def test_covariances(covariance: str) -> None:
     assert_sums(GaussianDiscriminant(covariance=covariance).fit(X, y), X[::10])
 
 
+@pytest.mark.parametrize("covariance", KINDS)
+def test_mixtures_of_gaussians(covariance: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = suffice.MixtureClassifier(components=3, covariance=covariance).fit(X, y)
+    found = assert_sums(model, X[::10])
+    assert np.abs(found.contributions).sum(axis=(0, 1)).min() > 0
+
+
+def test_mixtures_of_bits() -> None:
+    X, y = load_iris(return_X_y=True)
+    assert_sums(suffice.MixtureClassifier(family="bernoulli", binarize=3.0).fit(X, y), X[::10])
+
+
 def test_many_numbers_together_are_taken_apart_at_once() -> None:
     X, y = load_iris(return_X_y=True)
     model = BayesClassifier(structure="full", numeric="gaussian").fit(X, y)
@@ -132,3 +145,25 @@ def test_what_is_impossible_is_said_without_nan() -> None:
     assert not np.isnan(found.contributions).any()
     assert not any(np.isnan(nats) for row in range(2) for _, _, nats in found.log_odds(row))
     assert "only class" in suffice.GaussianNB().fit([[1.0]], ["a"]).explain([[1.0]]).sentence()
+
+
+def test_sentences_agree_with_what_they_say() -> None:
+    X, y = load_iris(return_X_y=True)
+    plain, calibrated = (suffice.GaussianNB(calibrate=how).fit(X, y) for how in (None, "temperature"))
+    assert "calibration" not in plain.explain(X[:1]).sentence()
+    assert calibrated.explain(X[70:71]).sentence().endswith(", before calibration.")
+    assert (
+        "'setosa' with > 99.9 %,"
+        in suffice.GaussianNB().fit(X, np.array(["setosa", "b", "c"])[y]).explain(X).sentence()
+    )
+    assert not any("100 %" in plain.explain(X[::7]).sentence(row) for row in range(20))
+    silent = suffice.BernoulliNB().fit([[1], [0], [1], [0]], ["a", "a", "b", "b"]).explain([[1]])
+    assert silent.sentence() == "'a' with 50 %, rather than 'b'. Nothing in this row speaks for one or the other."
+
+
+def test_the_value_that_is_no_number_is_named() -> None:
+    model = BayesClassifier(numeric="quantiles").fit(np.arange(60.0)[:, None] + [[0.0, 0.5]], [0, 1] * 30)
+    with pytest.raises(ValueError, match="holds 'abc', which is no number"):
+        model.predict(np.array([["3.1", "1"], [None, "2"], ["abc", "3"]], object))
+    with pytest.raises(ValueError, match=r"holds '3\.1', which is a text and no number"):
+        model.predict(np.array([["3.1", "1"]], object))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -509,3 +511,60 @@ def test_all_names_are_there():
     assert {"ladder", "nomogram"} <= set(dir(plots))
     with pytest.raises(AttributeError, match="no attribute 'pie'"):
         plots.pie  # noqa: B018
+
+
+def test_all_names_can_be_imported() -> None:
+    names: dict[str, Any] = {}
+    exec("from suffice.plots import *", names)
+    assert callable(names["confusion"])
+    assert "Axes" not in names
+
+
+def test_a_text_has_no_density_and_truth_has_its_words() -> None:
+    rng = np.random.default_rng(0)
+    words = [" ".join(rng.choice(["aa", "bb", "cc", "dd", "ee", "ff"], 5)) for _ in range(60)]
+    table = pd.DataFrame({"flag": rng.random(60) > 0.5, "note": words, "wide": rng.normal(size=60) * 1e6})
+    y = np.where(table["flag"], "yes", "no")
+    model = BayesClassifier(structure="naive", numeric="mdl").fit(table, y)
+    with pytest.raises(ValueError, match="note is a text"):
+        plots.densities(model, table, y, "note")
+    ticks = [tick.get_text() for tick in plots.densities(model, table, y, "flag").get_xticklabels()]
+    assert ticks == ["False", "True"]
+    x, heights = plots.densities(model, table, y, "wide").lines[0].get_data()
+    assert np.ptp(x) * heights[0] == pytest.approx(1.0)  # a bin without edges is as wide as the rows
+
+
+def drawn_within(ax: Any) -> bool:
+    """Say whether a title is wholly on its picture."""
+    ax.figure.canvas.draw()
+    box = ax._left_title.get_window_extent()
+    return bool(box.x0 >= 0 and box.x1 <= ax.figure.bbox.x1)
+
+
+def test_titles_and_names_fit() -> None:
+    assert drawn_within(plots.confusion(["zero"] * 1500, ["zero"] * 1500))
+    assert drawn_within(plots.confusion(["a rather long name"] * 1500 + ["b"], ["b"] * 1501))
+    rng = np.random.default_rng(0)
+    for count in (30, 60):
+        y = np.repeat([f"class number {k:02}" for k in range(count)], 5)
+        X = rng.normal(size=(len(y), 2)) + np.repeat(np.arange(count), 5)[:, None]
+        ax = plots.boundary(suffice.GaussianNB().fit(X, y), X, y)
+        ax.figure.canvas.draw()
+        if count == 30:
+            assert [text.get_text() for text in ax.get_legend().get_texts()] == sorted(set(y))
+            looks = {
+                (str(its.get_facecolor()), its.get_paths()[0].vertices.tobytes())
+                for its in ax.collections
+                if its.get_label() in y
+            }
+            assert len(looks) == 30
+        else:
+            boxes = [text.get_window_extent() for text in ax.texts]
+            assert len(boxes) > 5
+            assert not any(a.overlaps(b) for n, a in enumerate(boxes) for b in boxes[:n])
+    assert plots.plain("the first of two long names", 12) != plots.plain("the first of two long nouns", 12)
+    table = pd.DataFrame({"a_very_long_column_name_that_goes_on_and_on_and_never_ends": rng.normal(size=60) * 1e6})
+    model = suffice.GaussianNB().fit(table, [0, 1] * 30)
+    ax = plots.densities(model, table, np.array([0, 1] * 30), 0)
+    ax.figure.canvas.draw()
+    assert not ax.xaxis.label.get_window_extent().overlaps(ax.xaxis.get_offset_text().get_window_extent())

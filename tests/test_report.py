@@ -76,7 +76,7 @@ def test_warnings_name_what_to_be_careful_about():
     rows = table.assign(wind=["calm", "breeze"] * 100)
     said = " ".join(data_of(report.render(model, rows, y))["warnings"])
     assert "'id' was left out" in said
-    assert "'heat' is empty in 20.0%" in said
+    assert "'heat' is empty in 20.0 %" in said
     assert "flatter" in said
     assert "held out" not in " ".join(data_of(report.render(model))["warnings"])
     rare = GaussianNB().fit([[0.0], [1.0], [2.0]] * 20 + [[9.0]], ["a"] * 60 + ["b"])
@@ -133,3 +133,26 @@ def test_what_has_no_report_says_so():
         report.render(GaussianNB().fit(X, y), y=y)
     with pytest.raises(ValueError, match="150 rows, and y has 2"):
         report.render(GaussianNB().fit(X, y), X, [0, 1])
+
+
+def test_a_page_says_what_is_predicted_and_how_often_in_one_way():
+    table = pd.DataFrame({"heat": [1.0, None, 2.0, 5.0] * 400, "sky": ["a", "b"] * 800, "goes": ["out", "in"] * 800})
+    table.loc[:9, "goes"] = "nowhere"
+    page = report.render(BayesClassifier().fit_table(table, "goes"), table[["heat", "sky"]], table["goes"])
+    assert "<title>goes, predicted by BayesClassifier: a report</title>" in page
+    said = data_of(page)
+    assert said["about"]["target"] == "goes"
+    assert "'heat' is empty in 25.0 % of the rows." in said["warnings"]
+    assert any("10 rows, 0.6 % of all" in each for each in said["warnings"])
+    assert data_of(report.render(GaussianNB().fit(*load_iris(return_X_y=True))))["about"]["target"] is None
+
+
+def test_a_place_without_a_folder_is_refused_before_the_work(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        report.write(object(), tmp_path / "no" / "page.html")
+
+
+def test_mixtures_say_why():
+    X, y = load_iris(return_X_y=True)
+    said = data_of(report.render(MixtureClassifier().fit(X, y), X, np.roll(y, 1)))
+    assert "For it speak" in said["wrong"][0]["sentence"]

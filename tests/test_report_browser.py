@@ -305,3 +305,29 @@ def test_few_columns_that_may_be_an_image_have_a_pad_and_inputs(opened):
     page.keyboard.press("Space")
     assert shown(page) != empty
     assert page.get_by_label("column 10", exact=True).input_value() == "16"
+
+
+def test_long_names_neither_widen_the_page_nor_squeeze_words(opened):
+    rng = np.random.default_rng(0)
+    names = np.array(["x" * 150, "a class whose name is long, as those of departments are", "ham"])
+    y = rng.integers(0, 3, 300)
+    words = np.array(["win", "cash", "prize", "lunch", "noon", "meeting", "budget", "report", "urgent"])
+    notes = [" ".join(rng.choice(np.roll(words, 3 * k)[:6], 6)) for k in y]
+    table = pd.DataFrame({"note": notes, "pay": rng.normal(12000 + 3000 * y, 2500), "part": names[y]})
+    model = BayesClassifier(structure="naive", numeric="gaussian").fit_table(table, "part")
+    page = opened(model, table[["note", "pay"]], np.roll(names[y], 1))
+    for width in (1200, 375):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        narrow = page.evaluate(
+            "Math.min(...[...document.querySelectorAll('.words dd, tbody th')].map(e => e.offsetWidth))"
+        )
+        assert narrow > 25
+        assert page.evaluate("Math.min(...[...document.querySelectorAll('.words dd')].map(e => e.offsetWidth))") > 200
+    text = page.inner_text("body")
+    assert "It predicts part." in text
+    assert "Most probable part:" in text
+    assert "has part = " in text
+    assert "100.0 %;" not in text
+    assert "0.0000 %" not in text
+    assert "more add 0.00" not in text

@@ -144,3 +144,39 @@ def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path: Path, monkeypat
         GaussianNB().fit(X[:100], y[:100]).save(file)
     assert file.read_bytes() == before
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_what_is_damaged_in_the_header_is_found(tmp_path: Path) -> None:
+    table = pd.DataFrame({"colour": ["red", "green"] * 20})
+    file = BayesClassifier().fit(table, ["a", "b"] * 20).save(tmp_path / "model.suffice")
+    content = file.read_bytes()
+    for old, new in ((b"green", b"grean"), (b"empirical", b"emp1rical"), (b"0.5", b"0.6")):
+        assert content.count(old)
+        file.write_bytes(content.replace(old, new))
+        with pytest.raises(ValueError, match="damaged"):
+            suffice.load(file)
+
+
+def test_files_of_the_first_form_still_load(tmp_path: Path) -> None:
+    model = GaussianNB().fit(X, y)
+    arrays: dict[str, Any] = {}
+    state = {key: store._written(value, arrays, key) for key, value in vars(model).items()}
+    header = {"format": 1, "version": "0.1.0", "classifier": "GaussianNB", "state": state}
+    header["digest"] = store._digest(arrays)
+    (tmp_path / "old.suffice").write_bytes(packed(arrays, {"suffice": json.dumps(header)}))
+    np.testing.assert_array_equal(suffice.load(tmp_path / "old.suffice").predict_proba(X), model.predict_proba(X))
+
+
+def test_saving_keeps_modes_and_links(tmp_path: Path) -> None:
+    model = GaussianNB().fit(X, y)
+    file = model.save(tmp_path / "model.suffice")
+    umask = os.umask(0)
+    os.umask(umask)
+    assert file.stat().st_mode & 0o777 == 0o666 & ~umask
+    file.chmod(0o600)
+    link = tmp_path / "link.suffice"
+    link.symlink_to(file)
+    assert model.save(link) == link
+    assert link.is_symlink()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert suffice.load(link).tally_ == model.tally_

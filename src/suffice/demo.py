@@ -15,6 +15,7 @@ from suffice.classifiers.bernoulli import BernoulliNB
 from suffice.classifiers.discriminant import GaussianDiscriminant
 from suffice.classifiers.mixture import MixtureClassifier
 from suffice.report import write
+from suffice.report.page import check_place
 from suffice.schema import Array
 from suffice.selection.comparison import compare
 
@@ -34,6 +35,7 @@ def picture(values: Array, width: int = 8) -> list[str]:
 
 def main(output: str = "digits.html") -> Path:
     """Compare the ladder from naive to full dependence on the digits, and write a page to draw on."""
+    check_place(output)
     X, y = load_digits(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_state=0, stratify=y)
     model = BernoulliNB(binarize=INK, calibrate="temperature").fit(X_train, y_train)

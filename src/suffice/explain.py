@@ -69,7 +69,6 @@ class Explanation:
         """
         label = self.most_probable(row)
         mine = self._code(label)
-        share = np.exp(self.log_proba[row, mine])
         if len(self.classes) == 1:
             return f"{label!r}: it is the only class."
         parts = self.log_odds(row)
@@ -81,9 +80,15 @@ class Explanation:
             rest = f" and {len(these) - most} more" if len(these) > most else ""
             if these:
                 sides.append(f"{word} {', '.join(these[:most])}{rest}")
-        other = self.classes[self._next(row, mine)]
-        head = f"{label!r} with {100 * share:.0f} %, rather than {other!r}"
-        return f"{head}. {'; '.join(sides)}. All in nats: they add up to {total:+.2f}."
+        other = self._next(row, mine)
+        # what is rounded to 1 is not certain as long as another class is possible
+        most_sure = 1.0 if np.isneginf(self.log_proba[row, other]) else float(np.nextafter(1.0, 0.0))
+        share = said_share(min(float(np.exp(self.log_proba[row, mine])), most_sure))
+        head = f"{label!r} with {share}, rather than {self.classes[other]!r}"
+        if not sides:
+            return f"{head}. Nothing in this row speaks for one or the other."
+        mended = ", before calibration" if self._calibrated(row, mine, other, total) else ""
+        return f"{head}. {'; '.join(sides)}. All in nats: they add up to {total:+.2f}{mended}."
 
     @property
     def importance(self) -> dict[str, float]:
@@ -93,6 +98,11 @@ class Explanation:
         weights = np.abs(about).mean(axis=(0, 1))
         order = np.argsort(-weights, kind="stable")
         return {self.features[j]: float(weights[j]) for j in order.tolist()}
+
+    def _calibrated(self, row: int, mine: int, other: int, total: float) -> bool:
+        """Say whether the probabilities are not those of the sums: they were mended after these were added up."""
+        said = float(self.log_proba[row, mine]) - float(self.log_proba[row, other])
+        return bool(np.isfinite(said) and np.isfinite(total) and not np.isclose(said, total, rtol=1e-6, atol=1e-6))
 
     def _code(self, label: Any) -> int:
         if label not in self.classes:
@@ -157,6 +167,17 @@ def _relative(joint: Array, apart: Array) -> Array:
     """Return p·log(p / q), 0 where p is."""
     there = joint > 0
     return np.where(there, joint * np.log(np.where(there, joint, 1.0) / np.where(there, apart, 1.0)), 0.0)
+
+
+def said_share(share: float) -> str:
+    """Return a probability in words, without saying 100 % or 0 % of what is not: as a report says it.
+
+    >>> said_share(0.8), said_share(0.998), said_share(0.99996), said_share(0.0002), said_share(1.0)
+    ('80 %', '99.8 %', '> 99.9 %', '< 0.1 %', '100 %')
+    """
+    if 0.999 < share < 1 or 0 < share < 0.001:
+        return "> 99.9 %" if share > 0.5 else "< 0.1 %"
+    return f"{100 * share:.1f}".removesuffix(".0") + " %"
 
 
 def _words(columns: Columns, block: Sparse, evidence: Array, place: dict[Any, int]) -> list[Feature]:

@@ -22,7 +22,7 @@ from suffice.families.together import GaussianTogether
 from suffice.schema import Array, Columns
 from suffice.structures import Full
 from suffice.structures.covariances import PAIRED
-from suffice.tables import Block, Dense
+from suffice.tables import Block, Dense, Gappy
 from suffice.tallies import CoMoments, Counts, Moments, Statistic, rounded
 
 LLOYD_STEPS = 10
@@ -51,7 +51,7 @@ class Kind(ABC):
 
     @abstractmethod
     def score(self, parameters: Parameters, x: Array) -> Array:
-        """Return log p(x given component), [row, component]."""
+        """Return log p(x given component), [row, component]; cells that are NaN are summed out, which is exact."""
 
 
 @dataclass(frozen=True)
@@ -90,10 +90,10 @@ class Gaussians(Kind):
     def score(self, parameters: Parameters, x: Array) -> Array:
         assert isinstance(parameters, (GaussianParameters, GaussianTogether))
         scores = np.zeros((len(x), len(parameters.mean)))
-        if isinstance(parameters, GaussianTogether):
+        if isinstance(parameters, GaussianTogether) and not np.isnan(x).any():
             parameters.add_whole(x, scores)
         else:
-            parameters.add(Columns("gaussian", x.shape[1]), Dense("", None, x), slice(0, len(x)), scores)
+            parameters.add(Columns("gaussian", x.shape[1]), Gappy("", None, x), slice(0, len(x)), scores)
         return scores
 
     def estimate(self, statistic: Statistic) -> Parameters:
@@ -115,7 +115,11 @@ class Bernoullis(Kind):
 
     def score(self, parameters: Parameters, x: Array) -> Array:
         assert isinstance(parameters, BernoulliParameters)
-        return np.asarray(x @ (parameters.log_p - parameters.log_q).T + parameters.log_q.sum(axis=1))
+        there = ~np.isnan(x)
+        if there.all():
+            return np.asarray(x @ (parameters.log_p - parameters.log_q).T + parameters.log_q.sum(axis=1))
+        known = np.where(there, x, 0.0)
+        return np.asarray(known @ parameters.log_p.T + (there - known) @ parameters.log_q.T)
 
 
 @dataclass(frozen=True)
@@ -233,7 +237,7 @@ class MixtureParameters(Parameters):
 
 
 def rows_of(block: Dense, columns: Columns, first: int, last: int) -> Array:
-    """Return rows as doubles, or as 0 and 1 where there is a threshold; all their cells must be there."""
+    """Return rows as doubles, or as 0 and 1 where there is a threshold; cells may be NaN only if the block has gaps."""
     block.reject_if_not_finite(slice(first, last))
-    x = np.concatenate([piece for _, piece in block.pieces(first, last)])
-    return np.asarray(x > columns.threshold if columns.threshold is not None else x, np.float64)
+    x = np.asarray(np.concatenate([piece for _, piece in block.pieces(first, last)]), np.float64)
+    return x if columns.threshold is None else np.where(np.isnan(x), np.nan, x > columns.threshold)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
+import secrets
+import stat
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
@@ -27,7 +28,7 @@ from suffice.schema import Array, codings, columns, schema
 from suffice.structures import Averaged, Chain, Full, Joint, Naive, Tree
 from suffice.tallies import CoMoments, Counts, Moments, PairCounts, Tally
 
-FORMAT = 1
+FORMAT = 2  # of 1 the digest is of the arrays alone
 CLASSIFIERS = (
     "BayesClassifier",
     "BernoulliNB",
@@ -59,6 +60,11 @@ class StoreError(ValueError):
 
 def save(model: Any, path: str | os.PathLike[str]) -> Path:
     """Write a fitted model to a file."""
+    return _replaced(Path(path), packed_up(model))
+
+
+def packed_up(model: Any) -> bytes:
+    """Return the content of the file that holds a fitted model."""
     from safetensors.numpy import save as packed
 
     name = type(model).__name__
@@ -71,10 +77,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
         "version": import_module("suffice").__version__,
         "classifier": name,
         "state": state,
-        "digest": _digest(arrays),
     }
-    content = packed(arrays or {"nothing": np.zeros(1)}, {"suffice": json.dumps(header)})
-    return _replaced(Path(path), content)
+    header["digest"] = _digest(arrays, header)
+    content: bytes = packed(arrays or {"nothing": np.zeros(1)}, {"suffice": json.dumps(header)})
+    return content
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -91,8 +97,10 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise StoreError(
             f"{path} was written by suffice {header.get('version')}, which is newer than this one; upgrade suffice"
         )
-    if header.get("classifier") not in CLASSIFIERS or _digest(arrays) != header.get("digest"):
-        raise StoreError(f"{path} is damaged: its sums are not those that were written; take it from a backup")
+    said = header.pop("digest", None)
+    expected = _digest(arrays) if header["format"] == 1 else _digest(arrays, header)
+    if header.get("classifier") not in CLASSIFIERS or said != expected:
+        raise StoreError(f"{path} is damaged: it does not hold what was written; take it from a backup")
     model = getattr(import_module("suffice"), header["classifier"])()
     try:
         for key, value in header["state"].items():
@@ -167,30 +175,38 @@ def _read(value: Any, arrays: dict[str, Array]) -> Any:
     return KINDS[kind](**named)
 
 
-def _digest(arrays: dict[str, Array]) -> str:
+def _digest(arrays: dict[str, Array], header: dict[str, Any] | None = None) -> str:
+    """Return the fingerprint of all that a file holds: its arrays, and its header but for the fingerprint itself."""
     hashed = hashlib.sha256()
     for name in sorted(name for name in arrays if name != "nothing"):
         hashed.update(name.encode())
         hashed.update(np.ascontiguousarray(arrays[name]).tobytes())
+    if header is not None:
+        hashed.update(json.dumps(header, sort_keys=True).encode())
     return hashed.hexdigest()
 
 
 def _replaced(path: Path, content: bytes) -> Path:
-    """Write to a file beside the path, and put it in its place when it is on the disk."""
+    """Write to a file beside the path, and put it in its place when it is on the disk.
+
+    What the path links to is replaced, not the link; who may read the old file may read the new one.
+    """
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    place = path.resolve()
+    beside = place.with_name(f".{place.name}.{secrets.token_hex(8)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with beside.open("xb") as file:
+            if place.exists():
+                beside.chmod(stat.S_IMODE(place.stat().st_mode))
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
+        os.replace(beside, place)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        beside.unlink(missing_ok=True)
         raise
-    folder = os.open(path.parent, os.O_RDONLY)
+    folder = os.open(place.parent, os.O_RDONLY)
     try:
         os.fsync(folder)
     finally:

@@ -9,7 +9,7 @@ from typing import Any
 from suffice.engines.opening import opened
 from suffice.engines.source import SAMPLE, Request, Scored, Source
 from suffice.plan import MOST_LEVELS, facts_of, family_of
-from suffice.tables import as_sheet, beside, missing_labels, only, split_frame
+from suffice.tables import as_sheet, beside, missing_labels, only, share_name, split_frame
 from suffice.tallies import Tally
 
 
@@ -71,7 +71,7 @@ class Scoring:
     @property
     def names(self) -> list[str]:
         """The names of the new columns."""
-        return ["prediction", *(f"p({label})" for label in self.model.classes_.tolist())]
+        return ["prediction", *map(share_name, self.model.classes_.tolist())]
 
     def __call__(self, frame: Any) -> Scored:
         """Return the new columns of a frame."""

@@ -127,6 +127,9 @@ class BayesClassifier(TabledClassifier):
                     self.__dict__[name] = near.__dict__[name]
             self.tally_ = tally
         self.target_name_ = target
+        self.__dict__.pop("weight_name_", None)
+        if weight is not None:
+            self.weight_name_ = weight
         return self
 
     def predict_table(self, source: Any) -> Any:
@@ -147,9 +150,10 @@ class BayesClassifier(TabledClassifier):
         self._learned()
         return predicted_at(self, source)
 
-    _kept = ("calibration_", "chosen_", "target_name_")
+    _kept = ("calibration_", "chosen_", "target_name_", "weight_name_")
     chosen_: dict[str, Any]
     target_name_: str
+    weight_name_: str
 
     @property
     def families_(self) -> dict[Any, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from suffice.cli.words import UserError, note
+from suffice.cli.words import UserError, as_typed, note
 
 app = typer.Typer(
     help="Generative classifiers on sufficient statistics: everything learned is a sum.",
@@ -32,7 +33,11 @@ Output = Annotated[str | None, typer.Option("--output", "-o", help="Where to wri
 Header = Annotated[
     bool | None, typer.Option("--header/--no-header", help="Whether a CSV names its columns (else: found out).")
 ]
-Delimiter = Annotated[str | None, typer.Option(help="What separates the cells of a CSV (else: found out).")]
+Delimiter = Annotated[
+    str | None, typer.Option(help="What separates the cells of a CSV: a character, or tab (else: found out).")
+]
+Weight = Annotated[str | None, typer.Option(help="A column with the weight of each row, if not the one learned.")]
+Drop = Annotated[bool, typer.Option("--drop-unlabelled", help="Leave out rows without a label.")]
 Json = Annotated[bool, typer.Option("--json", help="Say it as JSON, for machines.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where in the code an error comes from.", hidden=False)]
 
@@ -45,16 +50,23 @@ def command(example: str) -> Callable[[Callable[..., None]], Callable[..., None]
         def run(*given: Any, debug: bool = False, **named: Any) -> None:
             try:
                 with warnings.catch_warnings():
-                    warnings.showwarning = lambda message, *_, **__: note(f"note: {message}")
-                    warnings.simplefilter("always", UserWarning)
+                    warnings.showwarning = lambda message, *_, **__: note(f"note: {as_typed(str(message))}")
+                    # a command may ask the same twice, for labels and for probabilities: it is said once
+                    warnings.simplefilter("once", UserWarning)
                     function(*given, debug=debug, **named)
+                sys.stdout.flush()
             except BrokenPipeError:
-                sys.stderr.close()
+                # whoever reads has had enough; what is left to say goes nowhere
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
                 raise typer.Exit(0) from None
-            except (UserError, ValueError, OSError, TypeError, ImportError) as error:
+            except (typer.Exit, typer.Abort):
+                raise
+            except Exception as error:
                 if debug:
                     raise
-                note(f"error: {error}")
+                known = isinstance(error, (UserError, ValueError, OSError, TypeError, ImportError)) and str(error)
+                strange = f"{type(error).__name__}: {error}; --debug shows where"
+                note(f"error: {as_typed(str(error)) if known else strange}")
                 raise typer.Exit(1) from None
 
         run.__doc__ = f"{function.__doc__}\n\n\b\nExample:\n  {example}"
@@ -67,7 +79,9 @@ def command(example: str) -> Callable[[Callable[..., None]], Callable[..., None]
 def fit(
     file: Rows,
     target: Target,
-    output: Annotated[str, typer.Option("--output", "-o", help="The model file.")] = "model.suffice",
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="The model file; - is standard output.")
+    ] = "model.suffice",
     structure: Annotated[str, typer.Option(help="auto, naive, chain, tree, averaged, full or joint.")] = "auto",
     numeric: Annotated[str, typer.Option(help="Numbers: auto, gaussian, quantiles or mdl.")] = "auto",
     estimate: Annotated[str, typer.Option(help="mle, map, mean or predictive.")] = "mean",
@@ -77,7 +91,7 @@ def fit(
     ] = None,
     weight: Annotated[str | None, typer.Option(help="A column with the weight of each row.")] = None,
     calibrate: Annotated[str | None, typer.Option(help="temperature, vector or isotonic.")] = None,
-    drop_unlabelled: Annotated[bool, typer.Option(help="Leave out rows without a label.")] = False,
+    drop_unlabelled: Drop = False,
     header: Header = None,
     delimiter: Delimiter = None,
     json: Json = False,
@@ -115,6 +129,7 @@ def evaluate(
     model: Model,
     file: Rows,
     target: Other = None,
+    drop_unlabelled: Drop = False,
     header: Header = None,
     delimiter: Delimiter = None,
     json: Json = False,
@@ -123,7 +138,7 @@ def evaluate(
     """Say how well a model predicts rows whose labels are known."""
     from suffice.cli import commands
 
-    commands.evaluate(model, commands.Source(file, header, delimiter), target, json)
+    commands.evaluate(model, commands.Source(file, header, delimiter), target, drop_unlabelled, json)
 
 
 @command("suffice compare train.csv --target income")
@@ -132,6 +147,7 @@ def compare(
     target: Target,
     cv: Annotated[int, typer.Option(help="The number of folds.")] = 10,
     output: Annotated[str | None, typer.Option("--output", "-o", help="Where to write the best model to.")] = None,
+    drop_unlabelled: Drop = False,
     header: Header = None,
     delimiter: Delimiter = None,
     json: Json = False,
@@ -140,7 +156,7 @@ def compare(
     """Set structures, rules and priors side by side, on rows not learned."""
     from suffice.cli import commands
 
-    commands.compare(commands.Source(file, header, delimiter), target, cv, output, json)
+    commands.compare(commands.Source(file, header, delimiter), target, cv, output, drop_unlabelled, json)
 
 
 @command("suffice explain income.suffice new.csv --row 3")
@@ -165,7 +181,10 @@ def report(
     model: Model,
     data: Annotated[str | None, typer.Option(help="Rows with labels, to measure it on.")] = None,
     target: Other = None,
-    output: Annotated[str, typer.Option("--output", "-o", help="The page to write.")] = "report.html",
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="The page to write; - is standard output.")
+    ] = "report.html",
+    drop_unlabelled: Drop = False,
     header: Header = None,
     delimiter: Delimiter = None,
     debug: Debug = False,
@@ -173,7 +192,22 @@ def report(
     """Write a page about a model, to look at and to play with."""
     from suffice.cli import commands
 
-    commands.report(model, None if data is None else commands.Source(data, header, delimiter), target, output)
+    source = None if data is None else commands.Source(data, header, delimiter)
+    commands.report(model, source, target, output, drop_unlabelled)
+
+
+@command("suffice sql income.suffice --dialect postgres --table people -o score.sql")
+def sql(
+    model: Model,
+    dialect: Annotated[str, typer.Option(help="duckdb, postgres, sqlite, spark, bigquery or snowflake.")] = "duckdb",
+    table: Annotated[str, typer.Option(help="The table to score, such as people or shop.people.")] = "rows",
+    output: Output = "-",
+    debug: Debug = False,
+) -> None:
+    """Write a model as SQL, to predict where the rows are."""
+    from suffice.cli import commands
+
+    commands.sql(model, dialect, table, output or "-")
 
 
 @command("suffice learn income.suffice more.csv")
@@ -183,6 +217,8 @@ def learn(
     target: Other = None,
     output: Output = None,
     decay: Annotated[float | None, typer.Option(help="What is known still counts this much, from 0 to 1.")] = None,
+    weight: Weight = None,
+    drop_unlabelled: Drop = False,
     header: Header = None,
     delimiter: Delimiter = None,
     json: Json = False,
@@ -191,7 +227,8 @@ def learn(
     """Learn more rows, on top of what the model knows."""
     from suffice.cli import commands
 
-    commands.change("learn", model, commands.Source(file, header, delimiter), target, output, decay, json)
+    source = commands.Source(file, header, delimiter)
+    commands.change("learn", model, source, target, output, decay, json, weight=weight, drop=drop_unlabelled)
 
 
 @command("suffice forget income.suffice deleted.csv")
@@ -200,6 +237,8 @@ def forget(
     file: Rows,
     target: Other = None,
     output: Output = None,
+    weight: Weight = None,
+    drop_unlabelled: Drop = False,
     header: Header = None,
     delimiter: Delimiter = None,
     json: Json = False,
@@ -208,13 +247,14 @@ def forget(
     """Unlearn rows: the model is as if it had never met them."""
     from suffice.cli import commands
 
-    commands.change("forget", model, commands.Source(file, header, delimiter), target, output, None, json)
+    source = commands.Source(file, header, delimiter)
+    commands.change("forget", model, source, target, output, None, json, weight=weight, drop=drop_unlabelled)
 
 
 @command("suffice merge monday.suffice tuesday.suffice -o week.suffice")
 def merge(
     models: Annotated[list[str], typer.Argument(help="Two model files or more.", metavar="MODEL...")],
-    output: Annotated[str, typer.Option("--output", "-o", help="The model of all of them.")],
+    output: Annotated[str, typer.Option("--output", "-o", help="The model of all of them; - is standard output.")],
     json: Json = False,
     debug: Debug = False,
 ) -> None:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from suffice.cli import words
-from suffice.cli.files import read_table, split_target, target_of, write_table
+from suffice.cli import matching, words
+from suffice.cli.delimited import Hints
+from suffice.cli.facts import facts_of, shown, whole
+from suffice.cli.files import read_table, target_of, tell_of_dates, without_counter
+from suffice.cli.formats import check_place, write_table
+from suffice.cli.matching import rows_for
 from suffice.cli.words import UserError
+from suffice.tables import share_name, spoken
 
 
 @dataclass(frozen=True)
@@ -20,10 +27,10 @@ class Source:
     header: bool | None = None
     delimiter: str | None = None
 
-    def read(self) -> Any:
-        """Return the rows as a frame."""
+    def read(self, hints: Hints | None = None) -> Any:
+        """Return the rows as a frame, read by what is known of them."""
         with words.working(f"reading {self.name}"):
-            return read_table(self.name, self.header, self.delimiter)
+            return read_table(self.name, self.header, self.delimiter, hints)
 
 
 def load(name: str) -> Any:
@@ -31,6 +38,17 @@ def load(name: str) -> Any:
     from suffice import store
 
     return store.load(name)
+
+
+def saved(model: Any, output: str) -> Path | None:
+    """Write a model to a file; to standard output, if that is asked for: then nothing else may be said there."""
+    from suffice import store
+
+    if output != "-":
+        return Path(model.save(output))
+    sys.stdout.buffer.write(store.packed_up(model))
+    sys.stdout.buffer.flush()
+    return None
 
 
 def as_prior(said: str) -> Any:
@@ -56,50 +74,59 @@ def fit(
     """Learn a table and write the model."""
     from suffice.classifiers.bayes import BayesClassifier
 
-    frame = source.read()
+    check_place(output)
+    families = settings["families"] if isinstance(settings["families"], dict) else {}
+    frame = source.read(Hints(tuple(filter(None, (target, weight, *families)))))
     column = target_of(frame, target, source.name)
     weighed = None if weight is None else target_of(frame, weight, source.name)
-    model = BayesClassifier(**settings)
-    unlabelled = frame[column].null_count()
-    if unlabelled and not drop:
-        raise UserError(f"column {column!r} has no label in {unlabelled} rows; leave them out with --drop-unlabelled")
+    matching.check_labels(frame[column])
+    frame = matching.labelled(without_counter(frame, column), column, drop)
+    tell_of_dates(frame.drop([column, *families], strict=False), column)
+    model: Any = BayesClassifier(**settings)
     with words.working(f"learning {frame.height} rows"):
-        model.fit_table(frame, column, weight=weighed, missing_target="drop" if drop else "error")
-    written = model.save(output)
+        model.fit_table(frame, column, weight=weighed)
+    written = saved(model, output)
+    if written is None:
+        return
     if json:
-        words.as_json(_facts(model) | {"file": str(written)})
+        words.as_json(facts_of(model) | {"file": str(written)})
     else:
-        words.facts(f"learned {source.name}, written to {written}", _facts(model))
+        words.facts(f"learned {source.name}, written to {written}", shown(facts_of(model)))
 
 
 def predict(name: str, source: Source, output: str, proba: bool, keep: bool, reject_below: float | None) -> None:
     """Write the label and the probabilities of each row."""
     import polars as pl
 
-    frame, model = source.read(), load(name)
-    rows = _rows(model, frame)
+    check_place(output)
+    model = load(name)
+    frame = source.read(matching.hints_of(model, labelled=False))
+    rows = rows_for(model, frame)
     columns: dict[str, Any] = {}
     settings = {} if reject_below is None else {"reject_below": reject_below}
+    shares = [share_name(label) for label in model.classes_.tolist()] if proba else []
+    if taken := [its for its in ("prediction", *shares) if keep and its in frame.columns]:
+        raise UserError(f"{source.name} has a column {taken[0]!r} already: rename it, or leave out --keep")
     with words.working(f"predicting {frame.height} rows"):
         columns["prediction"] = model.predict(rows, **settings).tolist()
         found = model.predict_proba(rows) if proba else None
     if found is not None:
-        columns |= {f"p({label})": found[:, k] for k, label in enumerate(model.classes_.tolist())}
+        columns |= {share: found[:, k] for k, share in enumerate(shares)}
     said = pl.DataFrame(columns)
     write_table(frame.hstack(said) if keep else said, output)
 
 
-def evaluate(name: str, source: Source, target: str | None, json: bool) -> None:
+def evaluate(name: str, source: Source, target: str | None, drop: bool, json: bool) -> None:
     """Say how good a model is on rows with labels."""
     from suffice.decision.reliability import Reliability
     from suffice.validation.assessing import assessed
 
-    frame, model = source.read(), load(name)
-    X, y = _split(model, frame, target, source.name)
+    model = load(name)
+    X, y = _split(model, source, target, drop)
     known = model.classes_.tolist()
     codes = np.array([known.index(label) if label in known else -1 for label in y])
-    with words.working(f"predicting {frame.height} rows"):
-        log_proba = model.predict_log_proba(_rows(model, X))
+    with words.working(f"predicting {len(codes)} rows"):
+        log_proba = model.predict_log_proba(rows_for(model, X))
     found = assessed(log_proba, codes)
     right, n = float(found.right.mean()), len(codes)
     low, high = _wilson(right, n)
@@ -113,7 +140,7 @@ def evaluate(name: str, source: Source, target: str | None, json: bool) -> None:
     }
     said = log_proba.argmax(axis=1)
     confusion = {
-        str(label): {str(other): int(((codes == k) & (said == j)).sum()) for j, other in enumerate(known)}
+        spoken(label): {spoken(other): int(((codes == k) & (said == j)).sum()) for j, other in enumerate(known)}
         for k, label in enumerate(known)
     }
     if (codes < 0).any():
@@ -123,23 +150,27 @@ def evaluate(name: str, source: Source, target: str | None, json: bool) -> None:
     if json:
         words.as_json(measured | {"confusion": confusion})
         return
-    shown = dict(measured) | {"accuracy": f"{right:.4f} (95 %: {low:.4f} to {high:.4f})"}
-    shown.pop("accuracy_interval")
-    words.facts(f"{name} on {source.name}", shown)
+    said_of = dict(measured) | {"accuracy": f"{right:.4f} (95 %: {low:.4f} to {high:.4f})"}
+    said_of.pop("accuracy_interval")
+    words.facts(f"{name} on {source.name}", said_of)
     lines = [[label, *counts.values()] for label, counts in confusion.items()]
-    words.table(["true \\ said", *map(str, known)], lines)
+    words.table(["true \\ said", *map(spoken, known)], lines)
 
 
-def compare(source: Source, target: str, cv: int, output: str | None, json: bool) -> None:
+def compare(source: Source, target: str, cv: int, output: str | None, drop: bool, json: bool) -> None:
     """Say which structure, rule and prior predicts best."""
     from suffice.selection.comparison import compare as compared
 
-    frame = source.read()
-    X, y = split_target(frame, target, source.name)
-    found = compared(X, _labels(y, target), cv=cv)
+    check_place(output or "-")
+    frame = source.read(Hints((target,)))
+    column = target_of(frame, target, source.name)
+    matching.check_labels(frame[column])
+    frame = matching.labelled(without_counter(frame, column), column, drop)
+    found = compared(frame.drop(column), frame[column].to_list(), cv=cv)
     if output is not None:
-        found.best_.target_name_ = target_of(frame, target, source.name)
-        found.best_.save(output)
+        found.best_.target_name_ = column
+        if saved(found.best_, output) is None:
+            return
     if json:
         words.as_json(found.table)
         return
@@ -154,15 +185,17 @@ def compare(source: Source, target: str, cv: int, output: str | None, json: bool
 
 def explain(name: str, source: Source, row: int, label: str | None, json: bool) -> None:
     """Say what each feature of a row adds."""
-    frame, model = source.read(), load(name)
+    model = load(name)
+    _check_able(model, name, "explain", "takes no prediction apart")
+    frame = source.read(matching.hints_of(model, labelled=False))
     if not 0 <= row < frame.height:
         raise UserError(f"there is no row {row}: {source.name} has {frame.height}, counted from 0")
-    found = model.explain(_rows(model, frame[row : row + 1]))
-    named = {str(each): each for each in found.classes}
+    found = model.explain(rows_for(model, frame[row : row + 1]))
+    named = {said: each for each in found.classes for said in (str(each), spoken(each))}
     if label is not None and label not in named:
-        raise UserError(f"{label!r} is no class; there are {', '.join(named)}")
+        raise UserError(f"{label!r} is no class; there are {', '.join(map(spoken, found.classes))}")
     parts = found.log_odds(0, None if label is None else named[label])
-    shares = {str(each): float(p) for each, p in zip(found.classes, np.exp(found.log_proba[0]), strict=True)}
+    shares = {spoken(each): float(p) for each, p in zip(found.classes, np.exp(found.log_proba[0]), strict=True)}
     if json:
         listed = [{"feature": feature, "value": value, "nats": nats} for feature, value, nats in parts]
         words.as_json({"probabilities": shares, "contributions": listed, "sentence": found.sentence(0)})
@@ -172,45 +205,85 @@ def explain(name: str, source: Source, row: int, label: str | None, json: bool) 
     words.facts("", {"": found.sentence(0)})
 
 
-def report(name: str, source: Source | None, target: str | None, output: str) -> None:
+def report(name: str, source: Source | None, target: str | None, output: str, drop: bool) -> None:
     """Write the page."""
-    from suffice.report import write
+    from suffice.report import render
 
+    check_place(output)
     model = load(name)
-    X, y = (None, None) if source is None else _split(model, source.read(), target, source.name)
+    X, y = (None, None) if source is None else _split(model, source, target, drop)
     with words.working("writing the page"):
-        written = write(model, output, None if X is None else _rows(model, X), y)
-    words.facts("", {"written to": str(written)})
+        page = render(model, None if X is None else rows_for(model, X), y)
+    if output == "-":
+        sys.stdout.write(page)
+        return
+    Path(output).write_text(page, encoding="utf-8")
+    words.facts("", {"written to": output})
+
+
+def sql(name: str, dialect: str, table: str, output: str) -> None:
+    """Write the model as one SELECT."""
+    check_place(output)
+    model = load(name)
+    if not hasattr(model, "to_sql"):
+        raise UserError(f"{name} is a {type(model).__name__}, which has no form in SQL; use suffice predict")
+    statement = model.to_sql(dialect, table=table)
+    if output == "-":
+        sys.stdout.write(statement)
+        return
+    Path(output).write_text(statement, encoding="utf-8")
+    words.facts("", {"written to": output})
 
 
 def change(
-    what: str, name: str, source: Source, target: str | None, output: str | None, decay: float | None, json: bool
+    what: str,
+    name: str,
+    source: Source,
+    target: str | None,
+    output: str | None,
+    decay: float | None,
+    json: bool,
+    *,
+    weight: str | None = None,
+    drop: bool = False,
 ) -> None:
     """Learn or forget rows, and write the model back."""
+    check_place(output or name)
     model = load(name)
-    X, y = _split(model, source.read(), target, source.name)
-    before = float(model.class_count_.sum())
+    _check_able(model, name, "forget", f"cannot {what} rows: it is fitted anew")
+    frame = source.read(matching.hints_of(model, target, weight))
+    X, y = matching.split(model, frame, target, source.name, drop)
+    X, weights = matching.weights_for(model, X, weight, source.name, what)
+    rows, before = rows_for(model, X, grow=True), float(model.class_count_.sum())
     if what == "learn":
-        model.partial_fit(_rows(model, X), y, decay=decay)
+        model.partial_fit(rows, y, sample_weight=weights, decay=decay)
+        if weight is not None and not hasattr(model, "weight_name_"):
+            model.weight_name_ = weight
     else:
-        model.forget(_rows(model, X), y)
+        model.forget(rows, y, sample_weight=weights)
         if not len(model.tally_.class_count):
             raise UserError(
                 "these are all rows that the model has learned: nothing would be left; delete the file instead"
             )
-    written = model.save(output or name)
+    written = saved(model, output or name)
     after, digest = float(model.class_count_.sum()), model.tally_.digest()
+    if written is None:
+        return
     if json:
-        words.as_json({"rows_before": before, "rows": after, "digest": digest, "file": str(written)})
+        rows_of = {"rows_before": whole(before), "rows": whole(after)}
+        words.as_json(rows_of | {"digest": digest, "file": str(written)})
     else:
-        words.facts("", {"rows": f"{before:g} -> {after:g}", "digest": digest, "written to": written})
+        said = f"{words.number(before)} -> {words.number(after)}"
+        words.facts("", {"rows": said, "digest": digest, "written to": written})
 
 
 def merge(names: list[str], output: str, json: bool) -> None:
     """Add models up."""
     if len(names) < 2:
         raise UserError("there must be two models or more to merge")
+    check_place(output)
     total = load(names[0])
+    _check_able(total, names[0], "__add__", "has no sum")
     for name in names[1:]:
         other = load(name)
         if type(other) is not type(total):
@@ -218,63 +291,37 @@ def merge(names: list[str], output: str, json: bool) -> None:
                 f"{names[0]} is a {type(total).__name__} and {name} a {type(other).__name__}: they have no sum"
             )
         total = total + other
-    written = total.save(output)
+    written = saved(total, output)
     rows, digest = float(total.class_count_.sum()), total.tally_.digest()
+    if written is None:
+        return
     if json:
-        words.as_json({"rows": rows, "digest": digest, "file": str(written)})
+        words.as_json({"rows": whole(rows), "digest": digest, "file": str(written)})
     else:
-        words.facts("", {"rows": f"{rows:g}", "digest": digest, "written to": written})
+        words.facts("", {"rows": words.number(rows), "digest": digest, "written to": written})
 
 
 def info(name: str, json: bool) -> None:
     """Say what a model is."""
     model = load(name)
     if json:
-        words.as_json(_facts(model))
+        words.as_json(facts_of(model))
     else:
-        words.facts(name, _facts(model))
+        words.facts(name, shown(facts_of(model)))
 
 
-def _facts(model: Any) -> dict[str, Any]:
-    """Return what a model says of itself."""
-    found: dict[str, Any] = {"classifier": type(model).__name__, "target": getattr(model, "target_name_", None)}
-    if hasattr(model, "tally_"):
-        shares = model.class_count_ / model.class_count_.sum()
-        labels = zip(model.classes_.tolist(), shares.tolist(), strict=True)
-        found |= {"rows": f"{model.class_count_.sum():g}", "classes": ", ".join(f"{a} {p:.1%}" for a, p in labels)}
-        found |= {"parameters": f"{model.n_parameters_:,}", "digest": model.tally_.digest()}
-    if hasattr(model, "families_"):
-        by_family: dict[str, list[str]] = {}
-        for column, family in model.families_.items():
-            by_family.setdefault(family, []).append(str(column))
-        found |= {family: ", ".join(columns) for family, columns in by_family.items()}
-        found |= {f"left out: {column}": reason for column, reason in model.left_out_.items()}
-    if getattr(model, "calibrate", None) is not None:
-        found["calibration"] = repr(model.calibration_)
-    said = {name: value for name, value in model.get_params(deep=False).items() if value is not None}
-    return found | {"settings": ", ".join(f"{name}={value!r}" for name, value in said.items())}
+def _check_able(model: Any, name: str, method: str, otherwise: str) -> None:
+    """Raise if this kind of model cannot do what is asked."""
+    if not hasattr(model, method):
+        raise UserError(f"{name} is a {type(model).__name__}, which {otherwise}")
 
 
-def _rows(model: Any, frame: Any) -> Any:
-    """Return the rows as the model takes them: without the target, if that is among them."""
-    target = getattr(model, "target_name_", None)
-    frame = frame.drop(target) if target in frame.columns else frame
-    return frame if hasattr(model, "families_") else frame.to_numpy()
-
-
-def _split(model: Any, frame: Any, target: str | None, name: str) -> tuple[Any, list[Any]]:
-    """Return rows and labels; the labels are in the column that was learned, if no other is named."""
-    asked = target or getattr(model, "target_name_", None)
-    if asked is None:
-        raise UserError("the model does not know which column has the labels: say --target")
-    X, y = split_target(frame, asked, name)
-    return X, _labels(y, asked)
-
-
-def _labels(column: Any, target: str) -> list[Any]:
-    if column.null_count():
-        raise UserError(f"column {target!r} has no label in {column.null_count()} rows; leave them out")
-    return column.to_list()  # type: ignore[no-any-return]
+def _split(model: Any, source: Source, target: str | None, drop: bool) -> tuple[Any, list[Any]]:
+    """Return rows and labels, of which some must be known."""
+    frame = source.read(matching.hints_of(model, target))
+    X, y = matching.split(model, frame, target, source.name, drop)
+    matching.check_known(y, model.classes_.tolist(), target or str(matching.target_name(model)))
+    return X, y
 
 
 def _wilson(share: float, n: int, z: float = 1.96) -> tuple[float, float]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +20,27 @@ def note(message: str) -> None:
     sys.stderr.write(f"suffice: {' '.join(message.split())}\n")
 
 
+def as_typed(message: str) -> str:
+    """Return a message of the library with its settings as they are typed on the command line.
+
+    >>> as_typed("turn it into numbers, or learn it as levels: families={'age': 'categorical'}")
+    'turn it into numbers, or learn it as levels: --family age=categorical'
+    """
+    message = re.sub(r"families=\{(['\"])(.+?)\1: (['\"]?)([\w…]+)\3\}", r"--family \2=\4", message)
+    return message.replace("families={…}", "--family").replace("missing_target='drop'", "--drop-unlabelled")
+
+
+def number(value: float) -> str:
+    """Return a number as people read it: whole ones in groups of three digits, and no exponent.
+
+    >>> number(1234567.0), number(60), number(1234.5678), number(0.25)
+    ('1,234,567', '60', '1,234.57', '0.25')
+    """
+    if float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:,.2f}" if abs(value) >= 100 else f"{value:.4g}"
+
+
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """Show on a terminal that something is being done, while it is."""
@@ -31,15 +54,19 @@ def working(what: str) -> Iterator[None]:
 
 
 def as_json(facts: Any) -> None:
-    """Write facts as JSON."""
-    sys.stdout.write(json.dumps(facts, default=_plain, ensure_ascii=False, indent=2) + "\n")
+    """Write facts as JSON; what JSON has no number for, such as infinity, is written as a word."""
+    sys.stdout.write(json.dumps(_finite(facts), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
 
 
 def _console() -> Any:
     """Return where to write: as wide as the terminal, and wide where there is none."""
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else 160, soft_wrap=False)
+    class Plain(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # which ends every command in one way, whoever writes
+
+    return Plain(width=None if sys.stdout.isatty() else 160, soft_wrap=False)
 
 
 def facts(title: str, named: Mapping[str, Any]) -> None:
@@ -86,5 +113,16 @@ def _is_number(cell: Any) -> bool:
     return True
 
 
-def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value.tolist() if hasattr(value, "tolist") else str(value)
+def _finite(value: Any) -> Any:
+    """Return facts of numbers, words, lists and objects alone."""
+    if isinstance(value, Mapping):
+        return {str(key): _finite(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(each) for each in value]
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if hasattr(value, "tolist"):
+        return _finite(value.tolist())
+    if isinstance(value, float):
+        return None if math.isnan(value) else value if math.isfinite(value) else str(value)
+    return str(value)

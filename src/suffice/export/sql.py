@@ -26,6 +26,7 @@ from suffice.schema import Columns, Words
 from suffice.structures.averaged import AveragedParameters
 from suffice.structures.joint import JointParameters
 from suffice.structures.tree import TreeParameters
+from suffice.tables import share_name
 
 # Numbers that a statement may hold: a database takes longer to read more of them than to score with them.
 MOST_NUMBERS = 100_000
@@ -71,7 +72,7 @@ def written(
     if calibration is not None:
         found = calibrated(draft, calibration, found, prior)
     said = {"prediction": _label(draft, found, classes, int(np.argmax(prior)))}
-    said |= {f"p({_spoken(label)})": term for label, term in zip(classes, found.shares(draft), strict=True)}
+    said |= {share_name(label): term for label, term in zip(classes, found.shares(draft), strict=True)}
     return draft.select({name: _if_known(draft, term) for name, term in said.items()})
 
 
@@ -94,11 +95,6 @@ def _if_known(draft: Draft, term: Term) -> Term:
     if not draft.unknown:
         return term
     return choose([(exp.Not(this=exp.Paren(this=exp.or_(*draft.unknown))), term)])
-
-
-def _spoken(label: Any) -> str:
-    """Return a label as the command line names its column: truth as true and false."""
-    return str(label).lower() if isinstance(label, bool) else str(label)
 
 
 def _literal(label: Any) -> Term:

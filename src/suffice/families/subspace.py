@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from suffice.families.family import Parameters
+from suffice.families.family import Parameters, plain_rows
 from suffice.schema import Array, Columns
 from suffice.tables import Block, Dense
 
@@ -74,6 +74,17 @@ class Subspace(Parameters):
             scaled = self.mean / self.scale
             slopes += (scaled - (scaled @ self.axes) @ self.axes.T) / (self.scale * self.floor)
         return "linear", slopes, np.asarray(-0.5 * (self.mean * slopes).sum(axis=1))
+
+    def evidence(self, columns: Columns, block: Block) -> Array:
+        """Return what each column adds: its part of (x − μ)ᵀ Σ⁻¹ (x − μ), and an equal share of what all have."""
+        x, _ = plain_rows(block)
+        away = x - self.mean
+        pulled = (away @ self.whitening) @ self.whitening.T
+        if self.floor > 0:
+            scaled = away / self.scale
+            pulled += (scaled - (scaled @ self.axes) @ self.axes.T) / (self.scale * self.floor)
+        log_det, size = self.log_det
+        return np.asarray(-0.5 * (away * pulled + (log_det + size * np.log(2 * np.pi)) / away.shape[-1]))
 
     def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
         assert isinstance(block, Dense)

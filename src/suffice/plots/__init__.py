@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes  # a name for files of pictures, which are typed with it
 
     from suffice.plots.areas import boundary
     from suffice.plots.beliefs import belief
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from suffice.plots.totals import Points, Scale
 
 __all__ = [
-    "Axes",
     "Points",
     "Scale",
     "belief",
@@ -80,10 +79,19 @@ def plain(name: Any, most: int = 28) -> str:
     >>> plain("_cost in $")
     ' _cost in \\$'
     """
-    words = " ".join(str(name).split())
-    words = words if len(words) <= most else words[: most - 1] + "…"
+    words = shortened(" ".join(str(name).split()), most)
     # a legend leaves out what starts with _
     return (" " if words.startswith("_") else "") + words.replace("$", r"\$")
+
+
+def shortened(words: str, most: int) -> str:
+    """Return words without their middle, if they are long: what tells names apart is often at the end.
+
+    >>> shortened("class number 07", 10), shortened("short", 10)
+    ('class…r 07', 'short')
+    """
+    end = (most - 1) // 2
+    return words if len(words) <= most else f"{words[: most - 1 - end]}…{words[len(words) - end :]}"
 
 
 def percent(log_share: float) -> str:
@@ -176,4 +184,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__) - {"Axes"})
+    return sorted(set(globals()) | set(__all__))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 STEPS = 240
 MARKERS = "os^Dvp*X"
-LISTED = 12  # classes in a legend; more are named where their rows are
+LISTED = 40  # classes in a legend; more are named where their rows are
 
 
 def boundary(models: Any, X: Any, y: Any, columns: Sequence[Any] = (0, 1), *, ax: Any = None) -> Any:
@@ -48,6 +48,9 @@ def boundary(models: Any, X: Any, y: Any, columns: Sequence[Any] = (0, 1), *, ax
         each.set_title(f"{plain(name, 32)}: {100 * right:.1f} % of these rows", fontsize="small", loc="left")
     if len(np.unique(labels)) <= LISTED:
         legend_beside(axes[-1], markerscale=1.0 if len(points) < 500 else 2.5)
+    else:
+        for each, model in zip(axes, named.values(), strict=True):
+            _named_in_place(each, model.classes_.tolist(), points, labels)
     return np.array(axes, object) if several else axes[0]
 
 
@@ -125,14 +128,31 @@ def _rows(ax: Axes, classes: list[Any], points: Array, labels: Array) -> None:
                 mine[:, 1],
                 s=small,
                 color=COLOURS[k % len(COLOURS)],
-                marker=MARKERS[k % len(MARKERS)],
+                # no two classes have both alike, as long as there are enough
+                marker=MARKERS[(k + k // len(COLOURS)) % len(MARKERS)],
                 edgecolor="w",
                 linewidth=0.4,
                 label=plain(label, 20),
             )
-            if len(classes) > LISTED:
-                x, y = np.median(mine, axis=0)
-                ax.text(x, y, plain(label, 10), fontsize=6.5, ha="center", va="center")
+
+
+def _named_in_place(ax: Axes, classes: list[Any], points: Array, labels: Array) -> None:
+    """Write the classes' names where their rows are, those of most rows first; none is written over another."""
+    whole: Any = ax.figure.figure  # of a part of a figure, all of it
+    whole.draw_without_rendering()  # where things are is known only when all else is laid out
+    taken: list[Any] = []
+    for label in sorted(classes, key=lambda each: -int((labels == each).sum())):
+        mine = points[labels == label]
+        if not len(mine):
+            continue
+        x, y = np.median(mine, axis=0)
+        text = ax.text(x, y, plain(label, 10), fontsize=6.5, ha="center", va="center", zorder=5)
+        text.set_in_layout(False)
+        box = text.get_window_extent()
+        if any(box.overlaps(other) for other in taken):
+            text.remove()
+        else:
+            taken.append(box)
 
 
 def _rgb(colour: str) -> list[float]:

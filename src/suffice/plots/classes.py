@@ -28,6 +28,7 @@ def densities(model: Any, X: Any = None, y: Any = None, column: Any = 0, *, ax: 
     if (X is None) != (y is None):
         raise ValueError("X and y belong together: pass both, for a histogram of each class, or neither")
     title = _title(model, column)
+    _refuse_shares(model, title)
     seen = [] if X is None else _all_held(model, X, title)
     labels = [] if y is None else np.asarray(y).tolist()
     if len(seen) != len(labels):
@@ -39,7 +40,8 @@ def densities(model: Any, X: Any = None, y: Any = None, column: Any = 0, *, ax: 
         _bars(ax, scale, classes, seen, labels)
     else:
         _curves(ax, scale, classes, seen, labels)
-    ax.set_xlabel(plain(title, 60))
+    # a long name would run into the power of ten that stands at the right
+    ax.set_xlabel(plain(title, 60), loc="left" if len(title) > 40 else "center")
     ax.set_ylim(bottom=0)
     legend_beside(ax, "class")
     return ax
@@ -48,12 +50,6 @@ def densities(model: Any, X: Any = None, y: Any = None, column: Any = 0, *, ax: 
 def density_of(model: Any, title: str, seen: list[Any]) -> Scale:
     """Return log p(value given class) at values of one column, all other columns empty."""
     place, number, j = dict(columns_of(model))[title]
-    block = model.tally_.schema.blocks[number]
-    if block.family in ("multinomial", "complement", "text"):
-        raise ValueError(
-            f"{title} is one of many counts that share a total: it has a share in each class and no density of its "
-            "own; draw means(model)"
-        )
     kind, values, edges = values_of(model, (place, number, j), seen)
     if hasattr(model, "covariance_"):  # its columns vary together: the marginal of one has its own variance
         spread = np.sqrt(np.diagonal(model.covariance_, axis1=-2, axis2=-1)[..., j])
@@ -66,6 +62,21 @@ def density_of(model: Any, title: str, seen: list[Any]) -> Scale:
     rows[:, place] = [max(numbers) + 1 if value == OTHER and numbers else value for value in values]
     explanation = quietly(model, rows)
     return Scale(title, kind, values, explanation.contributions[:, :, explanation.features.index(title)], edges)
+
+
+def _refuse_shares(model: Any, title: str) -> None:
+    """Raise if a column is counted together with others, and so has no density of its own."""
+    block = model.tally_.schema.blocks[dict(columns_of(model))[title][1]]
+    if block.family == "text":
+        raise ValueError(
+            f"{title} is a text: its words have shares in each class, and it has no density; draw waterfall or "
+            "marked_text of one row's explanation, or write a report, which names the words of each class"
+        )
+    if block.family in ("multinomial", "complement"):
+        raise ValueError(
+            f"{title} is one of many counts that share a total: it has a share in each class and no density of its "
+            "own; draw means(model)"
+        )
 
 
 def means(model: Any, shape: tuple[int, int] | None = None, *, ax: Axes | None = None) -> Axes:
@@ -172,8 +183,9 @@ def _bins(scale: Scale, x: Array, here: Array) -> list[float]:
 def _steps(scale: Scale, here: Array) -> tuple[Array, Array]:
     """Return steps whose area is the probability of each bin; the outer bins end with the rows, or look as wide."""
     edges = np.array(scale.edges)
-    if not len(edges):
-        return np.array([0.0, 1.0]), np.exp(scale.evidence[[0, 0]])
+    if not len(edges):  # one bin, as wide as the rows
+        low, high = (float(here.min()), float(here.max())) if len(here) and np.ptp(here) > 0 else (0.0, 1.0)
+        return np.array([low, high]), np.exp(scale.evidence[[0, 0]]) / (high - low)
     wide = (edges[-1] - edges[0]) / (len(edges) - 1) if len(edges) > 1 else max(abs(edges[0]), 1.0)
     low = min(here.min(), edges[0]) if len(here) else edges[0] - wide
     high = max(here.max(), edges[-1]) if len(here) else edges[-1] + wide
@@ -196,7 +208,7 @@ def _bars(ax: Axes, scale: Scale, classes: list[Any], seen: list[Any], labels: l
         if mine:
             rows = np.bincount(mine, minlength=levels) / len(mine)
             ax.plot(at, rows, "_", color="k", markersize=max(3, 90 * wide / levels), markeredgewidth=1.2)
-    words = [plain(value if isinstance(value, str) else f"{value:g}", 16) for value in scale.values]
+    words = [plain(value if isinstance(value, (str, bool)) else f"{value:g}", 16) for value in scale.values]
     if scale.edges and scale.values[0]:
         words = [f"≤ {scale.values[0]:g}", f"> {scale.values[0]:g}"]
     crowded = sum(map(len, words)) > 70

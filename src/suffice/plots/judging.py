@@ -21,7 +21,11 @@ def ladder(table: Sequence[dict[str, Any]], ax: Axes | None = None) -> Axes:
         colour = RED if line["worse"] else BLUE
         ax.errorbar(line["log_loss"], place, xerr=2 * line["log_loss_se"], fmt="o", color=colour, capsize=3)
         ax.annotate(
-            f"{line['accuracy']:.1%}", (1.01, place), xycoords=("axes fraction", "data"), va="center", fontsize="small"
+            f"{100 * line['accuracy']:.1f} %",
+            (1.01, place),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            fontsize="small",
         )
     ax.set_yticks(places, [plain(line["model"], 60) for line in table])
     ax.set_xlabel("log-loss of rows not learned (bars: two standard errors; right: accuracy)")
@@ -78,7 +82,8 @@ def confusion(y_true: Any, said: Any, X: Any = None, *, ax: Axes | None = None) 
         raise ValueError("confusion(y_true, labels) has no use for X: leave it out, or pass a model in place of labels")
     labels, counts = _counted(np.asarray(y_true).tolist(), np.asarray(said).tolist())
     size = len(labels)
-    ax = axes_for(ax, (2.2 + 0.42 * size, 2.0 + 0.38 * size))
+    # of one or two classes the title is wider than the picture
+    ax = axes_for(ax, (max(2.2 + 0.42 * size, 4.4), 2.0 + 0.38 * size))
     rows = counts.sum(axis=1, keepdims=True)
     shares = counts / np.where(rows > 0, rows, 1)
     ax.imshow(shares, cmap="Blues", vmin=0, vmax=1)

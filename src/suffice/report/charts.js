@@ -28,6 +28,9 @@ const sure = (share) => (share > 0.999 && share < 1 ? "> 99.9 %" : share < 0.001
 const signed = (value) => (value > 0 ? "+" : value < 0 ? "−" : "") + (Math.abs(value) === Infinity ? "∞" : Math.abs(value).toFixed(2));
 const grouped = (value) => value.toLocaleString("en", { maximumFractionDigits: 2 });
 
+/** Return a number of four digits or more that count, in groups of three. */
+const rounded = (value) => Number(value.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 15 });
+
 /** Return a value as people read it. */
 function shown(value) {
   if (value === null || value === undefined) return "(empty)";
@@ -57,8 +60,10 @@ function twoSided(value, most) {
 
 /** Return a table from headings and lines of cells; a cell is text or an element. */
 function table(headings, lines, attributes = {}) {
-  const head = el("thead", {}, el("tr", {}, headings.map((heading) => el("th", { scope: "col" }, heading))));
-  const body = lines.map((cells) => el("tr", {}, cells.map((cell, j) => (j ? el("td", {}, cell) : el("th", { scope: "row" }, cell)))));
+  // what is too long is cut off, and can be read by pointing at it
+  const title = (cell, scope) => el("th", { scope, title: typeof cell === "string" ? cell || null : null }, cell);
+  const head = el("thead", {}, el("tr", {}, headings.map((heading) => title(heading, "col"))));
+  const body = lines.map((cells) => el("tr", {}, cells.map((cell, j) => (j ? el("td", {}, cell) : title(cell, "row")))));
   return el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": attributes.label || "table" }, el("table", { class: attributes.class }, head, el("tbody", {}, body)));
 }
 

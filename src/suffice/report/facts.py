@@ -26,6 +26,7 @@ def about(model: Any, tally: Tally, features: list[Feature]) -> dict[str, Any]:
     settings = {name: repr(value) for name, value in model.get_params(deep=False).items() if value is not None}
     return {
         "kind": type(model).__name__,
+        "target": getattr(model, "target_name_", None),
         "rows": float(count.sum()),
         "classes": [
             {"name": str(label), "rows": float(n), "share": float(n / max(count.sum(), 1e-300))}
@@ -131,13 +132,19 @@ def warnings_of(model: Any, tally: Tally) -> list[str]:
     for label, n, part in zip(labels, count.tolist(), share.tolist(), strict=True):
         if part < RARE_SHARE / max(len(labels) / 2, 1) or n < RARE_ROWS:
             found.append(
-                f"Class {str(label)!r} is rare: {n:g} rows, {part:.1%} of all. What is said of it is uncertain."
+                f"Class {str(label)!r} is rare: {_count(n)} rows, {100 * part:.1f} % of all. "
+                "What is said of it is uncertain."
             )
     if len(labels) == 1:
         found.append("There is only one class, so there is nothing to tell apart.")
     if getattr(model, "estimate", None) == "mle":
         found.append('estimate="mle": what was never seen in a class is held to be impossible there.')
     return found
+
+
+def _count(n: float) -> str:
+    """Return a number of rows as the page writes it, in groups of three digits."""
+    return f"{n:,.0f}" if float(n).is_integer() else f"{n:,.2f}"
 
 
 def _few(names: list[str]) -> str:

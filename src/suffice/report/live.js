@@ -43,7 +43,7 @@ function showResult(engine, row, node, status) {
   const shares = probabilities(engine, row);
   const order = shares.map((_, k) => k).sort((a, b) => shares[b] - shares[a]);
   const [best, next] = order;
-  status.textContent = `Most probable: ${engine.classes[best]}, ${sure(shares[best])}`;
+  status.textContent = `Most probable${data.about.target ? ` ${data.about.target}` : ""}: ${engine.classes[best]}, ${sure(shares[best])}`;
   const listed = order.length > SHOWN_CLASSES ? order.slice(0, SHOWN_CLASSES) : shares.map((_, k) => k);
   const classes = listed.map((k) => line(engine.classes[k], bar(shares[k], { tone: k === best ? "accent" : "quiet" }), sure(shares[k])));
   const children = [el("h3", {}, "Probabilities"), el("div", { class: "lines", id: "live-probabilities" }, classes)];
@@ -51,7 +51,10 @@ function showResult(engine, row, node, status) {
   node.replaceChildren(...children);
 }
 
-const line = (name, graph, value) => el("div", { class: "line-of" }, el("span", { class: "name", title: name }, name), graph, el("span", { class: "value" }, value));
+const line = (name, graph, value) => el("div", { class: "line-of" }, el("span", { class: "name", title: name }, inTwo(name)), graph, el("span", { class: "value" }, value));
+
+/** Return a long name in two parts, of which the first is cut off where there is no room: names often differ at the end. */
+const inTwo = (name) => (name.length <= 16 ? name : [el("span", { class: "start" }, name.slice(0, -7)), el("span", {}, name.slice(-7))]);
 
 function contributionsOf(engine, row, best, next) {
   const { prior, parts } = logOddsParts(engine, row, best, next);
@@ -65,7 +68,9 @@ function contributionsOf(engine, row, best, next) {
   const lines = [line("how common they are", twoSided(prior, finite), signed(prior))];
   for (const part of shownParts) lines.push(line(`${part.name} = ${shown(part.value)}`, twoSided(part.nats, finite), signed(part.nats)));
   const rest = parts.length - shownParts.length;
-  const more = rest ? el("p", { class: "note" }, `${rest} more add ${signed(sum(parts.map((part) => part.nats)) - sum(shownParts.map((part) => part.nats)))}.`) : null;
+  const left = sum(parts.map((part) => part.nats)) - sum(shownParts.map((part) => part.nats));
+  const said = Math.abs(left) < 0.005 ? (rest === 1 ? "says next to nothing" : "say next to nothing") : `${rest === 1 ? "adds" : "add"} ${signed(left)}`;
+  const more = rest ? el("p", { class: "note" }, `${grouped(rest)} more ${said}.`) : null;
   return [head, note, el("div", { class: "lines wide", id: "live-contributions" }, lines), more].filter(Boolean);
 }
 

@@ -16,8 +16,9 @@ function aboutSection({ about }) {
   const classes = about.classes.map((its) => line(its.name, bar(its.share), `${percent(its.share)} · ${grouped(its.rows)}`));
   const families = Object.entries(about.families).map(([family, names]) => [family, names]);
   const settings = Object.entries(about.settings).map(([name, value]) => el("li", {}, el("code", {}, `${name} = ${value}`)));
+  const predicted = about.target ? ["It predicts ", el("strong", {}, about.target), ". "] : [];
   return section("What it is", "about",
-    el("p", {}, el("code", {}, about.kind), ": Bayes’ rule, p(class | x) ∝ p(class) · p(x | class); ", about.structure, "."),
+    el("p", {}, predicted, el("code", {}, about.kind), ": Bayes’ rule, p(class | x) ∝ p(class) · p(x | class); ", about.structure, "."),
     el("div", { class: "figures" }, figures),
     el("h3", {}, "Classes"), el("div", { class: "lines wide" }, classes),
     el("h3", {}, "Columns by family"), table(["Family", "Columns"], families, { label: "Columns by family" }),
@@ -64,7 +65,7 @@ function confusionSection({ quality, about }) {
   const most = Math.max(1, ...quality.confusion.map((counts, k) => Math.max(0, ...counts.filter((_, j) => j !== k))));
   const lines = quality.confusion.map((counts, k) => [
     names[k],
-    ...counts.map((count, j) => el("span", { class: j === k ? "tint right" : "tint wrong", style: { "--share": j === k ? count / Math.max(1, sum(counts)) : count / most } }, count || "·")),
+    ...counts.map((count, j) => el("span", { class: j === k ? "tint right" : "tint wrong", style: { "--share": j === k ? count / Math.max(1, sum(counts)) : count / most } }, count ? grouped(count) : "·")),
   ]);
   return section("What it confuses", "confusions", el("p", { class: "note" }, "Lines are what rows are, columns what they were called."), table(["", ...names], lines, { label: "Confusions", class: "confusion" }));
 }
@@ -81,7 +82,7 @@ function learnedSection({ learned, about }) {
   }
   const cards = learned.features.map((feature) => featureCard(feature, names));
   const order = learned.features.some((its) => its.importance) ? "What moves predictions most comes first." : "In the order of the table.";
-  const more = learned.more ? el("p", { class: "note" }, `${learned.more} more features are not shown.`) : null;
+  const more = learned.more ? el("p", { class: "note" }, `${grouped(learned.more)} more features are not shown.`) : null;
   return section("What it learned", "learned", el("p", { class: "note" }, order), el("div", { class: "cards" }, cards), more);
 }
 
@@ -93,7 +94,7 @@ function featureCard(feature, names) {
 
 function levelsBody(feature, names) {
   if (feature.uncut) return el("p", { class: "note" }, "Tells the classes nothing: no cut was worth it.");
-  const more = feature.more ? el("p", { class: "note" }, `${feature.more} rarer levels are not shown.`) : null;
+  const more = feature.more ? el("p", { class: "note" }, `${grouped(feature.more)} rarer levels are not shown.`) : null;
   if (names.length > FEW_CLASSES) return el("div", {}, levelsTable(feature, names), more);
   const groups = feature.labels.map((label, j) => [
     el("h4", {}, shown(label)),
@@ -119,13 +120,14 @@ function numbersBody(feature, names) {
     const [mean, spread] = [feature.mean[k], feature.spread[k]];
     const graph = el("span", { class: "bar range", "aria-hidden": "true" },
       el("b", { class: `tone-${k % 6}`, style: { left: at(mean - spread), width: `${(200 * spread) / (high - low || 1)}%` } }), el("i", { class: "mark", style: { left: at(mean) } }));
-    return line(name, graph, spread ? `${shown(mean)} ± ${shown(spread)}` : shown(mean));
+    return line(name, graph, spread ? `${rounded(mean)} ± ${rounded(spread)}` : rounded(mean));
   }));
 }
 
 const wordsBody = (feature, names) => el("dl", { class: "words" }, names.map((name, k) => [el("dt", {}, name), el("dd", {}, feature.words[k].join(", ") || "–")]).flat());
 
-function wrongSection({ wrong, quality }, panel) {
+function wrongSection({ wrong, quality, about }, panel) {
+  const is = about.target ? ` has ${about.target} = ` : " is ";
   if (!quality) return null;
   if (!wrong.length) return section("Where it is most wrong", "wrong", el("p", {}, "It is right about every row."));
   const tried = (its) => {
@@ -140,7 +142,7 @@ function wrongSection({ wrong, quality }, panel) {
     return painted(canvas, its.cells, data.engine.side, Math.max(...its.cells.map(Number)));
   };
   const cards = wrong.map((its) => el("li", {}, picture(its),
-    el("p", {}, el("strong", {}, `Row ${its.row}`), ` is ${its.label}, and was called ${its.said} (${percent(its.probability)}; ${percent(its.own, its.own < 0.001 ? 4 : 1)} for ${its.label}). `,
+    el("p", {}, el("strong", {}, `Row ${its.row}`), `${is}${its.label}, and was called ${its.said} (${sure(its.probability)}; ${sure(its.own)} for ${its.label}). `,
       panel ? el("button", { type: "button", class: "small", onclick: () => tried(its), "aria-label": `Try row ${its.row} above` }, "Try it") : null),
     its.sentence ? el("p", { class: "note" }, its.sentence) : null));
   return section("Where it is most wrong", "wrong", el("ol", { class: "wrong" }, cards));

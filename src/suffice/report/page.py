@@ -43,9 +43,16 @@ def write(model: Any, path: str | os.PathLike[str], X: Any = None, y: Any = None
     path : Path
         Where it was written.
     """
-    page = render(model, X, y, title)
+    path = check_place(path)
+    path.write_text(render(model, X, y, title), encoding="utf-8")
+    return path
+
+
+def check_place(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a page to be written, or say that it has no folder: before the work that goes into it."""
     path = Path(path)
-    path.write_text(page, encoding="utf-8")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
     return path
 
 
@@ -55,7 +62,7 @@ def render(model: Any, X: Any = None, y: Any = None, title: str | None = None) -
         raise TypeError(f"a report is on a classifier that learned sums, and {type(model).__name__} is none")
     if X is None and y is not None:
         raise ValueError("y are the labels of rows, and X is not given")
-    title = f"{type(model).__name__}: a report" if title is None else str(title)
+    title = _title(model) if title is None else str(title)
     script = "\n".join(_read(name) for name in SCRIPTS)
     style = _read("style.css")
     parts = {
@@ -67,6 +74,12 @@ def render(model: Any, X: Any = None, y: Any = None, title: str | None = None) -
     }
     # in one pass: what is filled in is not looked at again
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _read("template.html"))
+
+
+def _title(model: Any) -> str:
+    """Return what a page is called: by what is predicted, if the model knows."""
+    kind, target = type(model).__name__, getattr(model, "target_name_", None)
+    return f"{kind}: a report" if target is None else f"{target}, predicted by {kind}: a report"
 
 
 def embedded(data: Any) -> str:

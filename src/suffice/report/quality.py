@@ -13,7 +13,6 @@ from suffice.families.categorical import CategoricalParameters
 from suffice.families.gaussian import GaussianParameters, StudentT
 from suffice.families.multinomial import DirichletMultinomial, MultinomialParameters
 from suffice.families.poisson import NegativeBinomial, PoissonParameters
-from suffice.mixtures import MixtureParameters
 from suffice.report.inputs import Feature, plain, title_of
 from suffice.schema import Array, Levels, Words
 from suffice.tables import encode
@@ -142,15 +141,10 @@ def cells(model: Any, tally: Tally, X: Any, features: list[Feature]) -> list[lis
 
 
 def explainable(model: Any) -> int:
-    """Return how many rows can be explained in little time: none where very many columns depend on each other.
-
-    Mixtures take complete rows, and so have no part for each column.
-    """
+    """Return how many rows can be explained in little time: none where very many columns depend on each other."""
     estimated = model._model()
     together = [0]
     for columns, parameters in zip(estimated.columns, estimated.parameters, strict=True):
-        if isinstance(parameters, MixtureParameters):
-            return 0
         if not isinstance(parameters, ALONE):
             together.append(columns.count)
     most = max(together)
@@ -190,7 +184,7 @@ def warnings_of(model: Any, tally: Tally, X: Any, quality: dict[str, Any] | None
     if quality["scores"]["calibration error"]["value"] > OVERSURE:
         error = quality["scores"]["calibration error"]["value"]
         more = "" if getattr(model, "calibrate", None) else '; calibrate="temperature" may mend that'
-        found.append(f"Probabilities are off by {error:.1%} on average{more}.")
+        found.append(f"Probabilities are off by {100 * error:.1f} % on average{more}.")
     return found
 
 
@@ -202,9 +196,9 @@ def _of_column(columns: Any, block: Any, j: int) -> list[str]:
     name = repr(title_of(j if columns.names is None else columns.names[j]))
     coded = coding is not None
     empty = float((column < 0).mean() if coded else np.isnan(column.astype(float)).mean())
-    found = [f"{name} is empty in {empty:.1%} of the rows."] if empty > GAPPY else []
+    found = [f"{name} is empty in {100 * empty:.1f} % of the rows."] if empty > GAPPY else []
     if isinstance(coding, Levels):
         new = int((column >= coding.size).sum())
         if new:
-            found.append(f"{name} holds a level that the model has never met, in {new} rows.")
+            found.append(f"{name} holds a level that the model has never met, in {new:,} rows.")
     return found

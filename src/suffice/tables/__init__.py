@@ -12,7 +12,7 @@ from suffice.tables.frames import (
     split_frame,
     stacked,
 )
-from suffice.tables.labels import as_labels, encode
+from suffice.tables.labels import as_labels, encode, share_name, spoken
 from suffice.tables.parts import Part
 from suffice.tables.reading import decoded, matched, read, recoded
 from suffice.tables.sheets import Sheet, SparseSheet, label_of
@@ -44,7 +44,9 @@ __all__ = [
     "only",
     "read",
     "recoded",
+    "share_name",
     "split_frame",
+    "spoken",
     "stacked",
     "weights_of",
 ]

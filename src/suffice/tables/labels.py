@@ -104,6 +104,20 @@ def is_missing(label: Any) -> bool:
     )
 
 
+def spoken(label: Any) -> str:
+    """Return a label as files and people write it: truth as true and false."""
+    return str(label).lower() if isinstance(label, bool) else str(label)
+
+
+def share_name(label: Any) -> str:
+    """Return what the column with a class's probability is called, wherever rows are scored.
+
+    >>> share_name("spam")
+    'p(spam)'
+    """
+    return f"p({spoken(label)})"
+
+
 def _plain(labels: Array) -> Array:
     """Return objects as an array of their own type where they have one type that sorts."""
     kinds = {type(label) for label in labels.tolist()}
