@@ -126,7 +126,7 @@ def spark(rows: int, folder: Path) -> None:
     peer, alone = least(theirs, 3), least(fitted, 3)
     mixed = least(lambda: BayesClassifier(**NAIVE).fit_table(table, "y"), 2)
     print(
-        f"Spark local[2], {rows:,} rows: Gaussian {ours:.1f} s; MLlib {alone:.1f} s from vectors, {peer:.1f} s with the "
+        f"Spark local[2], {rows:,} rows: Gaussian {ours:.1f} s; MLlib {alone:.1f} s from vectors, {peer:.1f} s with "
         f"labels to code; 20 mixed columns {mixed:.1f} s"
     )
     session.stop()

@@ -583,3 +583,25 @@ def test_small_print(colours: Path, tmp_path: Path) -> None:
     command = f"{sys.executable} -m suffice info {model} | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_folders_and_globs_are_learned_where_they_are(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {"v": [1.5, 2.5, 7.0, None] * 30, "k": ["x", "y", "y", "z"] * 30, "y": ["a", "a", "b", "b"] * 30}
+    )
+    (tmp_path / "rows").mkdir()
+    for part in range(3):
+        frame[part * 40 : part * 40 + 40].write_parquet(tmp_path / "rows" / f"{part}.parquet")
+    whole = tmp_path / "whole.csv"
+    frame.write_csv(whole)
+    told("fit", whole, "-t", "y", "-o", tmp_path / "near.suffice")
+    for source in (tmp_path / "rows", tmp_path / "rows" / "*.parquet"):
+        out, _ = told("fit", source, "-t", "y", "-o", tmp_path / "far.suffice", "--json")
+        assert json.loads(out)["rows"] == 120
+        assert suffice.load(tmp_path / "far.suffice").tally_ == suffice.load(tmp_path / "near.suffice").tally_
+    _, errors = told("fit", tmp_path / "rows", "-t", "z", code=1)
+    assert "there is no column 'z'" in errors
+    (tmp_path / "rows" / "1.parquet").write_bytes(b"not a file of columns")
+    _, errors = told("fit", tmp_path / "rows", "-t", "y", code=1)
+    assert "1.parquet" in errors
+    assert "Traceback" not in errors

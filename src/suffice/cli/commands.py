@@ -12,7 +12,7 @@ import numpy as np
 from suffice.cli import matching, words
 from suffice.cli.delimited import Hints
 from suffice.cli.facts import facts_of, shown, whole
-from suffice.cli.files import read_table, target_of, tell_of_dates, without_counter
+from suffice.cli.files import read_table, stays_where_it_is, target_of, tell_of_dates, without_counter
 from suffice.cli.formats import check_place, write_table
 from suffice.cli.matching import rows_for
 from suffice.cli.words import UserError
@@ -75,6 +75,24 @@ def fit(
     from suffice.classifiers.bayes import BayesClassifier
 
     check_place(output)
+    if stays_where_it_is(source.name):
+        model: Any = BayesClassifier(**settings)
+        model.fit_table(source.name, target, weight=weight, missing_target="drop" if drop else "error")
+    else:
+        model = _fitted(source, target, settings, weight, drop)
+    written = saved(model, output)
+    if written is None:
+        return
+    if json:
+        words.as_json(facts_of(model) | {"file": str(written)})
+    else:
+        words.facts(f"learned {source.name}, written to {written}", shown(facts_of(model)))
+
+
+def _fitted(source: Source, target: str, settings: dict[str, Any], weight: str | None, drop: bool) -> Any:
+    """Return the model of a table that is read as a whole."""
+    from suffice.classifiers.bayes import BayesClassifier
+
     families = settings["families"] if isinstance(settings["families"], dict) else {}
     frame = source.read(Hints(tuple(filter(None, (target, weight, *families)))))
     column = target_of(frame, target, source.name)
@@ -85,13 +103,7 @@ def fit(
     model: Any = BayesClassifier(**settings)
     with words.working(f"learning {frame.height} rows"):
         model.fit_table(frame, column, weight=weighed)
-    written = saved(model, output)
-    if written is None:
-        return
-    if json:
-        words.as_json(facts_of(model) | {"file": str(written)})
-    else:
-        words.facts(f"learned {source.name}, written to {written}", shown(facts_of(model)))
+    return model
 
 
 def predict(name: str, source: Source, output: str, proba: bool, keep: bool, reject_below: float | None) -> None:

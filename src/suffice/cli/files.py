@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import glob
 import io
+import os
 from difflib import get_close_matches
 from typing import Any
 
 from suffice.cli.delimited import Hints, few, is_place, looks_like_dates, read_delimited
 from suffice.cli.formats import content_of, kind_of, polars, said, text_of
 from suffice.cli.words import UserError, note
+
+LARGE = 100_000_000  # bytes
 
 
 def read_table(name: str, header: bool | None = None, delimiter: str | None = None, hints: Hints | None = None) -> Any:
@@ -28,6 +32,15 @@ def read_table(name: str, header: bool | None = None, delimiter: str | None = No
     except (pl.exceptions.PolarsError, OSError) as error:
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise UserError(f"{said(name)} cannot be read as {kind}: {first}") from error
+
+
+def stays_where_it_is(name: str) -> bool:
+    """Say whether a table is learned where it is: a folder, several files, or Parquet too large to be held twice."""
+    if os.path.isdir(name):
+        return True
+    if not os.path.exists(name):
+        return name != "-" and glob.has_magic(name)
+    return name.lower().endswith((".parquet", ".pq")) and os.path.getsize(name) > LARGE
 
 
 def target_of(frame: Any, target: str, name: str) -> str:

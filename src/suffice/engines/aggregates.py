@@ -98,7 +98,7 @@ def moments(scan: Scan, columns: Sequence[Column], shift: Array, spread: bool) -
     """Return labels and the moments of columns of numbers; the caller looks for what is not finite."""
     wanted: dict[str, Any] = {}
     for j, column in enumerate(columns):
-        x = column.value - float(shift[j])
+        x = column.value - float(shift[j]) if shift[j] else column.value
         if scan.weight is None and spread:
             wanted |= {f"n{j}": x.count(), f"mean{j}": x.mean(), f"var{j}": x.var(how="pop")}
         else:

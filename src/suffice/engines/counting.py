@@ -89,8 +89,8 @@ class Counting:
         wider = Schema(self.classes, found.schema.blocks, request.features)
         return found.schema.blocks[0], found.on(wider).statistics[0]
 
-    def _columns(self, table: Any, block: Columns) -> list[Column]:
-        """Return the columns of a block as they are counted."""
+    def _columns(self, table: Any, block: Columns, guarded: bool = True) -> list[Column]:
+        """Return the columns of a block as they are counted; unless guarded, NaN is taken for a number."""
         found = []
         for name, coding in zip(block.names or (), block.codings or (None,) * block.count, strict=True):
             if isinstance(coding, Combinations):
@@ -98,7 +98,7 @@ class Counting:
             if name not in table.columns:
                 raise SourceError(f"there is no column {name!r} in the table any more")
             kind = "number" if _is_number(table, name) else "string"
-            value = self.source.value(table, name, kind)
+            value = self.source.value(table, name, kind) if guarded else table[name]
             if not isinstance(coding, Levels):
                 if kind == "string" and not table[name].type().is_boolean():
                     raise SourceError(f"column {name!r} is to be numbers, and holds {table[name].type()}")
@@ -181,10 +181,15 @@ class Counting:
 
     def _numbers(self, block: Columns, near: Any) -> Any:
         """Return moments, or co-moments, of columns of numbers."""
-        pooled = near.pooled()
-        shift = np.where(np.isfinite(pooled.mean[0]), pooled.mean[0], 0.0)
+        shift = _far_off(near.pooled())
         variances = self.source.has("Variance") and self.source.dialect != "sqlite"
         own = self.scan.weight is None and variances and self.source.has("Covariance")
+        if not block.pairs and self.scan.weight is None:
+            try:  # a look at each number whether it is one costs half as much again, and few tables have NaN
+                labels, alone = moments(self.scan, self._columns(self.scan.table, block, False), shift, variances)
+                return self._ordered(labels, alone, block)
+            except SourceError:
+                pass
         columns = self._columns(self.scan.table, block)
         try:
             if block.pairs and own:
@@ -222,7 +227,6 @@ class Counting:
         kept = np.flatnonzero(places >= 0)
         arrays = {name: array[kept] for name, array in statistic.arrays().items()}
         if not all(np.isfinite(array).all() for array in arrays.values()):
-            self._check_finite(block)
             raise SourceError(f"the numbers of {block.name(0)} or beside it are so large that their squares overflow")
         wide = {name: np.zeros((len(self.classes), *array.shape[1:])) for name, array in arrays.items()}
         for name, array in arrays.items():
@@ -259,6 +263,12 @@ class Counting:
                     f"Input X contains infinity in column {name!r}. Drop those rows, clip them, or leave the cell "
                     "empty."
                 )
+
+
+def _far_off(pooled: Any) -> Array:
+    """Return what numbers are measured from, so that no digit is lost: their mean, where it is far from 0."""
+    deviation = np.sqrt(pooled.m2[0] / np.maximum(pooled.n[0], 1.0))
+    return np.where(np.isfinite(pooled.mean[0]) & (np.abs(pooled.mean[0]) > 10 * deviation), pooled.mean[0], 0.0)
 
 
 def _is_number(table: Any, name: str) -> bool:

@@ -69,7 +69,7 @@ def read(connection: Any, files: Sequence[str], kind: str) -> Any:
         return connection.table("arrow_files")
     if kind == "json":
         return connection.read_json(list(files))
-    together = {"union_by_name": True, "hive_partitioning": _partitioned(files)}
+    together = {"union_by_name": len(files) > 1, "hive_partitioning": _partitioned(files)}
     if kind == "parquet":
         _check_kinds((name, _kinds_of_parquet(name)) for name in files)
         return connection.read_parquet(list(files), **together)
