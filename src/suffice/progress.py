@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
 from types import TracebackType
 from typing import Self
+
+EVERY = 0.3  # seconds, between two looks at work that somebody else does
 
 
 class Progress:
@@ -39,3 +44,29 @@ class Progress:
         if self.written:
             sys.stderr.write("\r" + " " * self.written + "\r")
             sys.stderr.flush()
+
+
+@contextmanager
+def watched(what: str, share: Callable[[], float]) -> Iterator[None]:
+    """Say from time to time how far somebody else's work has come, in hundredths; less than 0 is not known.
+
+    >>> with watched("a query", lambda: 50.0):
+    ...     pass
+    """
+    with Progress(what, total=100) as progress:
+        if not progress.shown:
+            yield
+            return
+        done = Event()
+
+        def look() -> None:
+            while not done.wait(EVERY):
+                progress.say(min(max(int(share()), 0), 100), "%")
+
+        watching = Thread(target=look, daemon=True)
+        watching.start()
+        try:
+            yield
+        finally:
+            done.set()
+            watching.join()

@@ -13,6 +13,7 @@ from suffice.engines import batches
 from suffice.engines.formats import format_of, literal, named, read
 from suffice.engines.source import Request, SourceError
 from suffice.engines.sql import SqlSource
+from suffice.progress import watched
 from suffice.tallies import Tally
 
 # Where rows are only to show what the columns are, they come from so many places in the files.
@@ -44,11 +45,18 @@ class FilesSource(SqlSource):
         if len(kinds) > 1:
             raise SourceError(f"files are of one format at a time, not of several: {', '.join(sorted(kinds))}")
         connection = ibis.duckdb.connect()
+        # how far it has come is asked for, and shown in our way: its own bar would go among what a program prints
+        connection.raw_sql("SET enable_progress_bar = true")
+        connection.raw_sql("SET enable_progress_bar_print = false")
         (kind,) = kinds
         try:
             return cls(read(connection, files, kind), files, kind)
         except duckdb.Error as error:
             raise _complaint(error, files, kind) from error
+
+    def run(self, expression: Any) -> Any:
+        with watched("reading files", self.backend.con.query_progress):
+            return super().run(expression)
 
     def complaint(self, error: Exception) -> SourceError:
         return _complaint(error, self.files, self.kind)
