@@ -98,12 +98,12 @@ def fit(
     debug: Debug = False,
 ) -> None:
     """Learn a table, and write the model to a file."""
-    from suffice.cli import commands
+    from suffice.cli import learning, opening
 
     settings = {"structure": structure, "numeric": numeric, "estimate": estimate, "calibrate": calibrate}
-    settings |= {"prior": commands.as_prior(prior), "families": commands.as_families(family or [])}
-    source = commands.Source(file, header, delimiter)
-    commands.fit(source, target, output, settings, weight, drop_unlabelled, json)
+    settings |= {"prior": opening.as_prior(prior), "families": opening.as_families(family or [])}
+    source = opening.Source(file, header, delimiter)
+    learning.fit(source, target, output, settings, weight, drop_unlabelled, json)
 
 
 @command("suffice predict income.suffice new.csv -o out.csv")
@@ -119,9 +119,9 @@ def predict(
     debug: Debug = False,
 ) -> None:
     """Predict the label of each row."""
-    from suffice.cli import commands
+    from suffice.cli import opening, telling
 
-    commands.predict(model, commands.Source(file, header, delimiter), output or "-", proba, keep, reject_below)
+    telling.predict(model, opening.Source(file, header, delimiter), output or "-", proba, keep, reject_below)
 
 
 @command("suffice evaluate income.suffice test.csv")
@@ -136,9 +136,9 @@ def evaluate(
     debug: Debug = False,
 ) -> None:
     """Say how well a model predicts rows whose labels are known."""
-    from suffice.cli import commands
+    from suffice.cli import opening, telling
 
-    commands.evaluate(model, commands.Source(file, header, delimiter), target, drop_unlabelled, json)
+    telling.evaluate(model, opening.Source(file, header, delimiter), target, drop_unlabelled, json)
 
 
 @command("suffice compare train.csv --target income")
@@ -154,9 +154,9 @@ def compare(
     debug: Debug = False,
 ) -> None:
     """Set structures, rules and priors side by side, on rows not learned."""
-    from suffice.cli import commands
+    from suffice.cli import opening, telling
 
-    commands.compare(commands.Source(file, header, delimiter), target, cv, output, drop_unlabelled, json)
+    telling.compare(opening.Source(file, header, delimiter), target, cv, output, drop_unlabelled, json)
 
 
 @command("suffice explain income.suffice new.csv --row 3")
@@ -171,9 +171,9 @@ def explain(
     debug: Debug = False,
 ) -> None:
     """Say what each feature of a row adds to the prediction."""
-    from suffice.cli import commands
+    from suffice.cli import opening, telling
 
-    commands.explain(model, commands.Source(file, header, delimiter), row, label, json)
+    telling.explain(model, opening.Source(file, header, delimiter), row, label, json)
 
 
 @command("suffice report income.suffice --data test.csv -o report.html")
@@ -190,10 +190,10 @@ def report(
     debug: Debug = False,
 ) -> None:
     """Write a page about a model, to look at and to play with."""
-    from suffice.cli import commands
+    from suffice.cli import opening, telling
 
-    source = None if data is None else commands.Source(data, header, delimiter)
-    commands.report(model, source, target, output, drop_unlabelled)
+    source = None if data is None else opening.Source(data, header, delimiter)
+    telling.report(model, source, target, output, drop_unlabelled)
 
 
 @command("suffice sql income.suffice --dialect postgres --table people -o score.sql")
@@ -205,9 +205,9 @@ def sql(
     debug: Debug = False,
 ) -> None:
     """Write a model as SQL, to predict where the rows are."""
-    from suffice.cli import commands
+    from suffice.cli import telling
 
-    commands.sql(model, dialect, table, output or "-")
+    telling.sql(model, dialect, table, output or "-")
 
 
 @command("suffice learn income.suffice more.csv")
@@ -225,10 +225,10 @@ def learn(
     debug: Debug = False,
 ) -> None:
     """Learn more rows, on top of what the model knows."""
-    from suffice.cli import commands
+    from suffice.cli import learning, opening
 
-    source = commands.Source(file, header, delimiter)
-    commands.change("learn", model, source, target, output, decay, json, weight=weight, drop=drop_unlabelled)
+    source = opening.Source(file, header, delimiter)
+    learning.change("learn", model, source, target, output, decay, json, weight=weight, drop=drop_unlabelled)
 
 
 @command("suffice forget income.suffice deleted.csv")
@@ -245,10 +245,10 @@ def forget(
     debug: Debug = False,
 ) -> None:
     """Unlearn rows: the model is as if it had never met them."""
-    from suffice.cli import commands
+    from suffice.cli import learning, opening
 
-    source = commands.Source(file, header, delimiter)
-    commands.change("forget", model, source, target, output, None, json, weight=weight, drop=drop_unlabelled)
+    source = opening.Source(file, header, delimiter)
+    learning.change("forget", model, source, target, output, None, json, weight=weight, drop=drop_unlabelled)
 
 
 @command("suffice merge monday.suffice tuesday.suffice -o week.suffice")
@@ -259,17 +259,17 @@ def merge(
     debug: Debug = False,
 ) -> None:
     """Add models up: the model of all their rows."""
-    from suffice.cli import commands
+    from suffice.cli import learning
 
-    commands.merge(models, output, json)
+    learning.merge(models, output, json)
 
 
 @command("suffice info income.suffice")
 def info(model: Model, json: Json = False, debug: Debug = False) -> None:
     """Say what a model file holds."""
-    from suffice.cli import commands
+    from suffice.cli import telling
 
-    commands.info(model, json)
+    telling.info(model, json)
 
 
 @command("suffice demo")
