@@ -309,7 +309,9 @@ def test_sql_says_in_one_line_what_it_cannot_write(folder: Path) -> None:
     _, errors = run("sql", folder / "model.suffice", code=1)
     assert errors.count("\n") == 1
     assert "averaged" in errors
-    assert "structure" in errors
+    assert "use --structure tree or --structure naive" in errors
+    for structure in ("tree", "naive"):
+        assert "SELECT" in run("sql", folder / "model.suffice", "--structure", structure)[0]
     out, _ = run("sql", "--help")
     assert "suffice sql income.suffice --dialect postgres" in out
 

@@ -201,13 +201,16 @@ def sql(
     model: Model,
     dialect: Annotated[str, typer.Option(help="duckdb, postgres, sqlite, spark, bigquery or snowflake.")] = "duckdb",
     table: Annotated[str, typer.Option(help="The table to score, such as people or shop.people.")] = "rows",
+    structure: Annotated[
+        str | None, typer.Option(help="Read the model as tree or naive: an average has no form in SQL.")
+    ] = None,
     output: Output = "-",
     debug: Debug = False,
 ) -> None:
     """Write a model as SQL, to predict where the rows are."""
     from suffice.cli import telling
 
-    telling.sql(model, dialect, table, output or "-")
+    telling.sql(model, dialect, table, structure, output or "-")
 
 
 @command("suffice learn income.suffice more.csv")

@@ -146,12 +146,16 @@ def report(name: str, source: Source | None, target: str | None, output: str, dr
     words.facts("", {"written to": output})
 
 
-def sql(name: str, dialect: str, table: str, output: str) -> None:
+def sql(name: str, dialect: str, table: str, structure: str | None, output: str) -> None:
     """Write the model as one SELECT."""
     check_place(output)
     model = load(name)
     if not hasattr(model, "to_sql"):
         raise UserError(f"{name} is a {type(model).__name__}, which has no form in SQL; use suffice predict")
+    if structure is not None:
+        if "structure" not in model.get_params():
+            raise UserError(f"{name} is a {type(model).__name__}, which has one structure only: leave out --structure")
+        model.set_params(structure=structure)
     statement = model.to_sql(dialect, table=table)
     if output == "-":
         sys.stdout.write(statement)

@@ -27,6 +27,7 @@ def as_typed(message: str) -> str:
     'turn it into numbers, or learn it as levels: --family age=categorical'
     """
     message = re.sub(r"families=\{(['\"])(.+?)\1: (['\"]?)([\w…]+)\3\}", r"--family \2=\4", message)
+    message = re.sub(r"\bstructure=\"(\w+)\"", r"--structure \1", message)
     return message.replace("families={…}", "--family").replace("missing_target='drop'", "--drop-unlabelled")
 
 

@@ -48,6 +48,7 @@ class FilesSource(SqlSource):
         # how far it has come is asked for, and shown in our way: its own bar would go among what a program prints
         connection.raw_sql("SET enable_progress_bar = true")
         connection.raw_sql("SET enable_progress_bar_print = false")
+        connection.raw_sql("SET enable_external_file_cache = false")  # each column is read once: memory stays flat
         (kind,) = kinds
         try:
             return cls(read(connection, files, kind), files, kind)
