@@ -5,9 +5,11 @@ from __future__ import annotations
 import pickle
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
+from threading import Event, Thread
 from typing import Any
 from uuid import uuid4
 
@@ -21,6 +23,9 @@ from suffice.tallies import Tally
 
 # So many tallies are merged at once; the driver gets no more than these.
 FAN = 32
+
+# A cluster whose last worker is lost may get another; after so many seconds nobody waits for it.
+PATIENCE, EVERY = 90, 2.0
 
 
 @dataclass(frozen=True)
@@ -131,12 +136,51 @@ class SparkSource(Source):
 
     def _asked(self, ask: Callable[[], Any]) -> Any:
         """Return what Spark answers, or its complaint in a line; what a worker raised is what is said."""
+        gone = Event()
         try:
-            return ask()
+            with _not_for_ever(self.frame.sparkSession, gone):
+                return ask()
         except SourceError:
             raise
         except Exception as error:
+            if gone.is_set():
+                raise SourceError(f"Spark has lost all its workers, and got no other in {PATIENCE} s") from error
             raise _complaint(error) from error
+
+
+@contextmanager
+def _not_for_ever(session: Any, gone: Event) -> Iterator[None]:
+    """Cancel what is asked of a cluster that has no worker left: Spark itself would wait until one comes."""
+    context = None if session.__class__.__module__.startswith("pyspark.sql.connect") else session.sparkContext
+    if context is None or context._jsc is None or _workers(context) == 0:
+        yield
+        return
+    group, done = f"suffice {uuid4().hex}", Event()
+    context.setJobGroup(group, "suffice", interruptOnCancel=True)
+
+    def watch() -> None:
+        alone = 0.0
+        while not done.wait(EVERY):
+            alone = alone + EVERY if _workers(context) == 0 else 0.0
+            if alone >= PATIENCE:
+                gone.set()
+                context.cancelJobGroup(group)
+                return
+
+    watching = Thread(target=watch, daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watching.join()
+        for name in ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel"):
+            context.setLocalProperty(name, None)
+
+
+def _workers(context: Any) -> int:
+    """Return how many executors there are beside the driver."""
+    return len(context._jsc.sc().statusTracker().getExecutorInfos()) - 1
 
 
 @dataclass(frozen=True)
