@@ -448,6 +448,19 @@ def test_prediction_beside_a_frame() -> None:
         assert np.asarray(said["prediction"]).tolist() == model.predict(frame.drop(columns="income")).tolist()
 
 
+def test_other_classifiers_predict_at_the_source(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    frame = pd.DataFrame(rng.normal(size=(200, 3)) + y[:, None], columns=["x0", "x1", "x2"])
+    frame.assign(more=1)[["x2", "more", "x0", "x1"]].to_parquet(tmp_path / "rows.parquet")
+    for model in (suffice.GaussianNB(), suffice.GaussianDiscriminant(), suffice.MixtureClassifier(components=2)):
+        for X in (frame, frame.to_numpy()):
+            model.fit(X, y)
+            for source in (tmp_path / "rows.parquet", pl.scan_parquet(tmp_path / "rows.parquet")):
+                said = collected(model.predict_table(source))
+                np.testing.assert_allclose(said[["p(0)", "p(1)"]], model.predict_proba(X), atol=1e-9)
+
+
 def test_texts_read_otherwise(engine: Make) -> None:
     frame = mixed()
     families = {"words": Text(ngram_range=(1, 2), stop_words=("egg",)), "count": "multinomial"}

@@ -75,7 +75,7 @@ class Scoring:
 
     def __call__(self, frame: Any) -> Scored:
         """Return the new columns of a frame."""
-        X = only(frame, self.model.feature_names_in_.tolist())
+        X = only(frame, self.model.tally_.schema.feature_names or self.model.n_features_in_)
         shares = self.model.predict_proba(X)
         return dict(zip(self.names, [self.model.classes_[shares.argmax(axis=1)], *shares.T], strict=True))
 

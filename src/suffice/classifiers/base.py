@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import StrOptions
 
 from suffice import decision
+from suffice.classifiers.afar import predicted_at
 from suffice.classifiers.estimator import Estimator
 from suffice.decision.calibration import MAPS, Calibration
 from suffice.decision.costs import cheapest, cost_matrix, rejected
@@ -256,6 +257,25 @@ class TallyClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         """
         tally, model = self._learned(), self._model()
         return to_sql(model, tally.schema.classes.tolist(), dialect, table, self._map())
+
+    def predict_table(self, source: Any) -> Any:
+        """Return a table with two things beside it: ``prediction``, and ``p(label)`` of each class.
+
+        Parameters
+        ----------
+        source : data frame, path, or table of an engine
+            As in ``BayesClassifier.fit_table``; columns that were not learned are only handed on. Those learned
+            without names go by x0, x1, ….
+
+        Returns
+        -------
+        table : of the same kind
+            Where rows are far, nothing is computed before it is asked for: a table expression of Ibis (of files,
+            too), a frame of Spark, a lazy frame of polars, a generator of batches. At a database the model is
+            the SQL of ``to_sql``; where it cannot be written, DuckDB calls the model itself.
+        """
+        self._learned()
+        return predicted_at(self, source)
 
     def as_linear(self) -> LinearForm:
         """Return the coefficients of the softmax that this model is.

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import StrOptions
 
 from suffice.bins import CUTTERS
-from suffice.classifiers.afar import learned_from, predicted_at
+from suffice.classifiers.afar import learned_from
 from suffice.classifiers.choosing import PRIORS, best_of, structures_for
 from suffice.classifiers.tabled import TabledClassifier
 from suffice.engines.opening import opened
@@ -131,24 +131,6 @@ class BayesClassifier(TabledClassifier):
         if weight is not None:
             self.weight_name_ = weight
         return self
-
-    def predict_table(self, source: Any) -> Any:
-        """Return a table with two things beside it: ``prediction``, and ``p(label)`` of each class.
-
-        Parameters
-        ----------
-        source : data frame, path, or table of an engine
-            As in ``fit_table``; a column of labels, if there is one, is only handed on.
-
-        Returns
-        -------
-        table : of the same kind
-            Where rows are far, nothing is computed before it is asked for: a table expression of Ibis (of files,
-            too), a frame of Spark, a lazy frame of polars, a generator of batches. At a database the model is
-            the SQL of ``to_sql``; where it cannot be written, DuckDB calls the model itself.
-        """
-        self._learned()
-        return predicted_at(self, source)
 
     _kept = ("calibration_", "chosen_", "target_name_", "weight_name_")
     chosen_: dict[str, Any]

@@ -303,10 +303,12 @@ def beside(frame: Any, columns: Mapping[str, Array]) -> Any:
     return its.with_columns(*made).to_native()
 
 
-def only(frame: Any, names: Sequence[Any]) -> Any:
-    """Return a frame with the columns of these names alone, of those that it has."""
+def only(frame: Any, names: Sequence[Any] | int) -> Any:
+    """Return the columns of these names that a frame has, in order; of so many without names, x0, x1, …, an array."""
     import narwhals.stable.v2 as nw
 
     its = nw.from_native(frame, eager_only=True)
-    known = set(names)
-    return its[:, [place for place, name in enumerate(its.columns) if name in known]].to_native()
+    wanted = [f"x{place}" for place in range(names)] if isinstance(names, int) else names
+    places = {name: place for place, name in enumerate(its.columns)}
+    found = its[:, [places[name] for name in wanted if name in places]]
+    return found.to_numpy() if isinstance(names, int) else found.to_native()
