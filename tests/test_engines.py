@@ -493,3 +493,14 @@ print(int(model.class_count_.sum()), (resource.getrusage(resource.RUSAGE_SELF).r
     counted, megabytes = map(int, done.stdout.split())
     assert counted == rows
     assert megabytes < 375
+
+
+def test_wide_tables_are_asked_for_in_parts() -> None:
+    rng = np.random.default_rng(0)
+    numbers = pd.DataFrame(rng.normal(size=(60, 300)), columns=[f"number {j}" for j in range(300)])
+    levels = pd.DataFrame(rng.integers(0, 3, (60, 40)).astype(str), columns=[f"level {j}" for j in range(40)])
+    frame = pd.concat([numbers, levels], axis=1).assign(income=np.arange(60) % 2)
+    near = BayesClassifier(**MODELS["naive"]).fit_table(frame, "income")
+    for connection in (ibis.duckdb.connect(), ibis.sqlite.connect()):
+        table = connection.create_table("rows", pa.Table.from_pandas(frame))
+        assert_same_sums(BayesClassifier(**MODELS["naive"]).fit_table(table, "income"), near, frame)

@@ -111,7 +111,7 @@ def test_lazy_frames_are_to_be_collected() -> None:
 
 def test_labels_of_mixed_kinds_are_not_made_strings() -> None:
     table = frame(x=[1.0, 2, 3], y=pd.Series([1, "a", True], dtype=object))
-    with pytest.raises(ValueError, match="y mixes"):
+    with pytest.raises(ValueError, match="'y' mixes"):
         BayesClassifier().fit_table(table, "y")
     with pytest.raises(ValueError, match="column 'w' is to hold the weight of each row, and is not all numbers"):
         BayesClassifier().fit_table(frame(x=[1.0, 2], y=["a", "b"], w=["1", "2"]), "y", weight="w")

@@ -11,9 +11,10 @@ from typing import Any
 
 from suffice.engines import memory
 from suffice.engines.source import Request, Scored, Source
+from suffice.export.names import names_of, renamed
 from suffice.plan import Facts
 from suffice.progress import Progress
-from suffice.tables import Table, Target, as_sheet, beside, coded_frame, missing_labels, read, stacked
+from suffice.tables import Table, Target, as_arrow, as_sheet, beside, coded_frame, missing_labels, read, stacked
 from suffice.tallies import Tally
 
 # Small batches are put together to about this many rows, so that a column is worth a call.
@@ -73,6 +74,9 @@ def gathered(batches: Iterable[Any]) -> Iterator[Any]:
     held: list[Any] = []
     for batch in batches:
         if isinstance(batch, pa.RecordBatch):
+            if held and held[0].schema != batch.schema:
+                yield pa.Table.from_batches(held)
+                held = []
             held.append(batch)
             if sum(each.num_rows for each in held) < ROWS:
                 continue
@@ -81,6 +85,22 @@ def gathered(batches: Iterable[Any]) -> Iterator[Any]:
         yield from (each for each in (whole if isinstance(batch, pa.RecordBatch) else [*whole, batch]) if len_of(each))
     if held and sum(each.num_rows for each in held):
         yield pa.Table.from_batches(held)
+
+
+def columns_of(batch: Any) -> Iterable[Any]:
+    """Return the names of a frame's columns, of any make."""
+    return batch.schema.names if hasattr(batch, "num_rows") else batch.columns  # type: ignore[no-any-return]
+
+
+def _alike(tables: list[Any]) -> Any:
+    """Return tables of Arrow as one, columns by name; what one of them lacks is empty there."""
+    import pyarrow as pa
+
+    try:
+        return pa.concat_tables(tables, promote_options="permissive")
+    except pa.ArrowException as error:
+        said = " ".join(str(error).split())
+        raise ValueError(f"the batches do not go together: {said}") from error
 
 
 def len_of(batch: Any) -> int:
@@ -99,7 +119,8 @@ class Batches(Source):
         """Say whether something is a source of batches."""
         made = type(source).__module__.split(".")[0]
         if made == "pyarrow":
-            return type(source).__name__ in ("RecordBatchReader", "Scanner") or hasattr(source, "to_batches")
+            named = ("RecordBatch", "RecordBatchReader", "Scanner")
+            return type(source).__name__ in named or hasattr(source, "to_batches")
         return isinstance(source, (list, tuple, Iterator)) or hasattr(source, "__iter__")
 
     @cached_property
@@ -107,14 +128,14 @@ class Batches(Source):
         """The first batches, which are looked at before any is counted, and the rest."""
         import pyarrow as pa
 
-        source: Any = self.batches
+        source: Any = [self.batches] if isinstance(self.batches, pa.RecordBatch) else self.batches
         if hasattr(source, "to_reader") and not isinstance(source, pa.Table):
             source = source.to_reader()
         elif hasattr(source, "to_batches"):
             source = source.to_batches()
         rest, first, rows = iter(source), list[Any](), 0
         for batch in rest:
-            if not hasattr(batch, "shape") and not hasattr(batch, "num_rows"):
+            if not hasattr(batch, "columns"):
                 raise TypeError(
                     f"a source of batches yields frames or record batches of Arrow, and this one a "
                     f"{type(batch).__name__}"
@@ -131,18 +152,22 @@ class Batches(Source):
 
     @property
     def names(self) -> tuple[str, ...]:
-        first = self._read[0][0]
-        return tuple(first.schema.names if hasattr(first, "num_rows") else first.columns)
+        return tuple(columns_of(self._read[0][0]))
 
     def sample(self, rows: int, *, spread: bool) -> tuple[Any, bool]:
         import pyarrow as pa
 
         first = [batch for batch in self._read[0] if len_of(batch)]
         frames = [pa.Table.from_batches([b]) if isinstance(b, pa.RecordBatch) else b for b in first]
+        if len({(type(its), tuple(columns_of(its))) for its in frames}) > 1:  # of several makes, or in another order
+            frames = [_alike([as_arrow(its) for its in frames])]
         following = next(self._read[1], None)
         if following is not None:
             self._read[0].append(following)  # it was only looked whether there is one
-        return stacked(frames), following is None
+        try:
+            return stacked(frames), following is None
+        except (TypeError, ValueError):  # types that differ, as whole numbers and others do
+            return _alike([as_arrow(its) for its in frames]), following is None
 
     def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
         return {}  # the rows come but once
@@ -153,4 +178,4 @@ class Batches(Source):
 
     def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
         first, rest = self._read
-        return (beside(batch, score(batch)) for batch in gathered(chain(first, rest)))
+        return (beside(batch, renamed(score(batch), names_of(batch))) for batch in gathered(chain(first, rest)))

@@ -30,6 +30,8 @@ class Counting:
 
     def _scan(self, table: Any) -> Scan:
         request = self.request
+        if table[request.target].type().is_temporal():
+            raise SourceError(f"column {request.target!r}, the target, holds dates or times; make it text")
         label = self.source.value(table, request.target, "number" if _is_number(table, request.target) else "string")
         weight = None if request.weight is None else table[request.weight].cast("float64")
         return Scan(table, label, weight, self.source.run)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from suffice.engines import batches
-from suffice.engines.formats import format_of, literal, named, read
+from suffice.engines.delimited import literal, ragged
+from suffice.engines.formats import format_of, named, read
 from suffice.engines.source import Request, SourceError
 from suffice.engines.sql import SqlSource
 from suffice.progress import watched
@@ -87,6 +88,9 @@ class FilesSource(SqlSource):
 def _complaint(error: Exception, files: Sequence[str], kind: str) -> SourceError:
     """Return DuckDB's complaint in a line that names the file."""
     said = " ".join(str(error).split())[:700]
+    uneven = ragged(files) if kind == "csv" else None
+    if uneven is not None:
+        return SourceError(uneven)
     if any(name in said for name in files):
         return SourceError(said)
     return SourceError(f"{_broken(files, kind)!r} cannot be read: {said}")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from suffice.engines.delimited import check_names, literal, read_csv
 from suffice.engines.source import SourceError
 
 FORMATS = {
@@ -17,7 +18,6 @@ FORMATS = {
     "arrow": (".arrow", ".feather", ".ipc"),
 }
 PACKED = (".gz", ".zst", ".bz2")
-EMPTY = ["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"]  # what stands for an empty cell in CSV
 
 
 def named(name: str) -> list[str]:
@@ -65,26 +65,31 @@ def read(connection: Any, files: Sequence[str], kind: str) -> Any:
     if kind == "arrow":
         import pyarrow.dataset as ds
 
-        connection.con.register("arrow_files", ds.dataset(list(files), format="arrow"))
+        found = ds.dataset(list(files), format="arrow")
+        check_names(found.schema.names, files[0])
+        connection.con.register("arrow_files", found)
         return connection.table("arrow_files")
     if kind == "json":
-        return connection.read_json(list(files))
+        # all rows say what a column holds, once: to look at the first alone is to be wrong of the rest
+        listed = ", ".join(map(literal, files))
+        found = connection.con.sql(f"SELECT * FROM read_json([{listed}], sample_size=-1)")
+        return connection.read_json(list(files), columns=dict(zip(found.columns, map(str, found.types), strict=True)))
     together = {"union_by_name": len(files) > 1, "hive_partitioning": _partitioned(files)}
-    if kind == "parquet":
-        _check_kinds((name, _kinds_of_parquet(name)) for name in files)
-        return connection.read_parquet(list(files), **together)
-    _check_kinds((name, _kinds_of_csv(connection, name)) for name in files)
-    table = connection.read_csv(list(files), nullstr=EMPTY, **together)
-    booleans = [name for name, kind in table.schema().items() if kind.is_boolean()]
-    words = [name for name in booleans if not _says_so(connection, files, name)]
-    if not words:
-        return table
-    return connection.read_csv(list(files), nullstr=EMPTY, types=dict.fromkeys(words, "string"), **together)
+    if kind == "csv":
+        return read_csv(connection, files, together)
+    _check_kinds((name, _kinds_of_parquet(name)) for name in files)
+    return connection.read_parquet(list(files), **together)
 
 
 def _partitioned(files: Sequence[str]) -> bool:
     """Say whether folders are named as columns are: year=2024/month=05."""
-    return all("=" in Path(name).parent.name for name in files)
+    named = ["=" in Path(name).parent.name for name in files]
+    if any(named) and not all(named):
+        raise SourceError(
+            f"{files[named.index(False)]!r} lies in no folder that is named as a column is, and "
+            f"{files[named.index(True)]!r} does: move it, or leave it out"
+        )
+    return all(named)
 
 
 def _check_kinds(files: Iterable[tuple[str, dict[str, str]]]) -> None:
@@ -109,6 +114,7 @@ def _kinds_of_parquet(name: str) -> dict[str, str]:
     except Exception as error:
         said = " ".join(str(error).split())
         raise SourceError(f"{name!r} is no Parquet file, or a broken one: {said}") from error
+    check_names(schema.names, name)
     found = {}
     for field in schema:
         kind = field.type.value_type if types.is_dictionary(field.type) else field.type
@@ -119,34 +125,3 @@ def _kinds_of_parquet(name: str) -> dict[str, str]:
         elif not types.is_null(kind):
             found[field.name] = str(kind)
     return found
-
-
-def _kinds_of_csv(connection: Any, name: str) -> dict[str, str]:
-    """Return what the columns of a file hold, by its first rows; an empty column may be anything."""
-    read = f"read_csv({literal(name)}, nullstr=[{', '.join(map(literal, EMPTY))}])"
-    rows = connection.con.sql(f"SELECT * FROM {read} LIMIT 10000")
-    numbers = ("INT", "DOUBLE", "FLOAT", "DECIMAL", "UBIGINT")
-    kinds = dict(zip(rows.columns, map(str, rows.types), strict=True))
-    filled = rows.aggregate(", ".join(f"count({_identifier(column)})" for column in kinds)).fetchone() or ()
-    return {
-        column: "numbers" if any(each in kind for each in numbers) else "strings"
-        for (column, kind), count in zip(kinds.items(), filled, strict=True)
-        if count
-    }
-
-
-def _says_so(connection: Any, files: Sequence[str], name: str) -> bool:
-    """Say whether a column that DuckDB takes for booleans says true and false: yes and no are words."""
-    some = ", ".join(map(literal, files[:4]))
-    read = f"read_csv([{some}], all_varchar=true, union_by_name=true, nullstr=[{', '.join(map(literal, EMPTY))}])"
-    met = connection.con.sql(f"SELECT DISTINCT lower({_identifier(name)}) FROM (SELECT * FROM {read} LIMIT 20000)")
-    return {value for (value,) in met.fetchall()} <= {"true", "false", None}
-
-
-def literal(text: str) -> str:
-    """Return a text as SQL has it."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -9,6 +9,7 @@ from typing import Any
 
 from suffice.engines import batches
 from suffice.engines.source import Request, Scored, Source, SourceError
+from suffice.export.names import renamed
 from suffice.plan import Facts
 from suffice.tables import beside
 from suffice.tallies import Tally
@@ -52,15 +53,22 @@ class LazySource(Source):
             x = pl.col(name)
             x = x.fill_nan(None) if self.frame.collect_schema()[name].is_float() else x
             wanted += [x.count().alias(f"rows{j}"), x.drop_nulls().n_unique().alias(f"distinct{j}")]
-            if kind == "number":
-                wanted.append((x.drop_nulls() == x.drop_nulls().floor()).all().alias(f"whole{j}"))
+            if kind == "number" and not self.frame.collect_schema()[name].is_integer():
+                there = x.drop_nulls()
+                wanted.append(((there == there.floor()) & (there.abs() < 2**53)).all().alias(f"whole{j}"))
         if not wanted:
             return {}
         found = self._asked(lambda: self.frame.select(wanted).collect(engine="streaming")).row(0, named=True)
         return {
-            name: Facts(kind, found[f"rows{j}"], found[f"distinct{j}"], bool(found.get(f"whole{j}", False)))
+            name: Facts(kind, found[f"rows{j}"], found[f"distinct{j}"], bool(found.get(f"whole{j}", True)))
             for j, (name, kind) in enumerate(kinds.items())
         }
+
+    def rows_with(self, name: str, rows: int) -> Any:
+        import polars as pl
+
+        some = self.frame.filter(pl.col(name).is_not_null()).head(rows)
+        return self._asked(lambda: some.collect(engine="streaming"))
 
     def tally(self, request: Request) -> Tally:
         names = {name for block in request.blocks for name in block.names or ()}
@@ -72,9 +80,12 @@ class LazySource(Source):
         import polars as pl
 
         kinds = {name: pl.Series([value]).dtype for name, value in added.items()}
-        schema = pl.Schema({**self.frame.collect_schema(), **kinds})
+        taken = self.names
+        schema = pl.Schema({**self.frame.collect_schema(), **renamed(kinds, taken)})
         return self.frame.map_batches(
-            lambda frame: beside(frame, score(frame)).cast(dict(schema)) if len(frame) else schema.to_frame(),
+            lambda frame: (
+                beside(frame, renamed(score(frame), taken)).cast(dict(schema)) if len(frame) else schema.to_frame()
+            ),
             schema=schema,
             streamable=True,
         )

@@ -65,6 +65,10 @@ class Source(ABC):
     def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
         """Return of columns of these kinds what is true of all rows, of those for which it can be said."""
 
+    def rows_with(self, name: str, rows: int) -> Any:
+        """Return a frame of some rows in which a column is not empty; None if they cannot be asked for."""
+        return None
+
     @abstractmethod
     def tally(self, request: Request) -> Tally:
         """Return the sums of all rows, in one scan."""

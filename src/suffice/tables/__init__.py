@@ -4,6 +4,7 @@ from suffice.tables.blocks import Block, Coded, Dense, Gappy, Sparse, cells_of
 from suffice.tables.door import Table, Target, as_block, as_sheet, weights_of
 from suffice.tables.frames import (
     FrameSheet,
+    as_arrow,
     beside,
     check_table,
     coded_frame,
@@ -29,6 +30,7 @@ __all__ = [
     "SparseSheet",
     "Table",
     "Target",
+    "as_arrow",
     "as_block",
     "as_labels",
     "as_sheet",

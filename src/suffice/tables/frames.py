@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.schema import Array
 from suffice.tables.blocks import PIECE, Block, Dense, Gappy, handed_out
-from suffice.tables.labels import is_missing
+from suffice.tables.labels import coded_numbers, is_missing
 from suffice.tables.sheets import Sheet, as_numbers, coded_objects, kind_of, label_of
 
 
@@ -123,6 +123,17 @@ class FrameSheet(Sheet):
         series = self._series(name)
         whole = series.dtype.is_integer() and not series.null_count() and "128" not in str(series.dtype)
         return series.to_numpy() if whole else self.number(name)
+
+    def _coded(self, name: Any) -> tuple[list[Any], Array]:
+        series = self._series(name)
+        if not (series.dtype.is_integer() and series.null_count() and "128" not in str(series.dtype)):
+            return super()._coded(name)
+        # as whole numbers, also beside empty cells: a double does not tell large ones apart
+        there = ~series.is_null().to_numpy()
+        labels, found = coded_numbers(series.drop_nulls().to_numpy()) if there.any() else ([], np.zeros(0, np.intp))
+        codes = np.full(len(series), -1, np.intp)
+        codes[there] = found
+        return labels, codes
 
     def numbers(self, names: tuple[Any, ...]) -> Block:
         import narwhals.stable.v2 as nw
@@ -312,3 +323,10 @@ def only(frame: Any, names: Sequence[Any] | int) -> Any:
     places = {name: place for place, name in enumerate(its.columns)}
     found = its[:, [places[name] for name in wanted if name in places]]
     return found.to_numpy() if isinstance(names, int) else found.to_native()
+
+
+def as_arrow(frame: Any) -> Any:
+    """Return a frame of any make as a table of Arrow."""
+    import narwhals.stable.v2 as nw
+
+    return nw.from_native(frame, eager_only=True).to_arrow()

@@ -1,0 +1,128 @@
+"""CSV for DuckDB: which separator, which columns, and what each holds, by all rows and not by the first of them."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from suffice.engines.source import SourceError
+
+EMPTY = ["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"]  # what stands for an empty cell
+SEPARATORS = ",;\t|"
+
+# What a column holds if all its cells can be read so; the first that fits. (DuckDB rounds 0.4 that is to be whole.)
+KINDS = {
+    "BOOLEAN": "lower({0}) IN ('true', 'false')",
+    "BIGINT": "TRY_CAST({0} AS BIGINT) = TRY_CAST({0} AS DOUBLE)",
+    "DOUBLE": "TRY_CAST({0} AS DOUBLE) IS NOT NULL",
+    "TIMESTAMP": "TRY_CAST({0} AS TIMESTAMP) IS NOT NULL",
+}
+
+
+def read_csv(connection: Any, files: Sequence[str], together: Mapping[str, Any]) -> Any:
+    """Return files of CSV as one table; what a column holds is what all of its cells are."""
+    lines = {name: _first_line(name) for name in files}
+    separator = max(SEPARATORS, key=lambda each: next(iter(lines.values())).count(each))
+    names = next(csv.reader([next(iter(lines.values()))], delimiter=separator))
+    check_names(names, files[0])
+    how = {"nullstr": EMPTY, "delim": separator, "header": True, **together}
+    kinds = _kinds(connection, files, how)
+    return connection.read_csv(list(files), types=kinds, **how)
+
+
+def check_names(names: Sequence[str], file: str) -> None:
+    """Raise if two columns have one name; capitals make no difference to DuckDB."""
+    met: dict[str, str] = {}
+    for name in names:
+        before = met.setdefault(name.casefold(), name)
+        if list(names).count(name) > 1 or before != name:
+            twice = f"{before!r} and {name!r}, which differ in capitals only" if before != name else f"{name!r} twice"
+            raise SourceError(f"{file!r} has columns {twice}: rename one")
+
+
+def _first_line(name: str) -> str:
+    """Return the first line of a file that is whole; say if it is empty, or broken."""
+    packed = name.lower().endswith(".gz")
+    try:
+        with gzip.open(name, "rb") if packed else open(name, "rb") as file:
+            first = file.readline()
+            while packed and file.read(1 << 22):  # to its end, where it is said whether all of it is there
+                pass
+    except (OSError, EOFError, zlib.error) as error:
+        raise SourceError(f"{name!r} cannot be unpacked: {error}") from error
+    if name.lower().endswith((".zst", ".bz2")):
+        return ","  # DuckDB unpacks it, and says what it is
+    if not first.strip():
+        raise SourceError(f"{name!r} is empty")
+    return first.decode("utf-8-sig", errors="replace").rstrip("\r\n")
+
+
+def _kinds(connection: Any, files: Sequence[str], how: Mapping[str, Any]) -> dict[str, str]:
+    """Return the type of each column, or name the two files in which it has two."""
+    said = ", ".join(f"{name}={_said(value)}" for name, value in how.items())
+    listed = ", ".join(map(literal, files))
+    rows = connection.con.sql(f"SELECT * FROM read_csv([{listed}], all_varchar=true, filename='suffice file', {said})")
+    names = [name for name in rows.columns if name != "suffice file"]
+    asked = []
+    for name in names:
+        cell = identifier(name)
+        asked += [f"count({cell})", *(f"count(*) FILTER (WHERE {test.format(cell)})" for test in KINDS.values())]
+    found = rows.aggregate(f'"suffice file", {", ".join(asked)}', '"suffice file"').fetchall()
+    kinds: dict[str, str] = {}
+    width = len(KINDS) + 1
+    for place, name in enumerate(names):
+        first: dict[str, str] = {}
+        for file, *counts in sorted(found):
+            filled, *fitting = counts[place * width : place * width + width]
+            kind = next((kind for kind, count in zip(KINDS, fitting, strict=True) if count == filled), "VARCHAR")
+            if filled:
+                first.setdefault(kind, file)
+        if {"BIGINT", "DOUBLE"} >= set(first):
+            kinds[name] = "VARCHAR" if not first else "DOUBLE" if "DOUBLE" in first else "BIGINT"
+        elif len(first) > 1:
+            (one, here), (other, there) = list(first.items())[:2]
+            raise SourceError(
+                f"column {name!r} is {_spoken(one)} in {here!r} and {_spoken(other)} in {there!r}; make it the same in "
+                "all files"
+            )
+        else:
+            kinds[name] = next(iter(first))
+    return kinds
+
+
+def _spoken(kind: str) -> str:
+    return {"BIGINT": "numbers", "DOUBLE": "numbers", "VARCHAR": "strings", "TIMESTAMP": "dates"}.get(kind, "booleans")
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return literal(value) if isinstance(value, str) else f"[{', '.join(map(literal, value))}]"
+
+
+def ragged(files: Sequence[str]) -> str | None:
+    """Return which line has more or fewer cells than the first, if any has."""
+    for name in files:
+        with gzip.open(name, "rt", errors="replace") if name.lower().endswith(".gz") else open(
+            name, encoding="utf-8-sig", errors="replace"
+        ) as file:
+            first = file.readline()
+            separator = max(SEPARATORS, key=first.count)
+            width = len(next(csv.reader([first], delimiter=separator), []))
+            for line, cells in enumerate(csv.reader(file, delimiter=separator), 2):
+                if cells and len(cells) != width:
+                    return f"{name!r}: line {line} has {len(cells)} cells, and the first has {width}"
+    return None
+
+
+def literal(text: str) -> str:
+    """Return a text as SQL has it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """Return the name of a column as SQL has it."""
+    return '"' + name.replace('"', '""') + '"'
