@@ -96,6 +96,28 @@ def test_vectors_and_wide_tables(spark: Any) -> None:
     assert (said["prediction"] == said["income"]).mean() > 0.95
 
 
+@pytest.mark.filterwarnings("ignore:columns left out")
+def test_strange_names_and_what_a_sample_does_not_show(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "a.b": rng.normal(size=3000),
+            "tick`ed": rng.choice(["x", "y", "z"], 3000),
+            "few": np.where(np.arange(3000) % 10 == 0, np.nan, np.arange(3000) % 3),
+            "large": np.round(rng.normal(size=3000) * 1e17),
+            "income": rng.choice(["p", "q"], 3000),
+        }
+    )
+    near = BayesClassifier(**MODELS["naive"]).fit_table(table, "income")
+    monkeypatch.setattr("suffice.classifiers.afar.SAMPLE", 500)
+    source = spark.createDataFrame(table).repartition(2)
+    assert_same_sums(BayesClassifier(**MODELS["naive"]).fit_table(source, "income"), near, table)
+    source.createOrReplaceTempView("strange_rows")
+    view = ibis.pyspark.connect(spark).table("strange_rows")
+    quantiles = BayesClassifier(structure="naive", numeric="quantiles", families={"tick`ed": "ignore"})
+    assert quantiles.fit_table(view, "income").class_count_.sum() == 3000
+
+
 def test_many_partitions_are_merged_in_a_tree(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "FAN", 3)
     table = mixed()

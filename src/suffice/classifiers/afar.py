@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
+
+import numpy as np
 
 from suffice.engines.opening import opened
 from suffice.engines.source import SAMPLE, Request, Scored, Source
+from suffice.export.dialects import dialect_of
 from suffice.plan import MOST_LEVELS, facts_of, family_of
-from suffice.tables import as_sheet, beside, missing_labels, only, share_name, split_frame
+from suffice.tables import as_sheet, beside, matched, missing_labels, only, share_name, split_frame, stacked
+from suffice.tables.names import column_name, names_of, renamed
 from suffice.tallies import Tally
+
+RARE = 1000  # rows in which a column holds something, if it is empty in the sample
 
 
 def learned_from(source: Source, near: Any, target: str, weight: str | None, missing_target: str) -> tuple[Any, Tally]:
@@ -25,12 +32,22 @@ def learned_from(source: Source, near: Any, target: str, weight: str | None, mis
         if whole:
             raise missing_labels(target, len(frame), len(frame))
         raise ValueError(f"column {target!r}, the target, is empty in all of {len(frame)} rows that were looked at")
+    if not whole:
+        frame = _with_rare(source, frame, near)
+        X, y, weights = split_frame(frame, target, weight, "drop")
     families = {} if whole else _corrected(source, near, X)
     if families:
         said = near.families if isinstance(near.families, Mapping) else {}
         near.families = {**families, **said}
     near.fit(X, y, weights)
     return near, source.tally(Request(target, weight, missing_target, near.tally_))
+
+
+def _with_rare(source: Source, frame: Any, near: Any) -> Any:
+    """Return a sample with some rows more, in which columns hold something that are empty in all others."""
+    sheet = as_sheet(frame, owner=type(near).__name__)
+    some = [source.rows_with(name, RARE) for name in sheet.names if sheet.kind(name) == "empty"]
+    return stacked([frame, *(its for its in some if its is not None and len(its))]) if some else frame
 
 
 def _corrected(source: Source, near: Any, X: Any) -> dict[str, str]:
@@ -74,10 +91,14 @@ class Scoring:
         return ["prediction", *map(share_name, self.model.classes_.tolist())]
 
     def __call__(self, frame: Any) -> Scored:
-        """Return the new columns of a frame."""
+        """Return the new columns of a frame; the label is that of ``predict``."""
         X = only(frame, self.model.tally_.schema.feature_names or self.model.n_features_in_)
-        shares = self.model.predict_proba(X)
-        return dict(zip(self.names, [self.model.classes_[shares.argmax(axis=1)], *shares.T], strict=True))
+        said = self.model.predict_log_proba(X)
+        # without a map predict compares scores, which may differ where probabilities have no digits left for it
+        equal = (said == said.max(axis=1, keepdims=True)).sum(axis=1) > 1
+        close = self.model.calibrate is None and bool(equal.any())
+        labels = self.model.predict(X) if close else self.model.classes_[said.argmax(axis=1)]
+        return dict(zip(self.names, [labels, *np.exp(said).T], strict=True))
 
     @property
     def added(self) -> dict[str, Any]:
@@ -89,5 +110,29 @@ def predicted_at(model: Any, source: Any) -> Any:
     """Return a source with what a model says of each row beside it, to be computed when it is asked for."""
     scoring, far = Scoring(model), opened(source)
     if far is None:
-        return beside(source, scoring(source))
-    return far.scored(scoring, scoring.added, lambda dialect, table: model.to_sql(dialect, table=table))
+        return beside(source, renamed(scoring(source), names_of(source)))
+    names = far.names
+
+    def query(dialect: str, table: str) -> str:
+        _check_there(model, names, dialect_of(dialect).folds)
+        return str(model._sql(dialect, table, names))
+
+    return far.scored(scoring, scoring.added, query)
+
+
+def _check_there(model: Any, names: Sequence[str], folds: bool) -> None:
+    """Warn of columns that were learned and are not there; raise if the model needs them, or if there is none."""
+    met = {name.lower() if folds else name for name in names}
+    schema = model.tally_.schema
+    its = [column_name(name) for name in schema.feature_names or range(schema.feature_count)]
+    there = [name for name in its if (name.lower() if folds else name) in met]
+    if schema.features is not None and schema.feature_names is not None and there:
+        learned = {name for block in schema.blocks for name in block.names or ()}
+        sheet: Any = SimpleNamespace(names=there, places={name: place for place, name in enumerate(there)})
+        matched(sheet, schema.feature_names, [name for name in schema.feature_names if name in learned])
+    elif len(there) < len(its):
+        missing = next(name for name in its if name not in there)
+        raise ValueError(
+            "The feature names should match those that were passed during fit.\n"
+            f"Feature names seen at fit time, yet now missing:\n- {missing}\n"
+        )

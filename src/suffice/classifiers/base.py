@@ -127,7 +127,8 @@ class TallyClassifier(Predictor):
         Returns
         -------
         sql : str
-            A query for all columns of the table, ``prediction``, and ``p(label)`` of each class.
+            A query for all columns of the table, ``prediction``, and ``p(label)`` of each class; with ``_1`` after
+            the name if a column of the model has it already. Of the table's other columns nothing is known here.
 
         Examples
         --------
@@ -140,8 +141,12 @@ class TallyClassifier(Predictor):
         "suffice_w1" / "suffice_sum" AS "p(low)"
         FROM "suffice_4" AS "suffice_4"
         """
+        return self._sql(dialect, table)
+
+    def _sql(self, dialect: str, table: str | Sequence[str], present: Sequence[str] | None = None) -> str:
+        """Return the statement; ``present`` are the columns of the table, where they are known."""
         tally, model = self._learned(), self._model()
-        return to_sql(model, tally.schema.classes.tolist(), dialect, table, self._map())
+        return to_sql(model, tally.schema.classes.tolist(), dialect, table, self._map(), present)
 
     def predict_table(self, source: Any) -> Any:
         """Return a table with two things beside it: ``prediction``, and ``p(label)`` of each class.
@@ -155,8 +160,9 @@ class TallyClassifier(Predictor):
         Returns
         -------
         table : of the same kind
-            Where rows are far, nothing is computed before it is asked for: a table expression of Ibis (of files,
-            too), a frame of Spark, a lazy frame of polars, a generator of batches. At a database the model is
+            No column of the table is written over: if it has a ``prediction``, the new column is ``prediction_1``,
+            and so on. Where rows are far, nothing is computed before it is asked for: a table expression of Ibis (of
+            files, too), a frame of Spark, a lazy frame of polars, a generator of batches. At a database the model is
             the SQL of ``to_sql``; where it cannot be written, DuckDB calls the model itself.
         """
         self._learned()

@@ -11,10 +11,10 @@ from typing import Any
 
 from suffice.engines import memory
 from suffice.engines.source import Request, Scored, Source
-from suffice.export.names import names_of, renamed
 from suffice.plan import Facts
 from suffice.progress import Progress
 from suffice.tables import Table, Target, as_arrow, as_sheet, beside, coded_frame, missing_labels, read, stacked
+from suffice.tables.names import names_of, renamed
 from suffice.tallies import Tally
 
 # Small batches are put together to about this many rows, so that a column is worth a call.

@@ -106,9 +106,11 @@ def _said(value: Any) -> str:
 def ragged(files: Sequence[str]) -> str | None:
     """Return which line has more or fewer cells than the first, if any has."""
     for name in files:
-        with gzip.open(name, "rt", errors="replace") if name.lower().endswith(".gz") else open(
-            name, encoding="utf-8-sig", errors="replace"
-        ) as file:
+        with (
+            gzip.open(name, "rt", errors="replace")
+            if name.lower().endswith(".gz")
+            else open(name, encoding="utf-8-sig", errors="replace") as file
+        ):
             first = file.readline()
             separator = max(SEPARATORS, key=first.count)
             width = len(next(csv.reader([first], delimiter=separator), []))

@@ -9,9 +9,9 @@ from typing import Any
 
 from suffice.engines import batches
 from suffice.engines.source import Request, Scored, Source, SourceError
-from suffice.export.names import renamed
 from suffice.plan import Facts
 from suffice.tables import beside
+from suffice.tables.names import renamed
 from suffice.tallies import Tally
 
 

@@ -22,6 +22,10 @@ class SourceError(ValueError):
     """What is wrong with a source, and what to do about it."""
 
 
+class NoSqlError(ValueError):
+    """Why something has no form in SQL."""
+
+
 @dataclass(frozen=True)
 class Request:
     """What is to be counted: which columns as what, in which classes; ``near`` is the tally of a sample.

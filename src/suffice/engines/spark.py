@@ -19,6 +19,7 @@ from suffice.engines.source import Request, Scored, Source, SourceError
 from suffice.engines.sql import SqlSource
 from suffice.plan import Facts
 from suffice.tables import beside
+from suffice.tables.names import renamed
 from suffice.tallies import Tally
 
 # So many tallies are merged at once; the driver gets no more than these.
@@ -91,18 +92,28 @@ class SparkSource(Source):
         wanted = []
         for j, (name, kind) in enumerate(known.items()):
             column = f.col(_quoted(name))
-            floating = self.frame.schema[name].dataType.typeName() in ("double", "float")
+            its = self.frame.schema[name].dataType.typeName()
+            floating = its in ("double", "float")
             value = f.when(~f.isnan(column), column) if floating else column
             wanted += [f.count(value).alias(f"rows{j}"), f.countDistinct(value).alias(f"distinct{j}")]
-            if kind == "number":
-                wanted.append(f.max(f.when(value != f.floor(value), 1).otherwise(0)).alias(f"fraction{j}"))
+            if kind == "number" and (floating or its == "decimal"):
+                broken = (value != f.floor(value)) | (f.abs(value) >= 2.0**53)
+                wanted.append(f.max(f.when(broken, 1).otherwise(0)).alias(f"fraction{j}"))
         if not wanted:
             return {}
         found = self._asked(lambda: self._flat.select(wanted).first()).asDict()
         return {
-            name: Facts(kind, found[f"rows{j}"], found[f"distinct{j}"], found.get(f"fraction{j}") == 0)
+            name: Facts(kind, found[f"rows{j}"], found[f"distinct{j}"], not found.get(f"fraction{j}", 0))
             for j, (name, kind) in enumerate(known.items())
         }
+
+    def rows_with(self, name: str, rows: int) -> Any:
+        import pyspark.sql.functions as f
+
+        if name not in self.frame.columns:
+            return None
+        some = self._flat.filter(f.col(_quoted(name)).isNotNull()).limit(rows)
+        return widened(self._asked(lambda: _arrow(some)), self._widths)
 
     def tally(self, request: Request) -> Tally:
         import pyspark.sql.functions as f
@@ -116,7 +127,9 @@ class SparkSource(Source):
         rows = self._flat.select([f.col(_quoted(name)) for name in needed])
         if all(block.family == "gaussian" and not block.pairs for block in request.blocks) and not self._widths:
             return self._asked(lambda: _by_spark(rows, request))  # type: ignore[no-any-return]
-        parts = rows.mapInArrow(_counting(request, self._widths), "part long, tally binary")
+        # under plain names: mapInArrow would take a dot in a name for a place in a structure
+        plain = rows.toDF(*(f"c{place}" for place in range(len(needed))))
+        parts = plain.mapInArrow(_counting(request, needed, self._widths), "part long, tally binary")
         count = self._asked(lambda: rows.rdd.getNumPartitions()) if hasattr(type(rows), "rdd") else FAN
         while count > FAN:
             count = -(-count // FAN)
@@ -130,9 +143,14 @@ class SparkSource(Source):
         import pyspark.sql.types as t
 
         schema = t.StructType(list(self._flat.schema.fields))
-        for name, value in added.items():
+        taken = list(self._flat.columns)
+        for name, value in renamed(added, taken, folds=True).items():
             schema = schema.add(name, t.StringType() if isinstance(value, str) else _type_of(value, t))
-        return self._flat.mapInArrow(_scoring(score, self._widths), schema)
+
+        def free(frame: Any) -> Scored:
+            return renamed(score(frame), taken, folds=True)
+
+        return self._flat.mapInArrow(_scoring(free, self._widths), schema)
 
     def _asked(self, ask: Callable[[], Any]) -> Any:
         """Return what Spark answers, or its complaint in a line; what a worker raised is what is said."""
@@ -251,7 +269,7 @@ def widened(table: Any, widths: dict[str, int]) -> Any:
     return pa.table(columns)
 
 
-def _counting(request: Request, widths: dict[str, int]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _counting(request: Request, names: list[str], widths: dict[str, int]) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Return what counts the batches of a partition, where it lies."""
 
     def count(rows: Iterator[Any]) -> Iterator[Any]:
@@ -260,7 +278,7 @@ def _counting(request: Request, widths: dict[str, int]) -> Callable[[Iterator[An
         context = TaskContext.get()
         total = Partial()
         for batch in batches.gathered(rows):
-            total = total + batches.of_batch(widened(batch, widths), request)
+            total = total + batches.of_batch(widened(batch.rename_columns(names), widths), request)
         yield _line(context.partitionId() if context is not None else 0, total)
 
     return count
@@ -309,5 +327,7 @@ def _complaint(error: Exception) -> Exception:
             f"Spark's workers cannot count: {said}; install suffice where they run, and let them know the interpreter "
             "(PYSPARK_PYTHON)"
         )
+    if kind:
+        return SourceError(f"Spark could not count the rows: {kind}: {said[:600]}")
     said = next((line for line in lines if not line.startswith(("at ", "File "))), type(error).__name__)
     return SourceError(f"Spark could not count the rows: {said[:600]}")

@@ -11,8 +11,9 @@ from uuid import uuid4
 
 from suffice.engines import batches
 from suffice.engines.counting import Counting
-from suffice.engines.source import Request, Scored, Source, SourceError
+from suffice.engines.source import NoSqlError, Request, Scored, Source, SourceError
 from suffice.plan import Facts
+from suffice.tables.names import renamed
 from suffice.tallies import Tally
 
 
@@ -27,9 +28,17 @@ class SqlSource(Source):
         """Say whether something is a table expression of Ibis."""
         return type(source).__module__.startswith("ibis.expr")
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
-        return tuple(self.table.columns)
+        names = tuple(self.table.columns)
+        folded = [name.casefold() for name in names]
+        twice = [name for name, its in zip(names, folded, strict=True) if folded.count(its) > 1]
+        if twice and self.dialect != "postgres":
+            raise SourceError(
+                f"columns {twice[0]!r} and {twice[1]!r} differ in capitals only, which {self.dialect} does not tell "
+                "apart; rename one"
+            )
+        return names
 
     @cached_property
     def backend(self) -> Any:
@@ -82,30 +91,40 @@ class SqlSource(Source):
         if self.rows == 0:
             raise SourceError("there are no rows to learn from")
         if self.rows <= rows:
-            return self.run(self.table), True
+            return self.run(self._readable), True
         if not spread:
             return self.few(rows), False
-        return self.run(self.table.sample(rows / self.rows, method="row", seed=self._seed)), False
+        import ibis
+
+        share = rows / self.rows
+        if self.at_hand:
+            return self.run(self._readable.sample(share, method="row", seed=0)), False
+        return self.run(self._readable.filter(ibis.random() < share)), False  # also of a view
+
+    def rows_with(self, name: str, rows: int) -> Any:
+        return self.run(self._readable.filter(self.table[name].notnull()).limit(rows))
 
     @property
-    def _seed(self) -> int | None:
-        return 0 if self.dialect in ("duckdb", "pyspark") else None
+    def _readable(self) -> Any:
+        """The table with columns of types that Arrow has no word for as text."""
+        strange = {name: self.table[name].cast("string") for name in self.names if self.table[name].type().is_uuid()}
+        return self.table.mutate(**strange) if strange else self.table
 
     def few(self, rows: int) -> Any:
         """Return rows that cost little to come by."""
-        return self.run(self.table.limit(rows))
+        return self.run(self._readable.limit(rows))
 
     def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
         wanted: dict[str, Any] = {}
         for j, (name, kind) in enumerate(kinds.items()):
             x = self.value(self.table, name, kind)
             wanted |= {f"rows{j}": x.count(), f"distinct{j}": x.nunique()}
-            if kind == "number":
-                fraction = x if x.type().is_integer() else x.floor()
-                wanted[f"whole{j}"] = (x == fraction).ifelse(0, 1).sum()
+            if kind == "number" and not x.type().is_integer():
+                small = (x.abs() < 2.0**53).ifelse(x, 0.5)  # beyond, a double cannot tell
+                wanted[f"fractions{j}"] = (small != small.floor()).ifelse(1, 0).sum()
         found = self.run(self.table.aggregate(**wanted)).to_pylist()[0] if wanted else {}
         return {
-            name: Facts(kind, found[f"rows{j}"], found[f"distinct{j}"], found.get(f"whole{j}") == 0)
+            name: Facts(kind, found[f"rows{j}"], found[f"distinct{j}"], not found.get(f"fractions{j}", 0))
             for j, (name, kind) in enumerate(kinds.items())
         }
 
@@ -113,13 +132,14 @@ class SqlSource(Source):
         return Counting(self, request).tally()
 
     def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
+        name = f"suffice_{uuid4().hex[:16]}"  # no table has it, and no other that is scored beside this one
         try:
-            said = query(self.dialect, "rows_to_score")
-        except ValueError:  # a model that no SQL says
+            said = query(self.dialect, name)
+        except NoSqlError:  # a model that no SQL says
             if not self.at_hand:
                 raise
             return self._scored_here(score, added)
-        return self.table.alias("rows_to_score").sql(said, dialect=self.dialect)
+        return self.table.alias(name).sql(said, dialect=self.dialect)
 
     def _scored_here(self, score: Callable[[Any], Scored], added: dict[str, Any]) -> Any:
         """Return the table scored by a function that the database calls, as it lives in this process."""
@@ -127,28 +147,32 @@ class SqlSource(Source):
         import ibis.expr.datatypes as dt
         import pyarrow as pa
 
-        kinds = {name: dt.infer(value) for name, value in added.items()}
+        kinds = renamed({name: dt.infer(value) for name, value in added.items()}, self.names, folds=True)
         types = tuple(self.table[name].type() for name in self.names)
 
         def function(*columns: Any) -> Any:
             found = score(pa.table(dict(zip(self.names, columns, strict=True))))
-            arrays = [pa.array(values.tolist(), kinds[name].to_pyarrow()) for name, values in found.items()]
-            return pa.StructArray.from_arrays(arrays, names=list(found))
+            pairs = zip(found.values(), kinds.values(), strict=True)
+            return pa.StructArray.from_arrays([pa.array(v.tolist(), its.to_pyarrow()) for v, its in pairs], list(kinds))
 
         places = [Parameter(f"x{j}", Parameter.POSITIONAL_OR_KEYWORD) for j in range(len(types))]
         function.__signature__ = Signature(places)  # type: ignore[attr-defined]
         scored = ibis.udf.scalar.pyarrow(
             function, name=f"suffice_{uuid4().hex}", signature=(types, dt.Struct(kinds)), null_handling="special"
         )
-        both = self.table.mutate(suffice_scored=scored(*(self.table[name] for name in self.names)))
-        made = {name: both["suffice_scored"][name] for name in added}
-        return both.select(*self.names, **made)
+        apart = f"suffice_{uuid4().hex}"
+        both = self.table.mutate(**{apart: scored(*(self.table[name] for name in self.names))})
+        return both.select(*self.names, **{name: both[apart][name] for name in kinds})
 
     def value(self, table: Any, name: str, kind: str) -> Any:
         """Return a column as it is counted: numbers that are not whole as doubles, NaN as an empty cell."""
         import ibis
 
         value = table[name]
+        if value.type().is_uuid():
+            value = value.cast("string")
+        if value.type().is_string() and self.dialect == "sqlite":
+            value = value.concat("")  # a sum of texts has no collation: capitals are told apart
         if kind not in ("number", "boolean") or value.type().is_boolean() or value.type().is_integer():
             return value
         floating = value.type().is_floating() and self.has("IsNan")

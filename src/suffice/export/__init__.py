@@ -18,8 +18,12 @@ def to_sql(
     dialect: str = "duckdb",
     table: str | Sequence[str] = "rows",
     calibration: Calibration | None = None,
+    present: Sequence[str] | None = None,
 ) -> str:
     """Return one SELECT that gives each row of a table its label and P(class given x) of each class.
+
+    ``present`` are the columns that the table has, where they are known: no new column has the name of one of them,
+    and a column of the model that is not among them counts as empty.
 
     What writes SQL is loaded when SQL is asked for: most who import a classifier never do.
 
@@ -46,4 +50,4 @@ def to_sql(
         raise ImportError("SQL is written through sqlglot: pip install 'suffice[sql]'") from None
     from suffice.export.sql import written
 
-    return written(model, classes, dialect, table, calibration)
+    return written(model, classes, dialect, table, calibration, present)

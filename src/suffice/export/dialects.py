@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from suffice.engines.source import NoSqlError
 
-class ExportError(ValueError):
+
+class ExportError(NoSqlError):
     """Why a model, or a name in it, cannot be written as SQL."""
 
 
@@ -17,7 +19,8 @@ class Dialect:
     ``keeps`` is "except" (a star may leave columns out), "row" (a whole row can be a value), "lateral" (what is
     computed stands beside the table) or "join" (none of these: what is computed is joined by the columns it was
     computed from). ``folds`` says whether names that differ in capitals alone are the same, ``plain_names`` whether
-    they are made of letters, digits and underscores.
+    they are made of letters, digits and underscores, ``underflows`` whether a product that is too small for a number
+    is an error, and not 0.
     """
 
     name: str
@@ -25,15 +28,20 @@ class Dialect:
     keeps: str
     folds: bool
     plain_names: bool = False
+    underflows: bool = False
 
     def checked_name(self, name: str, what: str) -> str:
         """Return a name that can be quoted, or say why it cannot."""
+        if not self.has_name(name):
+            raise ExportError(f"{what} {name!r} is no name that {self.title} can have; rename it, and fit again")
+        return name
+
+    def has_name(self, name: str) -> bool:
+        """Say whether a name can be quoted."""
         bad = "\x00"
         if self.plain_names:
             bad += "`\\\n\r\t"  # no column of it has them, and its quotes read them as escapes
-        if not name or any(character in name for character in bad) or not _encodes(name):
-            raise ExportError(f"{what} {name!r} is no name that {self.title} can have; rename it, and fit again")
-        return name
+        return bool(name) and not any(character in name for character in bad) and _encodes(name)
 
     def result_name(self, name: str) -> str:
         """Return the name of a column that is computed, without what the dialect cannot have in one.
@@ -48,7 +56,7 @@ class Dialect:
 
 DIALECTS: dict[str, Dialect] = {
     "duckdb": Dialect("duckdb", "DuckDB", "except", folds=True),
-    "postgres": Dialect("postgres", "PostgreSQL", "row", folds=False),
+    "postgres": Dialect("postgres", "PostgreSQL", "row", folds=False, underflows=True),
     "sqlite": Dialect("sqlite", "SQLite", "join", folds=True),
     "spark": Dialect("spark", "Spark", "lateral", folds=True),
     "bigquery": Dialect("bigquery", "BigQuery", "except", folds=True, plain_names=True),

@@ -42,6 +42,9 @@ ByClass = list[list[Term]]
 # Up to this many counts Γ is shifted to where Stirling's series is good to nine digits.
 MANY, SHIFT = 1e4, 8
 
+# A distance, in deviations, whose square is nothing beside a logarithm.
+NEXT_TO_NOTHING = 1e-20
+
 
 def levels(read: Reader, its: CategoricalParameters) -> ByClass:
     """Return log p[level], one look-up a column."""
@@ -72,8 +75,7 @@ def gaussian(read: Reader, its: GaussianParameters) -> ByClass:
 
     def term(k: int, j: int) -> Term:
         mean, factor = float(its.mean[k, j]), float(its.halved_precision[k, j])
-        away = [less(read.value(j), mean) for _ in range(2)]
-        density = exp.Sub(this=number(its.peaks[k, j]), expression=product([number(factor), *away]))
+        density = exp.Sub(this=number(its.peaks[k, j]), expression=_square(read, j, mean, factor))
         if factor < 1e100:
             return _or_nothing(density)
         # as good as constant: what is far away is impossible, and its square is no number
@@ -89,8 +91,7 @@ def student(read: Reader, its: StudentT) -> ByClass:
 
     def term(k: int, j: int) -> Term:
         mean, factor = float(its.mean[k, j]), float(precision[k, j])
-        away = [less(read.value(j), mean) for _ in range(2)]
-        grown = ln(total([number(1.0), product([number(factor), *away])]))
+        grown = ln(total([number(1.0), _square(read, j, mean, factor)]))
         if factor >= 1e100:
             # as good as constant: far away the 1 is nothing, and the square is no number
             distance = exp.Abs(this=less(read.value(j), mean))
@@ -100,6 +101,15 @@ def student(read: Reader, its: StudentT) -> ByClass:
         return _or_nothing(exp.Sub(this=number(peaks[k, j]), expression=times(exponent[k, j], grown)))
 
     return _each(its.mean, term)
+
+
+def _square(read: Reader, j: int, mean: float, factor: float) -> Term:
+    """Return factor·(x − mean)²; where it is an error to be too small, 0 instead of what is next to it."""
+    square = product([number(factor), *(less(read.value(j), mean) for _ in range(2))])
+    if not read.draft.dialect.underflows:
+        return square
+    away = exp.GTE(this=exp.Abs(this=less(read.value(j), mean)), expression=number(NEXT_TO_NOTHING / np.sqrt(factor)))
+    return choose([(away, square), (is_there(read.value(j)), double(0.0))])
 
 
 def poisson(read: Reader, its: PoissonParameters) -> ByClass:

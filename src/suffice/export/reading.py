@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sqlglot import exp
 
 from suffice.export.dialects import ExportError, checked_text
 from suffice.export.draft import Draft
-from suffice.export.terms import Term, as_double, choose, is_there, look_up, number, whole
+from suffice.export.terms import Term, as_double, choose, double, is_there, look_up, number, whole
 from suffice.schema import Coding, Columns, Combinations, Cuts, Levels, Words
+from suffice.tables.names import column_name
 
 # Numbers beyond it count as empty cells, so that no square of them is too large for a double.
 LARGEST = 1e100
 
+# Gaussian numbers below it are 0 to any deviation that there may be, and their products no numbers at all.
+SMALLEST = 1e-160
+
 # Whole numbers beyond it are not all doubles.
 LARGEST_WHOLE = 2**53
-
-
-def column_name(name: Any) -> str:
-    """Return the name that a column has in a table: its own, or x0, x1, … where it has none.
-
-    >>> column_name("age"), column_name(3)
-    ('age', 'x3')
-    """
-    return name if isinstance(name, str) else f"x{name}"
 
 
 def names_of(columns: Columns) -> list[str]:
@@ -49,8 +42,13 @@ class Reader:
         """Return the number in a column."""
         if j not in self._read:
             cell = self._number(j)
-            there = exp.LTE(this=exp.Abs(this=cell), expression=number(LARGEST))
-            self._read[j] = self._put(j, choose([(there, self._number(j))]))
+            branches: list[tuple[Term, Term]] = [
+                (exp.LTE(this=exp.Abs(this=cell), expression=number(LARGEST)), self._number(j))
+            ]
+            if self.draft.dialect.underflows and self.columns.family == "gaussian":
+                nothing = exp.LT(this=exp.Abs(this=self._number(j)), expression=number(SMALLEST))
+                branches.insert(0, (nothing, double(0.0)))
+            self._read[j] = self._put(j, choose(branches))
         return self.draft.own(self._read[j])
 
     def slot(self, j: int) -> Term:

@@ -41,7 +41,12 @@ ELSE = "or predict in Python (predict, predict_table), which every model can"
 
 
 def written(
-    model: Model, classes: list[Any], dialect: str, table: str | Sequence[str], calibration: Calibration | None
+    model: Model,
+    classes: list[Any],
+    dialect: str,
+    table: str | Sequence[str],
+    calibration: Calibration | None,
+    present: Sequence[str] | None = None,
 ) -> str:
     """Return the statement: log p(x, class), less the greatest, e to the power of it, over the sum of those.
 
@@ -58,7 +63,7 @@ def written(
     spoken = dialect_of(dialect)
     for columns, parameters in zip(model.columns, model.parameters, strict=True):
         _check(columns, parameters)
-    draft = Draft(spoken, [name for columns in model.columns for name in names_of(columns)], table)
+    draft = Draft(spoken, [name for columns in model.columns for name in names_of(columns)], table, present)
     terms: ByClass = [[] for _ in classes]
     for columns, parameters in zip(model.columns, model.parameters, strict=True):
         for mine, its in zip(terms, _terms(draft, columns, parameters), strict=True):
@@ -83,11 +88,10 @@ def _terms(draft: Draft, columns: Columns, parameters: Parameters) -> ByClass:
 
 
 def _label(draft: Draft, found: Decided, classes: list[Any], likeliest: int) -> Term:
-    """Return the label of the greatest score, the first of equals; where all is impossible the prior decides."""
+    """Return the label of the most probable class, the first of equals; if all is impossible the prior decides."""
     labels = [_literal(label) for label in classes]
-    equal = [exp.EQ(this=draft.own(score), expression=draft.own(found.top)) for score in found.scores]
-    branches = [(is_null(draft.own(found.top)), _literal(classes[likeliest])), *zip(equal, labels, strict=True)]
-    return choose(branches)
+    nothing = (is_null(draft.own(found.top)), _literal(classes[likeliest]))
+    return choose([nothing, *zip(found.best, labels, strict=True)])
 
 
 def _if_known(draft: Draft, term: Term) -> Term:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product as every
 
 import numpy as np
@@ -20,7 +21,6 @@ from suffice.export.terms import (
     look_up,
     number,
     product,
-    squared,
     times,
     total,
     whole,
@@ -31,6 +31,9 @@ from suffice.schema import Array
 
 # Up to this many columns each pattern of empty cells has a density of its own.
 FEW = 6
+
+# A factor below it adds nothing, as no number is beyond 1e100. A mean below the other is 0 to any deviation.
+LEAST_FACTOR, LEAST_MEAN = 1e-130, 1e-160
 
 
 def together(read: Reader, its: GaussianTogether) -> ByClass:
@@ -97,15 +100,8 @@ def _density(read: Reader, its: GaussianTogether, k: int, kept: list[int] | rang
         full = np.zeros((2, its.mean.shape[1]))
         full[0, places], full[1, places] = middle, slopes
         return _line(read, full[0], full[1], -0.5 * float(away @ slopes))
-    squares = []
-    for i in range(size):
-        parts = [
-            product([number(inverse[i, j]), less(read.value(places[j]), float(its.mean[k, places[j]]))])
-            for j in range(i + 1)
-            if inverse[i, j] != 0
-        ]
-        squares.append(squared(total(parts)))
-    distance = total(squares)
+    lines = (_products(read, places, line, its.mean[k, places]) for line in inverse)
+    distance = total(read.draft.squared(total(line)) for line in lines)
     if not isinstance(its, StudentTogether):
         density = exp.Sub(
             this=number(-0.5 * (log_det + size * np.log(2 * np.pi))),
@@ -121,12 +117,16 @@ def _density(read: Reader, its: GaussianTogether, k: int, kept: list[int] | rang
 
 def _line(read: Reader, middle: Array, slopes: Array, bias: float) -> Term:
     """Return Σⱼ slopeⱼ·(xⱼ − middleⱼ) + bias."""
-    terms = [
-        product([number(slope), less(read.value(j), float(middle[j]))])
-        for j, slope in enumerate(slopes.tolist())
-        if slope != 0
+    return total([*_products(read, range(len(slopes)), slopes, middle), double(bias)])
+
+
+def _products(read: Reader, places: Sequence[int], factors: Array, middle: Array) -> list[Term]:
+    """Return factor·(x − middle) of each column, but of those that add nothing."""
+    return [
+        product([number(factor), less(read.value(place), mean if abs(mean) >= LEAST_MEAN else 0.0)])
+        for place, factor, mean in zip(places, factors.tolist(), middle.tolist(), strict=True)
+        if abs(factor) >= LEAST_FACTOR
     ]
-    return total([*terms, double(bias)])
 
 
 def _place(read: Reader) -> int:
