@@ -297,8 +297,10 @@ def test_numbers_next_to_nothing_are_no_error_at_postgres(model: Any, server: st
                         copy.write_row(row)
                 found = np.array([row[3:] for row in cursor.execute(model.to_sql("postgres")).fetchall()], float)
         assert np.isfinite(found).all()
-        # what lies 1e50 deviations away may be judged otherwise: there a covariance of all has no digits left
-        np.testing.assert_allclose(found[:44], model.predict_proba(rows)[:44], atol=1e-6)
+        # log p(x, class) of memory has no digits left for the classes where it is this large; SQL may leave out x²
+        near = np.abs(model.predict_joint_log_proba(rows)).max(axis=1) < 1e9
+        assert near[:44].all()
+        np.testing.assert_allclose(found[near], model.predict_proba(rows)[near], atol=1e-6)
 
 
 def test_a_table_that_is_no_name() -> None:
