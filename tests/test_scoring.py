@@ -213,8 +213,8 @@ def test_a_missing_column_at_postgres(server: str) -> None:
 
 def test_many_classes_at_sqlite() -> None:
     rng = np.random.default_rng(0)
-    y = np.arange(900) % 300
-    X = pd.DataFrame({"a": y + 0.1 * rng.normal(size=900), "b": rng.normal(size=900)})
+    y = np.arange(450) % 150
+    X = pd.DataFrame({"a": y + 0.1 * rng.normal(size=450), "b": rng.normal(size=450)})
     model = GaussianNB().fit(X, y)
     for source in (lite(X[:50]), duck(X[:50])):
         said = model.predict_table(source).to_pandas()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import logsumexp
@@ -69,6 +69,7 @@ def model(structure: Any, **settings: Any) -> BayesClassifier:
 
 @pytest.mark.filterwarnings("ignore:.*combination of levels")
 @every_structure
+@settings(max_examples=20)
 @given(data=st.data())
 def test_laws_of_sums_hold_for_every_structure(structure: Any, data: st.DataObject) -> None:
     X, y = example(rows=40, seed=data.draw(st.integers(0, 1000)), holes=data.draw(st.sampled_from([0.0, 0.2])))
