@@ -57,16 +57,27 @@ def watched(what: str, share: Callable[[], float]) -> Iterator[None]:
         if not progress.shown:
             yield
             return
-        done = Event()
-
-        def look() -> None:
-            while not done.wait(EVERY):
-                progress.say(min(max(int(share()), 0), 100), "%")
-
-        watching = Thread(target=look, daemon=True)
-        watching.start()
-        try:
+        with meanwhile(EVERY, lambda: progress.say(min(max(int(share()), 0), 100), "%")):
             yield
-        finally:
-            done.set()
-            watching.join()
+
+
+@contextmanager
+def meanwhile(every: float, look: Callable[[], None]) -> Iterator[None]:
+    """Call a function every so many seconds while something else goes on.
+
+    >>> with meanwhile(60, lambda: print("a minute is over")):
+    ...     pass
+    """
+    done = Event()
+
+    def looking() -> None:
+        while not done.wait(every):
+            look()
+
+    thread = Thread(target=looking, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()

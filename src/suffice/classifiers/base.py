@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from suffice import decision
-from suffice.classifiers.afar import predicted_at
 from suffice.classifiers.predicting import Predictor
+from suffice.classifiers.scoring import predicted_at
 from suffice.explain import Explanation, explained, information
 from suffice.export import to_sql
 from suffice.families.family import plain_rows

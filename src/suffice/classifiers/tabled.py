@@ -50,7 +50,7 @@ class TabledClassifier(TallyClassifier):
         met, alike = set(sheet.names) & set(features.names), type(sheet.names[0]) is type(features.names[0])
         if isinstance(sheet, FrameSheet) and (met or alike):
             learned = {name for block in known.schema.blocks for name in block.names or ()}
-            matched(sheet, features.names, [name for name in features.names if name in learned])
+            matched(sheet.names, features.names, [name for name in features.names if name in learned])
             return sheet
         validate_data(self, X, reset=False, skip_check_array=True)
         return replace(sheet, names=features.names)

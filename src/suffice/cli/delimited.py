@@ -11,8 +11,8 @@ from typing import Any
 
 from suffice.cli.formats import said
 from suffice.cli.words import UserError, note
+from suffice.tables import EMPTY
 
-EMPTY = ["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"]
 DELIMITERS = ",;\t|"
 NAMED = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
 LONGEST_TITLE = 64
@@ -137,7 +137,7 @@ def _names(name: str, first: list[str], titled: bool, hints: Hints) -> list[str]
 def _frame(pl: Any, name: str, text: str, separator: str, titled: bool, names: list[str], texts: frozenset[str]) -> Any:
     """Return the frame with its names, columns of text as they are."""
     content = text.encode()
-    how = {"separator": separator, "has_header": titled, "null_values": EMPTY, "infer_schema_length": None}
+    how = {"separator": separator, "has_header": titled, "null_values": list(EMPTY), "infer_schema_length": None}
     try:
         kinds = {}
         if texts:  # which go by the names that polars gives them

@@ -87,11 +87,6 @@ def gathered(batches: Iterable[Any]) -> Iterator[Any]:
         yield pa.Table.from_batches(held)
 
 
-def columns_of(batch: Any) -> Iterable[Any]:
-    """Return the names of a frame's columns, of any make."""
-    return batch.schema.names if hasattr(batch, "num_rows") else batch.columns  # type: ignore[no-any-return]
-
-
 def _alike(tables: list[Any]) -> Any:
     """Return tables of Arrow as one, columns by name; what one of them lacks is empty there."""
     import pyarrow as pa
@@ -152,14 +147,14 @@ class Batches(Source):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(columns_of(self._read[0][0]))
+        return tuple(names_of(self._read[0][0]))
 
     def sample(self, rows: int, *, spread: bool) -> tuple[Any, bool]:
         import pyarrow as pa
 
         first = [batch for batch in self._read[0] if len_of(batch)]
         frames = [pa.Table.from_batches([b]) if isinstance(b, pa.RecordBatch) else b for b in first]
-        if len({(type(its), tuple(columns_of(its))) for its in frames}) > 1:  # of several makes, or in another order
+        if len({(type(its), tuple(names_of(its))) for its in frames}) > 1:  # of several makes, or in another order
             frames = [_alike([as_arrow(its) for its in frames])]
         following = next(self._read[1], None)
         if following is not None:

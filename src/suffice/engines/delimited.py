@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from suffice.engines.source import SourceError
+from suffice.tables import EMPTY
 
-EMPTY = ["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"]  # what stands for an empty cell
 SEPARATORS = ",;\t|"
 
 # What a column holds if all its cells can be read so; the first that fits. (DuckDB rounds 0.4 that is to be whole.)
@@ -28,7 +28,7 @@ def read_csv(connection: Any, files: Sequence[str], together: Mapping[str, Any])
     separator = max(SEPARATORS, key=lambda each: next(iter(lines.values())).count(each))
     names = next(csv.reader([next(iter(lines.values()))], delimiter=separator))
     check_names(names, files[0])
-    how = {"nullstr": EMPTY, "delim": separator, "header": True, **together}
+    how = {"nullstr": list(EMPTY), "delim": separator, "header": True, **together}
     kinds = _kinds(connection, files, how)
     return connection.read_csv(list(files), types=kinds, **how)
 

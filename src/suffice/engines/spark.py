@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
-from threading import Event, Thread
+from threading import Event
+from time import monotonic
 from typing import Any
 from uuid import uuid4
 
@@ -18,6 +19,7 @@ from suffice.engines.batches import Partial
 from suffice.engines.source import Request, Scored, Source, SourceError
 from suffice.engines.sql import SqlSource
 from suffice.plan import Facts
+from suffice.progress import meanwhile
 from suffice.tables import beside
 from suffice.tables.names import renamed
 from suffice.tallies import Tally
@@ -173,25 +175,20 @@ def _not_for_ever(session: Any, gone: Event) -> Iterator[None]:
     if context is None or context._jsc is None or _workers(context) == 0:
         yield
         return
-    group, done = f"suffice {uuid4().hex}", Event()
+    group, last = f"suffice {uuid4().hex}", [monotonic()]
     context.setJobGroup(group, "suffice", interruptOnCancel=True)
 
-    def watch() -> None:
-        alone = 0.0
-        while not done.wait(EVERY):
-            alone = alone + EVERY if _workers(context) == 0 else 0.0
-            if alone >= PATIENCE:
-                gone.set()
-                context.cancelJobGroup(group)
-                return
+    def look() -> None:
+        if _workers(context):
+            last[0] = monotonic()
+        elif monotonic() - last[0] >= PATIENCE:
+            gone.set()
+            context.cancelJobGroup(group)
 
-    watching = Thread(target=watch, daemon=True)
-    watching.start()
     try:
-        yield
+        with meanwhile(EVERY, look):
+            yield
     finally:
-        done.set()
-        watching.join()
         for name in ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel"):
             context.setLocalProperty(name, None)
 

@@ -13,12 +13,13 @@ from suffice.tables.frames import (
     split_frame,
     stacked,
 )
-from suffice.tables.labels import as_labels, encode, share_name, spoken
+from suffice.tables.labels import EMPTY, as_labels, encode, share_name, spoken
 from suffice.tables.parts import Part
 from suffice.tables.reading import decoded, matched, read, recoded
 from suffice.tables.sheets import Sheet, SparseSheet, label_of
 
 __all__ = [
+    "EMPTY",
     "Block",
     "Coded",
     "Dense",

@@ -13,6 +13,9 @@ from suffice.schema import Array
 # Whole-number labels within this range of each other are coded by a table instead of a sort.
 RANGE = 1 << 16
 
+# What stands for an empty cell in a file of text.
+EMPTY = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
+
 
 def encode(y: Any, owner: str) -> tuple[Array, Array]:
     """Return the labels met, sorted, and the code of each row: y = labels[codes].

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -157,12 +157,12 @@ def _no_number(sheet: Sheet, name: Any) -> str:
     return f"{held[0]!r}, which is a text and no number"
 
 
-def matched(sheet: Sheet, names: tuple[Any, ...], needed: Iterable[Any]) -> None:
+def matched(there: Sequence[Any], names: Iterable[Any], needed: Iterable[Any]) -> None:
     """Warn of columns that were learned and are not there, and of columns that are there and were not learned."""
-    missing = [name for name in needed if name not in sheet.places]
-    known = set(names)
-    new = [name for name in sheet.names if name not in known]
-    if missing and not any(name in known for name in sheet.names):
+    present, known = set(there), set(names)
+    missing = [name for name in needed if name not in present]
+    new = [name for name in there if name not in known]
+    if missing and len(new) == len(there):
         raise ValueError(
             "The feature names should match those that were passed during fit.\n"
             f"Feature names unseen at fit time:\n- {new[0]}\nFeature names seen at fit time, yet now missing:\n"
