@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from suffice.kernels.compiling import Kernel
+from suffice.kernels.compiling import Scorer
 
 LARGE = 1e6
 MOST_COUNTED = 1e15  # beyond this a double cannot tell a count from the next one
@@ -22,7 +22,7 @@ def log_rising(a: float, x: float, log_gamma: float) -> float:
     return (a + x - 0.5) * math.log1p(x / a) + x * math.log(a) - x
 
 
-@Kernel
+@Scorer
 def add_student(x: Any, means: Any, inverses: Any, halves: Any, peaks: Any, gaps: Any, scores: Any) -> float:
     """Add Σⱼ peak − (ν + 1)/2·log(1 + (x − m)² / νs²); with ``gaps``, over the cells that are not empty."""
     rows, columns = x.shape
@@ -39,7 +39,7 @@ def add_student(x: Any, means: Any, inverses: Any, halves: Any, peaks: Any, gaps
     return poison
 
 
-@Kernel
+@Scorer
 def add_dirichlet(
     x: Any, alpha: Any, log_gamma: Any, whole: Any, log_gamma_whole: Any, gaps: Any, scores: Any
 ) -> float:
@@ -65,7 +65,7 @@ def add_dirichlet(
     return poison
 
 
-@Kernel
+@Scorer
 def add_dirichlet_sparse(
     starts: Any,
     columns: Any,
@@ -95,7 +95,7 @@ def add_dirichlet_sparse(
     return poison
 
 
-@Kernel
+@Scorer
 def add_negative_binomial(
     x: Any, shape: Any, log_scale: Any, log_gamma: Any, biases: Any, gaps: Any, scores: Any
 ) -> float:
@@ -122,7 +122,7 @@ def add_negative_binomial(
     return poison
 
 
-@Kernel
+@Scorer
 def add_negative_binomial_sparse(
     starts: Any, columns: Any, values: Any, shape: Any, log_scale: Any, log_gamma: Any, scores: Any
 ) -> float:
@@ -145,7 +145,7 @@ def add_negative_binomial_sparse(
     return poison
 
 
-@Kernel
+@Scorer
 def add_factorials(x: Any, scores: Any) -> None:
     """Subtract Σⱼ log xⱼ! from all scores of a row."""
     rows, columns = x.shape
@@ -158,7 +158,7 @@ def add_factorials(x: Any, scores: Any) -> None:
             scores[row, k] -= total
 
 
-@Kernel
+@Scorer
 def add_factorials_sparse(starts: Any, columns: Any, values: Any, scores: Any) -> None:
     """Subtract what ``add_factorials`` does, over the stored cells."""
     for row in range(scores.shape[0]):

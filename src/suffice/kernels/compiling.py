@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from types import FunctionType
 from typing import Any
 
@@ -12,10 +12,6 @@ import numpy as np
 # runs as it is until it has cost about as much as a person notices; a loop of many small calls
 # earns the compiler as surely as one large call.
 PATIENCE = 200_000
-
-# Sums may be regrouped, which is what lets them run in vector registers. NaN and infinity keep
-# their meaning: that is how a bad value is noticed without a test for each cell.
-FASTMATH = {"reassoc", "contract"}
 
 
 class Kernel:
@@ -29,7 +25,13 @@ class Kernel:
     ...     return total
     >>> add_up(np.arange(4.0), work=4)
     6.0
+
+    What is learned is the same to the bit, compiled or not: a product is rounded before it is added, as Python
+    does it. Only a sum into one number may be regrouped, which is what lets it run in vector registers; what
+    learns has no such sum but the one that a bad value poisons. NaN and infinity keep their meaning there.
     """
+
+    liberties = frozenset({"reassoc"})
 
     def __init__(self, source: Callable[..., Any]) -> None:
         self.source = source
@@ -45,7 +47,7 @@ class Kernel:
         if spent >= PATIENCE:
             self._spent[signature] = PATIENCE
             if self._compiled is None:
-                self._compiled = compiled(self.source)
+                self._compiled = compiled(self.source, self.liberties)
             return self._compiled(*arguments)
         self._spent[signature] = spent
         # A memoryview hands out Python's own numbers: faster one by one than NumPy's scalars, and
@@ -54,7 +56,13 @@ class Kernel:
             return self.source(*[a.data if isinstance(a, np.ndarray) else a for a in arguments])
 
 
-def compiled(source: Callable[..., Any]) -> Any:
+class Scorer(Kernel):
+    """A kernel that may also round a product and a sum at once: a score may differ in its last bit once compiled."""
+
+    liberties = frozenset({"reassoc", "contract"})
+
+
+def compiled(source: Callable[..., Any], liberties: Set[str]) -> Any:
     """Return the source compiled by Numba, from its cache on disk where there is one."""
     import numba
     from numba.extending import register_jitable
@@ -63,7 +71,7 @@ def compiled(source: Callable[..., Any]) -> Any:
         helper = source.__globals__.get(name)
         if isinstance(helper, FunctionType):
             register_jitable(helper)  # a plain function that the source calls is compiled with it
-    options: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy"}
+    options: dict[str, Any] = {"nogil": True, "fastmath": set(liberties), "error_model": "numpy"}
     try:
         return numba.njit(cache=True, **options)(source)
     except RuntimeError:  # nowhere to write the cache, as in a read-only container

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from suffice.kernels.compiling import Kernel
+from suffice.kernels.compiling import Scorer
 
 # A row that is impossible in every class says nothing about the class, so the prior stands in its
 # place. Where classes are infinitely likely, they share the row.
 
 
-@Kernel
+@Scorer
 def pick(scores: Any, class_log_prior: Any, codes: Any) -> None:
     """Write the code of the class with the highest score, the first of equals."""
     rows, classes = scores.shape
@@ -29,7 +29,7 @@ def pick(scores: Any, class_log_prior: Any, codes: Any) -> None:
         codes[row] = best
 
 
-@Kernel
+@Scorer
 def normalise(scores: Any, class_log_prior: Any) -> None:
     """Turn log p(x, class) into log P(class given x) = log p(x, class) − log Σ p(x, class)."""
     rows, classes = scores.shape
@@ -53,7 +53,7 @@ def normalise(scores: Any, class_log_prior: Any) -> None:
             scores[row, k] = (scores[row, k] - highest) - math.log(total)
 
 
-@Kernel
+@Scorer
 def assess(scores: Any, first: int, class_log_prior: Any, codes: Any, least: float, found: Any) -> None:
     """Write of each row −log P(its class), Σ (P − 1 if its class)², the highest P, and 1 if that is its class's.
 

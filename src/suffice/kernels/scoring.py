@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.kernels.compiling import Kernel
+from suffice.kernels.compiling import Scorer
 from suffice.kernels.counting import LARGEST
 
 # Multiplied by this, eight bytes of 0 or 1 become eight bits of the topmost byte.
@@ -19,7 +19,7 @@ PACK = np.uint64(0x0102040810204080)
 TOPMOST = np.uint64(56)
 
 
-@Kernel
+@Scorer
 def add_linear(x: Any, threshold: Any, check: Any, weights: Any, scores: Any) -> float:
     """Add Σⱼ w[class, j]·x[row, j], where x is 1 above the threshold and else 0, if there is one."""
     rows, columns = x.shape
@@ -62,7 +62,7 @@ def add_linear(x: Any, threshold: Any, check: Any, weights: Any, scores: Any) ->
     return poison
 
 
-@Kernel
+@Scorer
 def add_octets(x: Any, threshold: Any, check: Any, table: Any, scores: Any) -> float:
     """Add what ``add_linear`` does, looked up for eight columns at a time: table[octet, bits, class]."""
     rows, columns = x.shape
@@ -89,7 +89,7 @@ def add_octets(x: Any, threshold: Any, check: Any, table: Any, scores: Any) -> f
     return poison
 
 
-@Kernel
+@Scorer
 def add_gaussian(x: Any, means: Any, halved_precisions: Any, scores: Any) -> float:
     """Add −Σⱼ (x[row, j] − μ[class, j])² / 2σ²[class, j]."""
     rows, columns = x.shape
@@ -126,7 +126,7 @@ def add_gaussian(x: Any, means: Any, halved_precisions: Any, scores: Any) -> flo
     return poison
 
 
-@Kernel
+@Scorer
 def add_linear_present(x: Any, weights: Any, biases: Any, scores: Any) -> float:
     """Add Σⱼ b[class, j] + w[class, j]·x[row, j] over the cells that are not empty."""
     rows, columns = x.shape
@@ -142,7 +142,7 @@ def add_linear_present(x: Any, weights: Any, biases: Any, scores: Any) -> float:
     return poison
 
 
-@Kernel
+@Scorer
 def add_gaussian_present(x: Any, means: Any, halved_precisions: Any, peaks: Any, scores: Any) -> float:
     """Add Σⱼ peak[class, j] − (x[row, j] − μ[class, j])² / 2σ²[class, j] over the cells that are not empty."""
     rows, columns = x.shape
@@ -159,7 +159,7 @@ def add_gaussian_present(x: Any, means: Any, halved_precisions: Any, peaks: Any,
     return poison
 
 
-@Kernel
+@Scorer
 def add_coded(x: Any, starts: Any, sizes: Any, table: Any, scores: Any) -> None:
     """Add Σⱼ table[column j's code x[row, j], class]; a negative code is an empty cell and adds nothing.
 
@@ -175,7 +175,7 @@ def add_coded(x: Any, starts: Any, sizes: Any, table: Any, scores: Any) -> None:
                     scores[row, k] += table[slot, k]
 
 
-@Kernel
+@Scorer
 def add_levels(x: Any, starts: Any, sizes: Any, table: Any, scores: Any) -> int:
     """Add Σⱼ table[class, column j's level x[row, j]], up to the first row that holds no level.
 
@@ -199,7 +199,7 @@ def add_levels(x: Any, starts: Any, sizes: Any, table: Any, scores: Any) -> int:
     return int(rows)
 
 
-@Kernel
+@Scorer
 def add_linear_sparse(starts: Any, columns: Any, values: Any, threshold: Any, weights: Any, scores: Any) -> float:
     """Add Σⱼ w[j, class]·x[row, j] over the stored cells, as ``add_linear`` does over all."""
     poison = 0.0

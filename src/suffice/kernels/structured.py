@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from suffice.kernels.compiling import Kernel
+from suffice.kernels.compiling import Scorer
 
 # What is so much less likely than the likeliest adds nothing to it.
 NEGLIGIBLE = 50.0
 
 
-@Kernel
+@Scorer
 def add_tree(
     x: Any,
     parents: Any,
@@ -93,7 +93,7 @@ def add_tree(
             scores[row, k] += total
 
 
-@Kernel
+@Scorer
 def add_averaged(
     x: Any,
     starts: Any,
