@@ -20,7 +20,7 @@ demo: $(READY) ## set up, learn the handwritten digits, show what was learned an
 	$(BIN)/suffice demo
 
 test: $(READY) ## set up, run all tests (about four minutes)
-	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 lint: $(READY) ## ruff, mypy (strict), and the layers of imports
 	$(BIN)/ruff check .

@@ -13,13 +13,14 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from timing import least
 
 SIZES = (3, 5, 8, 10, 12, 20, 30, 50, 4, 7)
 BLOCK = 500_000
@@ -53,15 +54,6 @@ def by_hand(path: Path) -> None:
     base.execute(f"SELECT y, count(*), {moments} FROM '{path}' GROUP BY y").fetchall()
     counts = (f"SELECT {k}, y, c{k}, count(*) FROM '{path}' GROUP BY y, c{k}" for k in range(10))
     base.execute(" UNION ALL ".join(counts)).fetchall()
-
-
-def least(function: Any, times: int) -> float:
-    taken = []
-    for _ in range(times):
-        start = time.perf_counter()
-        function()
-        taken.append(time.perf_counter() - start)
-    return min(taken)
 
 
 def duckdb(rows: int, folder: Path) -> None:

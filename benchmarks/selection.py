@@ -20,17 +20,9 @@ from sklearn.model_selection import LeaveOneOut, cross_val_score
 from structures import mnist
 from suffice import BayesClassifier, BernoulliNB, GaussianNB, batches, compare, cross_validate, prequential
 from tables import read
+from timing import least
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-
-
-def least(function: Callable[[], object], times: int = 7) -> float:
-    taken = []
-    for _ in range(times):
-        start = time.perf_counter()
-        function()
-        taken.append(time.perf_counter() - start)
-    return min(taken)
 
 
 def folds() -> None:
@@ -46,7 +38,7 @@ def folds() -> None:
     for classes in (2, 10):
         y = rng.integers(0, classes, 2_000)
         X = rng.normal(size=(2_000, 50)) + 0.3 * y[:, None]
-        ours = least(lambda X=X, y=y: cross_validate(GaussianNB(), X, y, cv="loo"))
+        ours = least(lambda X=X, y=y: cross_validate(GaussianNB(), X, y, cv="loo"), 7)
         peer = least(lambda X=X, y=y: cross_val_score(theirs.GaussianNB(), X, y, cv=LeaveOneOut()), 1)
         said = f"{ours * 1e3:.1f} ms; scikit-learn {peer:.2f} s, {peer / ours:.0f} times"
         print(f"leave-one-out, 2,000 x 50, {classes} classes: {said}")

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ import sklearn
 import sklearn.naive_bayes as theirs
 
 import suffice
+from timing import least
 
 MNIST = Path(__file__).resolve().parents[2] / "shared" / "data" / "mnist"
 
@@ -49,15 +48,6 @@ def words(rng: np.random.Generator) -> tuple[Any, Any]:
     X = sp.csr_matrix((np.ones(tokens), columns, starts), shape=(rows, vocabulary))
     X.sum_duplicates()
     return X, rng.integers(0, 20, rows)
-
-
-def best(run: Callable[[], Any], times: int) -> float:
-    taken = []
-    for _ in range(times):
-        start = time.perf_counter()
-        run()
-        taken.append(time.perf_counter() - start)
-    return min(taken)
 
 
 def main() -> None:
@@ -89,9 +79,9 @@ def main() -> None:
         ours, peer = getattr(suffice, kind)(**settings), getattr(theirs, kind)(**settings)
         ours.fit(X, y).predict(X)
         values = X.data if sp.issparse(X) else X
-        read = best(values.max, 7)
-        peer_fit, peer_predict = best(partial(peer.fit, X, y), 2), best(partial(peer.predict, X), 2)
-        fit, predict = best(partial(ours.fit, X, y), 7), best(partial(ours.predict, X), 5)
+        read = least(values.max, 7)
+        peer_fit, peer_predict = least(partial(peer.fit, X, y), 2), least(partial(peer.predict, X), 2)
+        fit, predict = least(partial(ours.fit, X, y), 7), least(partial(ours.predict, X), 5)
         print(
             f"{name:34}{peer_fit / fit:8.1f}x{peer_predict / predict:8.1f}x{fit / read:7.1f}"
             f"{fit * 1e3:9.1f}{predict * 1e3:12.1f}",

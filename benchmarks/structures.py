@@ -8,9 +8,7 @@ Accuracy and log-loss are ten-fold means; times are the best of a few in this on
 from __future__ import annotations
 
 import gzip
-import time
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from sklearn.mixture import GaussianMixture
 from suffice import Averaged, BayesClassifier, Chain, GaussianDiscriminant, MixtureClassifier, Tree, scans
 from suffice.tables import Coded, Table, Target
 from tables import folder, read, ten_fold
+from timing import least
 
 LADDER: dict[str, Any] = {
     "naive": "naive",
@@ -36,15 +35,6 @@ LADDER: dict[str, Any] = {
     "averaged, no subsumption": Averaged(subsumption=None),
     "joint": "joint",
 }
-
-
-def best(function: Callable[[], Any], times: int = 3) -> float:
-    taken = []
-    for _ in range(times):
-        start = time.perf_counter()
-        function()
-        taken.append(time.perf_counter() - start)
-    return min(taken)
 
 
 def mnist(data: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -79,18 +69,18 @@ def digits(data: Path) -> None:
     part = Table((Coded("", None, codes),), Target(np.arange(10), y.astype(np.intp), None)).parts(slice(0, len(y)))[0]
     sizes = np.full(784, 2)
     by_class = [bits[y == k].astype(np.float32) for k in range(10)]
-    floor = best(lambda: [rows.T @ rows for rows in by_class])
-    print(f"pair counts of 784 bits: {best(lambda: scans.pairs(part, sizes)) / floor:.2f} x ten matrix products")
+    floor = least(lambda: [rows.T @ rows for rows in by_class])
+    print(f"pair counts of 784 bits: {least(lambda: scans.pairs(part, sizes)) / floor:.2f} x ten matrix products")
 
     rows, new = X.astype(np.float64), Z.astype(np.float64)
     full = GaussianDiscriminant(shrinkage=0.7).fit(rows, y)
     print(f"MNIST, full, shrinkage 0.7  {full.score(new, z):.4f}", flush=True)
     theirs = QuadraticDiscriminantAnalysis(reg_param=0.1).fit(rows, y)
-    fit = best(lambda: QuadraticDiscriminantAnalysis(reg_param=0.1).fit(rows, y), 2) / best(lambda: full.fit(rows, y))
-    predict = best(lambda: theirs.predict(new)) / best(lambda: full.predict(new))
+    fit = least(lambda: QuadraticDiscriminantAnalysis(reg_param=0.1).fit(rows, y), 2) / least(lambda: full.fit(rows, y))
+    predict = least(lambda: theirs.predict(new)) / least(lambda: full.predict(new))
     print(f"full covariance: fit {fit:.1f} x, predict {predict:.1f} x scikit-learn's QDA", flush=True)
     shared = GaussianDiscriminant(covariance="shared")
-    ratio = best(lambda: LinearDiscriminantAnalysis().fit(rows, y), 2) / best(lambda: shared.fit(rows, y))
+    ratio = least(lambda: LinearDiscriminantAnalysis().fit(rows, y), 2) / least(lambda: shared.fit(rows, y))
     print(f"shared covariance: fit {ratio:.1f} x scikit-learn's LDA", flush=True)
 
     pca = PCA(50, random_state=0).fit(rows)
@@ -100,8 +90,8 @@ def digits(data: Path) -> None:
     print(f"MNIST, 50 components, mixtures of 12  {mixed.score(new, z):.4f}", flush=True)
     ours = MixtureClassifier(components=12, estimate="mle")
     peers: list[Any] = []
-    taken = best(lambda: peers.extend(GaussianMixture(12, random_state=0).fit(rows[y == k]) for k in range(10)), 1)
-    ratio = taken / best(lambda: ours.fit(rows, y), 1)
+    taken = least(lambda: peers.extend(GaussianMixture(12, random_state=0).fit(rows[y == k]) for k in range(10)), 1)
+    ratio = taken / least(lambda: ours.fit(rows, y), 1)
     mine = np.mean([trace[-1] for trace in ours.trace_.values()])
     other = np.mean([peer.score(rows[y == k]) for k, peer in enumerate(peers)])
     print(f"mixtures: {ratio:.1f} x scikit-learn's, log likelihood {mine:.2f} against {other:.2f}")

@@ -97,6 +97,14 @@ def kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return request.param
 
 
+@pytest.fixture
+def spark() -> Any:
+    """Spark in this process, which all tests share until one of them stops it."""
+    import spark as starting
+
+    return starting.session()
+
+
 def data(name: str) -> Path:
     """Return a file of real data, or skip the test where the folder is not there."""
     path = DATA / name

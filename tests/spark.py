@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,9 +28,8 @@ def needed() -> None:
         pytest.skip("needs Java for Spark (Debian: apt install default-jre-headless)")
 
 
-@contextmanager
-def session() -> Iterator[Any]:
-    """Start Spark in this process with two threads, and stop it."""
+def session() -> Any:
+    """Return Spark in this process with two threads: the one that runs, or a new one where it was stopped."""
     needed()
     from pyspark.sql import SparkSession
 
@@ -45,11 +44,7 @@ def session() -> Iterator[Any]:
         "spark.log.level": "ERROR",
     }.items():
         builder = builder.config(name, value)
-    started = builder.getOrCreate()
-    try:
-        yield started
-    finally:
-        started.stop()
+    return builder.getOrCreate()
 
 
 @dataclass(frozen=True)
@@ -95,13 +90,13 @@ def cluster(folder: Path, count: int = 2) -> Iterator[Cluster]:
     master = start("master", "org.apache.spark.deploy.master.Master", *where, "--port", str(port))
     workers: list[subprocess.Popen[bytes]] = []
     try:
-        _wait_for(lambda: _listens(port), folder / "master.log")
+        wait_for(lambda: _listens(port), folder / "master.log")
         url = f"spark://127.0.0.1:{port}"
         for place in range(count):
             small = ("--cores", "1", "--memory", "1g")
             workers.append(start(f"worker {place}", "org.apache.spark.deploy.worker.Worker", *where, *small, url))
         registered = "Registering worker"
-        _wait_for(lambda: (folder / "master.log").read_text().count(registered) >= count, folder / "master.log")
+        wait_for(lambda: (folder / "master.log").read_text().count(registered) >= count, folder / "master.log")
         yield Cluster(url, workers)
     finally:
         for process in (*workers, master):
@@ -121,7 +116,8 @@ def _listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def _wait_for(ready: Any, log: Path, seconds: float = 90) -> None:
+def wait_for(ready: Callable[[], bool], log: Path, seconds: float = 90) -> None:
+    """Wait until something is so; what a log says where it does not become so is the reason."""
     until = time.monotonic() + seconds
     while not ready():
         assert time.monotonic() < until, log.read_text()[-2000:]

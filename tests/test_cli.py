@@ -80,17 +80,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     "name", ["semicolons.csv", "tabs.tsv", "train.csv.gz", "train.parquet", "train.feather", "train.jsonl"]
 )
 def test_every_form_gives_the_same_model(folder: Path, name: str, tmp_path: Path) -> None:
-    run("fit", folder / name, "-t", "bought", "-o", tmp_path / "model.suffice")
+    told("fit", folder / name, "-t", "bought", "-o", tmp_path / "model.suffice")
     digests = [suffice.load(path / "model.suffice").tally_.digest() for path in (folder, tmp_path)]
     assert digests[0] == digests[1]
 
 
 def test_a_file_without_titles_goes_by_places(folder: Path, tmp_path: Path) -> None:
-    run("fit", folder / "bare.csv", "-t", "-1", "-o", tmp_path / "model.suffice")
+    told("fit", folder / "bare.csv", "-t", "-1", "-o", tmp_path / "model.suffice")
     model = suffice.load(tmp_path / "model.suffice")
     assert model.target_name_ == "c3"
     assert list(model.families_) == ["c0", "c1", "c2"]
-    out, _ = run("predict", tmp_path / "model.suffice", folder / "bare.csv", "--no-proba")
+    out, _ = told("predict", tmp_path / "model.suffice", folder / "bare.csv", "--no-proba")
     assert len(out.splitlines()) == 121
 
 
@@ -103,10 +103,10 @@ def test_predictions_are_those_of_the_library_and_pipe(folder: Path, tmp_path: P
     np.testing.assert_allclose(found["p(yes)"], expected[:, 1], rtol=1e-12)
     assert found["prediction"].to_list() == model.predict(frame.drop("bought")).tolist()
     for name in ("out.csv", "out.parquet", "out.feather", "out.jsonl", "out.csv.gz"):
-        run("predict", folder / "model.suffice", folder / "train.parquet", "-o", tmp_path / name, "--keep")
+        told("predict", folder / "model.suffice", folder / "train.parquet", "-o", tmp_path / name, "--keep")
     np.testing.assert_allclose(pl.read_parquet(tmp_path / "out.parquet")["p(no)"], expected[:, 0])
     assert pl.read_csv(tmp_path / "out.csv.gz").columns == pl.read_ipc(tmp_path / "out.feather").columns
-    unsure, _ = run("predict", folder / "model.suffice", folder / "train.csv", "--reject-below", "0.99", "--no-proba")
+    unsure, _ = told("predict", folder / "model.suffice", folder / "train.csv", "--reject-below", "0.99", "--no-proba")
     assert unsure.splitlines().count("") > 0
 
 
@@ -118,18 +118,18 @@ def test_evaluate_explain_info_for_people_and_machines(folder: Path) -> None:
     assert found["accuracy"] == pytest.approx(model.score(X, y))
     assert found["accuracy_interval"][0] < found["accuracy"] < found["accuracy_interval"][1]
     assert sum(sum(line.values()) for line in found["confusion"].values()) == 120
-    out, _ = run("evaluate", folder / "model.suffice", folder / "train.csv")
+    out, _ = told("evaluate", folder / "model.suffice", folder / "train.csv")
     assert "accuracy" in out
     out, _ = run("explain", folder / "model.suffice", folder / "train.csv", "--row", "3", "--json")
     said = json.loads(out)
     p = model.predict_proba(X[3:4])[0]
     total = sum(part["nats"] for part in said["contributions"])
     assert total == pytest.approx(abs(np.log(p[1] / p[0])), rel=1e-9)
-    out, _ = run("explain", folder / "model.suffice", folder / "train.csv", "--row", "3")
+    out, _ = told("explain", folder / "model.suffice", folder / "train.csv", "--row", "3")
     assert "Köln" in out or "Bonn" in out or "a, b" in out
     out, _ = run("info", folder / "model.suffice", "--json")
     assert json.loads(out)["digest"] == model.tally_.digest()
-    out, _ = run("info", folder / "model.suffice")
+    out, _ = told("info", folder / "model.suffice")
     assert "bought" in out
 
 
@@ -139,9 +139,9 @@ def test_compare_writes_the_best(folder: Path, tmp_path: Path) -> None:
     lines = json.loads(out)
     assert lines[0]["p"] == 1.0
     assert lines[0]["log_loss"] <= lines[-1]["log_loss"]
-    out, _ = run("predict", tmp_path / "best.suffice", folder / "train.csv")
+    out, _ = told("predict", tmp_path / "best.suffice", folder / "train.csv")
     assert out.startswith("prediction")
-    out, _ = run(*asked)
+    out, _ = told(*asked)
     assert "as good" in out
 
 
@@ -151,8 +151,8 @@ def test_learn_forget_and_merge_are_exact(folder: Path, tmp_path: Path) -> None:
         part.write_csv(tmp_path / f"{name}.csv")
     options = ["-t", "bought", "--family", "age=categorical", "--structure", "naive"]
     for name in ("first", "second"):
-        run("fit", tmp_path / f"{name}.csv", *options, "-o", tmp_path / f"{name}.suffice")
-    run("fit", folder / "train.csv", *options, "-o", tmp_path / "whole.suffice")
+        told("fit", tmp_path / f"{name}.csv", *options, "-o", tmp_path / f"{name}.suffice")
+    told("fit", folder / "train.csv", *options, "-o", tmp_path / "whole.suffice")
     digest = suffice.load(tmp_path / "whole.suffice").tally_.digest()
     both = [tmp_path / "first.suffice", tmp_path / "second.suffice"]
     out, _ = run("merge", *both, "-o", tmp_path / "both.suffice", "--json")
@@ -174,7 +174,7 @@ def test_report_and_demo_write_pages(folder: Path, tmp_path: Path) -> None:
     out, _ = run("report", folder / "model.suffice", "--data", folder / "train.csv", "-o", page)
     assert str(page) in out.replace("\n", "")
     assert "Bonn" in page.read_text()
-    run("report", folder / "model.suffice", "-o", page)
+    told("report", folder / "model.suffice", "-o", page)
     assert page.stat().st_size < 3e6
     _, errors = run("report", folder / "model.suffice", "--data", tmp_path / "none.csv", "-o", page, code=1)
     assert "no file" in errors
@@ -220,7 +220,7 @@ def bad_files(path: Path) -> dict[str, bytes]:
 def test_bad_files_are_named_in_one_line(tmp_path: Path, name: str, said: str) -> None:
     bad_files(tmp_path)
     titled = ["--header"] if name == "twice.csv" else []
-    _, errors = run("fit", tmp_path / name, "-t", "bought", "-o", tmp_path / "model.suffice", *titled, code=1)
+    _, errors = told("fit", tmp_path / name, "-t", "bought", "-o", tmp_path / "model.suffice", *titled, code=1)
     assert said in errors
     assert name in errors or name == "unlabelled.csv"
     assert len(errors.strip().splitlines()) == 1
@@ -230,9 +230,9 @@ def test_bad_files_are_named_in_one_line(tmp_path: Path, name: str, said: str) -
 def test_bad_words_and_models(folder: Path, tmp_path: Path) -> None:
     _, errors = run("fit", folder / "train.csv", "-t", "bougth", code=1)
     assert "did you mean 'bought'?" in errors
-    _, errors = run("fit", folder / "train.csv", "-t", "bought", "--structure", "forest", "-o", tmp_path / "m", code=1)
+    _, errors = told("fit", folder / "train.csv", "-t", "bought", "--structure", "forest", "-o", tmp_path / "m", code=1)
     assert "'forest' is not known" in errors
-    _, errors = run("fit", folder / "train.csv", "-t", "bought", "--family", "age", "-o", tmp_path / "m", code=1)
+    _, errors = told("fit", folder / "train.csv", "-t", "bought", "--family", "age", "-o", tmp_path / "m", code=1)
     assert "COLUMN=FAMILY" in errors
     _, errors = run("info", folder / "train.csv", code=1)
     assert "no model of suffice" in errors
@@ -240,10 +240,10 @@ def test_bad_words_and_models(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "new.suffice").write_bytes(packed({"a": np.zeros(1)}, {"suffice": json.dumps(header)}))
     _, errors = run("predict", tmp_path / "new.suffice", folder / "train.csv", code=1)
     assert "newer" in errors
-    _, errors = run("explain", folder / "model.suffice", folder / "train.csv", "--row", "500", code=1)
+    _, errors = told("explain", folder / "model.suffice", folder / "train.csv", "--row", "500", code=1)
     assert "no row 500" in errors
     nowhere = tmp_path / "no" / "x.csv"
-    _, errors = run("predict", folder / "model.suffice", folder / "train.csv", "-o", nowhere, code=1)
+    _, errors = told("predict", folder / "model.suffice", folder / "train.csv", "-o", nowhere, code=1)
     assert "no folder" in errors
     _, errors = run("fit", folder / "train.csv", code=2)
     assert "--target" in errors
@@ -276,9 +276,9 @@ def test_every_command_explains_itself_by_example() -> None:
     ]
     for name in commands:
         assert f"\n  {name} " in out
-    out, _ = run("fit", "--help")
+    out, _ = told("fit", "--help")
     assert "suffice fit train.csv --target income" in out
-    out, _ = run("--version")
+    out, _ = told("--version")
     assert suffice.__version__ in out
 
 
@@ -286,11 +286,11 @@ def test_sql_scores_as_predict_does(folder: Path, tmp_path: Path) -> None:
     import duckdb
 
     model, written = tmp_path / "tree.suffice", tmp_path / "score.sql"
-    run("fit", folder / "train.csv", "-t", "bought", "--structure", "tree", "-o", model)
+    told("fit", folder / "train.csv", "-t", "bought", "--structure", "tree", "-o", model)
     sql, _ = run("sql", model, "--table", "people")
-    run("sql", model, "--table", "people", "-o", written)
+    told("sql", model, "--table", "people", "-o", written)
     assert written.read_text(encoding="utf-8") == sql
-    predicted = pl.read_csv(io.StringIO(run("predict", model, folder / "train.csv", "--keep")[0]))
+    predicted = pl.read_csv(io.StringIO(told("predict", model, folder / "train.csv", "--keep")[0]))
     with duckdb.connect() as base:
         base.execute("CREATE TABLE people AS SELECT * FROM read_parquet(?)", [str(folder / "train.parquet")])
         done = base.execute(sql)
@@ -306,13 +306,13 @@ def test_sql_says_in_one_line_what_it_cannot_write(folder: Path) -> None:
     _, errors = run("sql", folder / "model.suffice", "--dialect", "sqlight", code=1)
     assert errors.count("\n") == 1
     assert "did you mean 'sqlite'?" in errors
-    _, errors = run("sql", folder / "model.suffice", code=1)
+    _, errors = told("sql", folder / "model.suffice", code=1)
     assert errors.count("\n") == 1
     assert "averaged" in errors
     assert "use --structure tree or --structure naive" in errors
     for structure in ("tree", "naive"):
-        assert "SELECT" in run("sql", folder / "model.suffice", "--structure", structure)[0]
-    out, _ = run("sql", "--help")
+        assert "SELECT" in told("sql", folder / "model.suffice", "--structure", structure)[0]
+    out, _ = told("sql", "--help")
     assert "suffice sql income.suffice --dialect postgres" in out
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import ibis
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import spark as starting
@@ -20,22 +19,13 @@ import suffice
 from suffice import BayesClassifier
 from suffice.engines import spark as engine
 from test_engines import FAMILIES, MODELS, TABLES, assert_same_sums, far_from_zero, mixed
+from test_scoring import model_of, rows_of
 
-# one process of the test run has one Spark
-pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore::DeprecationWarning")]
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    with starting.session() as session:
-        yield session
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
 def frame_of(spark: Any, frame: pd.DataFrame, parts: int = 3) -> Any:
-    plain = frame.astype(object).where(frame.notna(), None)  # Spark knows NaN and NULL, and pandas but one
-    kinds = {"i": "long", "f": "double", "b": "boolean", "u": "long"}
-    schema = ", ".join(f"`{name}` {kinds.get(its.dtype.kind, 'string')}" for name, its in frame.items())
-    return spark.createDataFrame(plain.values.tolist(), schema).repartition(parts)
+    return spark.createDataFrame(pa.Table.from_pandas(frame, preserve_index=False)).repartition(parts)
 
 
 @pytest.mark.filterwarnings("ignore:columns left out")
@@ -138,6 +128,16 @@ def test_prediction_at_the_source(spark: Any) -> None:
     np.testing.assert_allclose(shares, model.predict_proba(X), atol=1e-9)
 
 
+def test_spark_keeps_the_columns_of_the_table(spark: Any) -> None:
+    model, (table, _) = model_of(), rows_of(20)
+    frame = spark.createDataFrame(pa.Table.from_pandas(table.assign(Prediction="kept"), preserve_index=False))
+    said = model.predict_table(model.predict_table(frame)).toPandas().sort_values("age")
+    new = ["prediction_1", "p(no)", "p(yes)", "prediction_2", "p(no)_1", "p(yes)_1"]
+    assert list(said.columns) == ["town", "age", "Prediction", *new]
+    assert set(said["Prediction"]) == {"kept"}
+    assert said["prediction_2"].tolist() == model.predict(table.sort_values("age")).tolist()
+
+
 def test_bad_tables(spark: Any) -> None:
     table = mixed()
     model = BayesClassifier(families=FAMILIES).fit_table(table, "income")
@@ -158,12 +158,15 @@ def test_bad_tables(spark: Any) -> None:
 
 DRIVER = """
 import json, os, sys
+from pathlib import Path
 from pyspark.sql import SparkSession
-import suffice.engines.spark
 from suffice import BayesClassifier
+from suffice.engines import spark as engine
+
+url, folder = sys.argv[1], Path(sys.argv[2])
 
 spark = (
-    SparkSession.builder.master(sys.argv[1]).config("spark.ui.enabled", "false")
+    SparkSession.builder.master(url).config("spark.ui.enabled", "false")
     .config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
     .config("spark.executor.memory", "512m").config("spark.log.level", "ERROR")
     .config("spark.executorEnv.PYTHONPATH", os.pathsep.join(sys.path[1:]))
@@ -173,19 +176,29 @@ spark = (
 def slowly(batches):
     import time
     for batch in batches:
-        time.sleep(0.7)  # so that the fit lasts long enough to lose a worker in the middle of it
+        if (folder / "counting").exists():  # the fit lasts long enough to lose a worker in the middle of it
+            (folder / f"met {time.time_ns()}").touch()
+            time.sleep(0.7)
         yield batch
 
-rows = spark.read.parquet(sys.argv[2]).repartition(16)
+def tally(source, request, count=engine.SparkSource.tally):
+    (folder / "counting").touch()
+    return count(source, request)
+
+rows = spark.read.parquet(str(folder / "rows.parquet")).repartition(16)
 rows = rows.mapInArrow(slowly, rows.schema)
-suffice.engines.spark.PATIENCE = 6
-print("counting", flush=True)
-model = BayesClassifier()
-try:
-    model.fit_table(rows, "income")
-    print(json.dumps({"digest": model.tally_.digest(), "rows": model.class_count_.sum()}), flush=True)
-except ValueError as error:
-    print(json.dumps({"error": str(error), "learned": hasattr(model, "tally_")}), flush=True)
+engine.SparkSource.tally, engine.PATIENCE = tally, 6
+for _ in range(2):
+    model = BayesClassifier()
+    try:
+        model.fit_table(rows, "income")
+        said = {"digest": model.tally_.digest(), "rows": model.class_count_.sum()}
+    except ValueError as error:
+        said = {"error": str(error), "learned": hasattr(model, "tally_")}
+    (folder / "counting").unlink()
+    for met in folder.glob("met *"):
+        met.unlink()
+    print(json.dumps(said), flush=True)
 """
 
 
@@ -194,31 +207,23 @@ def test_a_cluster_of_two_workers_that_are_lost_one_after_the_other(tmp_path: Pa
     table = mixed(4000)[["select", "count", "income"]]
     table.to_parquet(tmp_path / "rows.parquet")
     near = BayesClassifier().fit_table(table, "income")
-    with starting.cluster(tmp_path) as cluster:
+    found = []
+    with starting.cluster(tmp_path) as cluster, open(tmp_path / "complaints", "w+") as complaints:
+        driver = subprocess.Popen(
+            [sys.executable, "-c", DRIVER, cluster.url, tmp_path], stdout=subprocess.PIPE, stderr=complaints, text=True
+        )
+        assert driver.stdout is not None
         for lost in (0, 1):
-            driver = subprocess.Popen(
-                [sys.executable, "-c", DRIVER, cluster.url, str(tmp_path / "rows.parquet")],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            assert driver.stdout is not None
-            assert driver.stdout.readline().startswith("counting")
-            time.sleep(9)
-            assert driver.poll() is None, "the fit was over before a worker could be lost"
+            # some of the 16 parts are counted, and the next two have begun
+            starting.wait_for(lambda: len(list(tmp_path.glob("met *"))) >= 5, tmp_path / "complaints")
             cluster.kill(lost)
-            said, complaints = driver.communicate(timeout=240)
-            assert driver.returncode == 0, complaints[-3000:]
-            found = json.loads(said.splitlines()[-1])
-            if lost == 1:  # which was the last
-                assert found["error"] == "Spark has lost all its workers, and got no other in 6 s"
-                assert not found["learned"]
-            else:
-                assert found == {"rows": 4000, "digest": near.tally_.digest()}
+            found.append(json.loads(driver.stdout.readline()))
+        assert driver.wait(60) == 0
+    assert found[0] == {"rows": 4000, "digest": near.tally_.digest()}
+    assert found[1] == {"error": "Spark has lost all its workers, and got no other in 6 s", "learned": False}
 
 
 def test_a_session_that_is_gone(spark: Any) -> None:
-    """The last test of this file: it takes Spark away."""
     table = mixed()
     model = BayesClassifier(families=FAMILIES).fit_table(table, "income")
     before, source = model.tally_, frame_of(spark, table)

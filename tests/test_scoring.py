@@ -19,7 +19,6 @@ import pyarrow as pa
 import pytest
 
 import postgres
-import spark as starting
 from suffice import BayesClassifier, GaussianDiscriminant, GaussianNB
 from suffice.decision.calibration import Isotonic, Temperature, Vector
 from suffice.export import ExportError
@@ -328,18 +327,3 @@ def test_a_statement_for_a_table_whose_columns_are_known() -> None:
     with duckdb.connect() as other:
         other.register("rows", table)
         assert other.sql(model._sql("duckdb", "rows", ["TOWN", "age"])).fetchall()
-
-
-@pytest.mark.xdist_group("spark")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_spark_keeps_the_columns_of_the_table() -> None:
-    model, (table, _) = model_of(), rows_of(20)
-    with starting.session() as session:
-        frame = session.createDataFrame(
-            table.assign(Prediction="kept").to_numpy().tolist(), "town string, age double, Prediction string"
-        )
-        said = model.predict_table(model.predict_table(frame)).toPandas().sort_values("age")
-    new = ["prediction_1", "p(no)", "p(yes)", "prediction_2", "p(no)_1", "p(yes)_1"]
-    assert list(said.columns) == ["town", "age", "Prediction", *new]
-    assert set(said["Prediction"]) == {"kept"}
-    assert said["prediction_2"].tolist() == model.predict(table.sort_values("age")).tolist()
