@@ -13,6 +13,7 @@ from suffice.estimation import chosen, log_evidence, posterior
 from suffice.families import Family
 from suffice.families.together import SingularError
 from suffice.model import Model
+from suffice.parallel import spread
 from suffice.priors import for_columns
 from suffice.schema import Array, Columns, Schema
 from suffice.structures import STRUCTURES, Naive, Structure, Subject
@@ -147,9 +148,13 @@ class Estimator(Learner):
         self._check(tally)
         laid = self._laid_out(tally)
         table = Table(self._scorable(laid.schema.blocks, self._cells(opened, laid)), target)
-        for rows in chunks(laid, opened.shape[0]):
+
+        def predicted(rows: slice) -> tuple[slice, Array, Array]:
             some = left_out(laid, table, rows)
-            yield rows, self._estimated(some.tally).along(some.blocks), some.exact
+            return rows, self._estimated(some.tally).along(some.blocks), some.exact
+
+        for some in chunks(laid, opened.shape[0]):
+            yield from spread(predicted, some)
 
     @property
     def _closed_form(self) -> bool:

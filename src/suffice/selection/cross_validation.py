@@ -180,7 +180,8 @@ class Found:
     def add(self, rows: Array, log_proba: Array) -> None:
         """Add what was said of some rows."""
         again = self.times[rows] > 0
-        log_proba[again] = np.logaddexp(self.log_sum[rows[again]], log_proba[again])
+        if again.any():
+            log_proba[again] = np.logaddexp(self.log_sum[rows[again]], log_proba[again])
         self.log_sum[rows] = log_proba
         self.times[rows] += 1
 
@@ -217,9 +218,10 @@ def _scored(
     for name, scorer in scorers.items():
         if isinstance(scorer, str) and scorer in ("accuracy", "neg_log_loss"):
             truth = np.searchsorted(classes, labels[rows])
-            right = prediction.codes == truth
-            log_p = np.maximum(prediction.log_proba[np.arange(len(rows)), truth], LEAST_LOG)
-            found = right if scorer == "accuracy" else log_p
+            if scorer == "accuracy":
+                found = prediction.codes == truth
+            else:
+                found = np.maximum(prediction.log_proba[np.arange(len(rows)), truth], LEAST_LOG)
             scores[name] = float(np.average(found, weights=mine.get("sample_weight")))
             continue
         scorer = get_scorer(scorer) if isinstance(scorer, str) else scorer

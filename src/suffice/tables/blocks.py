@@ -226,19 +226,38 @@ class Taken(Dense):
         return replace(self, rows=self.rows[rows])
 
     def pieces(self, start: int, stop: int, cells: int | None = None) -> Iterator[tuple[slice, Array]]:
-        if cells is None and start < stop and self._side_by_side(self.rows[start:stop]):
-            cells = (stop - start) * self.shape[1]
-        yield from super().pieces(start, stop, cells)
+        if cells is not None or not Dense(self.owner, self.names, self.array).in_place:
+            yield from super().pieces(start, stop, cells)
+            return
+        for first, last, together in _stretches(self.rows[start:stop]):
+            if together:  # read where they lie, as most rows of a fold can be
+                piece = self.array[self.rows[start + first] :][: last - first].view(self.dtype)
+                piece.flags.writeable = False
+                yield slice(start + first, start + last), piece
+            else:
+                yield from super().pieces(start + first, start + last)
 
     def _copied(self, rows: slice) -> Array:
-        mine = self.rows[rows]
-        if self._side_by_side(mine):
-            return np.asarray(self.array[mine[0] : mine[-1] + 1].view(self.dtype))
-        return np.asarray(np.take(self.array, mine, axis=0), self.dtype, order="C")
+        return np.asarray(np.take(self.array, self.rows[rows], axis=0), self.dtype, order="C")
 
-    def _side_by_side(self, rows: Array) -> bool:
-        """Say whether rows can be read where they lie, as most rows of a fold can."""
-        return Dense(self.owner, self.names, self.array).in_place and bool((np.diff(rows) == 1).all())
+
+def _stretches(rows: Array, many: int = 128) -> Iterator[tuple[int, int, bool]]:
+    """Yield where rows come one after another, if so many do, and what lies between such stretches.
+
+    >>> list(_stretches(np.array([4, 0, 1, 2, 3, 9, 7]), many=3))
+    [(0, 1, False), (1, 5, True), (5, 7, False)]
+    """
+    ends = np.append(np.flatnonzero(np.diff(rows) != 1) + 1, len(rows))
+    starts = np.append(0, ends[:-1])
+    done = 0
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        if end - start >= many:
+            if start > done:
+                yield done, start, False
+            yield start, end, True
+            done = end
+    if done < len(rows):
+        yield done, len(rows), False
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ rows has sums [row, class, cell], and the families that estimate from [class, ce
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -18,8 +19,8 @@ from suffice.tallies import Counts, Moments, Statistic, Tally, rounded
 
 Held = TypeVar("Held", bound=Statistic)
 
-# So many numbers of sums at a time: they stay in the cache.
-CHUNK = 1 << 17
+# So many numbers of sums at a time: they stay in the cache; and so many times until it is said how far it has come.
+CHUNK, AT_ONCE = 1 << 17, 16
 
 # A row that has all but this share of a sum of squares would leave too few digits of it.
 LEAST_LEFT = 1e-6
@@ -35,10 +36,12 @@ class LeftOut:
     exact: Array
 
 
-def chunks(tally: Tally, rows: int) -> list[slice]:
-    """Return ranges of rows whose sums without each row are not too many at once."""
+def chunks(tally: Tally, rows: int) -> Iterator[list[slice]]:
+    """Yield ranges of rows whose sums without each row are not too many at once, a few at a time."""
     step = max(CHUNK // (len(tally.class_count) * sum(block.width for block in tally.schema.blocks)), 1)
-    return [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
+    ranges = [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
+    for first in range(0, len(ranges), AT_ONCE):
+        yield ranges[first : first + AT_ONCE]
 
 
 def left_out(tally: Tally, table: Table, rows: slice) -> LeftOut:

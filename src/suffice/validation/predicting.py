@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -53,20 +53,20 @@ def predictions(
 def _by_sums(
     model: Any, X: Any, y: Any, splits: Sequence[Split], sample_weight: Any, classes: Array
 ) -> Iterator[Prediction]:
-    def predicted(held_out: HeldOut) -> Prediction:
+    def predicted(fold: tuple[HeldOut, Any, Any]) -> tuple[Array, Array, float]:
+        held_out, its, estimated = fold
         started = perf_counter()
-        fold = model._with(held_out.tally)
-        estimated = fold._model()
-        fitted = perf_counter()
-        log_proba = in_columns(estimated.log_posterior(held_out.blocks), fold.classes_, classes)
-        codes = log_proba.argmax(axis=1)
-        return Prediction(held_out.split, fold, log_proba, codes, fitted - started, perf_counter() - fitted)
+        log_proba = in_columns(estimated.log_posterior(held_out.blocks), its.classes_, classes)
+        return log_proba, log_proba.argmax(axis=1), perf_counter() - started
 
     started = perf_counter()
     for some in _few(model._held_out(X, y, sample_weight, splits)):
-        read = (perf_counter() - started) / len(some)
-        for prediction in spread(predicted, some) if len(some) > 1 else map(predicted, some):
-            yield replace(prediction, fit_time=prediction.fit_time + read)
+        # estimates are many small steps of Python, for which threads would but wait for each other
+        folds = [(held_out, its := model._with(held_out.tally), its._model()) for held_out in some]
+        each = (perf_counter() - started) / len(some)
+        found = spread(predicted, folds) if len(folds) > 1 else map(predicted, folds)
+        for (held_out, its, _), (log_proba, codes, taken) in zip(folds, found, strict=True):
+            yield Prediction(held_out.split, its, log_proba, codes, each, taken)
         started = perf_counter()
 
 
