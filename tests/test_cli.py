@@ -416,6 +416,11 @@ def test_weights_are_learned_and_forgotten(tmp_path: Path) -> None:
     assert "each row counts as one" in errors
     _, errors = told("predict", left, tmp_path / "last.csv")
     assert errors == ""
+    rows = "\n".join(rows).encode()
+    plain = tmp_path / "plain.suffice"
+    told("fit", tmp_path / "all.csv", "-t", "y", "--structure", "naive", "--family", "w=ignore", "-o", plain)
+    told("learn", plain, "-", "--weight", "-1", given=rows)
+    assert suffice.load(plain).weight_name_ == "w"
     told("merge", left, tmp_path / "first.suffice", "-o", tmp_path / "sum.suffice")
     assert "weight" in told("info", tmp_path / "sum.suffice")[0]
 
@@ -607,3 +612,16 @@ def test_folders_and_globs_are_learned_where_they_are(tmp_path: Path) -> None:
     _, errors = told("fit", tmp_path / "rows", "-t", "y", code=1)
     assert "1.parquet" in errors
     assert "Traceback" not in errors
+
+
+def test_folders_go_by_places_too(folder: Path, tmp_path: Path) -> None:
+    frame = table()
+    (tmp_path / "parts").mkdir()
+    for place in range(2):
+        frame[place::2].write_parquet(tmp_path / "parts" / f"{place}.parquet")
+    told("fit", tmp_path / "parts", "-t", "-1", "-o", tmp_path / "model.suffice")
+    assert suffice.load(tmp_path / "model.suffice").target_name_ == "bought"
+    _, errors = told("fit", tmp_path / "parts", "-t", "9", "-o", tmp_path / "model.suffice", code=1)
+    assert "there is no column '9'" in errors
+    _, errors = told("fit", tmp_path / "parts", "-t", "bought", "--no-header", "-o", tmp_path / "m", code=1)
+    assert "--header and --delimiter are for one file" in errors

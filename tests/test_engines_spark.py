@@ -102,6 +102,9 @@ def test_strange_names_and_what_a_sample_does_not_show(spark: Any, monkeypatch: 
     monkeypatch.setattr("suffice.classifiers.afar.SAMPLE", 500)
     source = spark.createDataFrame(table).repartition(2)
     assert_same_sums(BayesClassifier(**MODELS["naive"]).fit_table(source, "income"), near, table)
+    said = BayesClassifier(**MODELS["naive"]).fit_table(table, "income").predict_table(source)
+    assert said.columns[:5] == table.columns.tolist()
+    assert said.count() == 3000
     source.createOrReplaceTempView("strange_rows")
     view = ibis.pyspark.connect(spark).table("strange_rows")
     quantiles = BayesClassifier(structure="naive", numeric="quantiles", families={"tick`ed": "ignore"})

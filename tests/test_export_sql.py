@@ -490,3 +490,12 @@ def test_the_gamma_function_has_its_digits(dialect: str, ask: Asked) -> None:
             dialect, exp.select(term).from_(exp.Table(this=exp.to_identifier("rows", quoted=True))).sql(dialect), rows
         )
         assert np.abs(said.iloc[:, 0].to_numpy(float) - log_rising(np.array(a), np.array(x))).max() < 2e-8
+
+
+def test_how_long_a_statement_is_does_not_depend_on_what_was_asked_before() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 20
+    model = GaussianNB().fit(rng.normal(size=(60, 1500)) + y[:, None], y)
+    before = model.to_sql("duckdb")
+    model.predict(rng.normal(size=(5, 1500)))
+    assert model.to_sql("duckdb") == before

@@ -327,3 +327,13 @@ def test_a_statement_for_a_table_whose_columns_are_known() -> None:
     with duckdb.connect() as other:
         other.register("rows", table)
         assert other.sql(model._sql("duckdb", "rows", ["TOWN", "age"])).fetchall()
+
+
+def test_what_is_said_later_is_what_the_model_was_when_asked() -> None:
+    model, (table, labels) = model_of(), rows_of(20)
+    said = model.predict_proba(table)
+    later = model.predict_table(pl.from_pandas(table).lazy())
+    model.partial_fit(table, ["another"] * len(table))
+    np.testing.assert_allclose(later.collect()["p(no)"], said[:, 0])
+    assert "p(another)" not in later.collect().columns
+    assert len(labels) == 20

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pytest
 
 import postgres
-from suffice import BayesClassifier
+from suffice import BayesClassifier, Text
+from suffice.engines.batches import gathered
 
 NAIVE: dict[str, Any] = {"structure": "naive", "numeric": "gaussian"}
 SMALL = "suffice.classifiers.afar.SAMPLE"
@@ -187,3 +188,72 @@ def test_batches_of_several_makes() -> None:
         BayesClassifier(**NAIVE).fit_table([np.eye(3)], "y")
     with pytest.raises(ValueError, match="there is no column 'y'"):
         BayesClassifier(**NAIVE).fit_table([frame] * 2 + [frame.drop(columns="y")], "y")
+
+
+def test_packed_files_folders_and_first_lines(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"n": np.arange(60) % 7 / 2, "c": list("ab") * 30, "y": list("pqp") * 20})
+    near = BayesClassifier(**NAIVE).fit_table(frame, "y")
+    packed = pa.CompressedOutputStream(str(tmp_path / "rows.csv.zst"), "zstd")
+    with packed as file:
+        file.write(frame.to_csv(index=False).encode())
+    assert BayesClassifier(**NAIVE).fit_table(tmp_path / "rows.csv.zst", "y").tally_.isclose(near.tally_)
+    for place, year in enumerate((2024, 2025)):
+        folder = tmp_path / "years" / f"year={year}"
+        folder.mkdir(parents=True)
+        frame[place::2].to_csv(folder / "rows.csv", index=False)
+    model = BayesClassifier(**NAIVE).fit_table(tmp_path / "years", "y")
+    assert model.families_ == {"n": "gaussian", "c": "bernoulli", "year": "bernoulli"}
+    (tmp_path / "said.csv").write_text("# by hand, today\n" + frame.to_csv(index=False))
+    assert BayesClassifier(**NAIVE).fit_table(tmp_path / "said.csv", "y").tally_.isclose(near.tally_)
+
+
+def test_lines_are_neither_skipped_nor_misread(tmp_path: Path) -> None:
+    rows = "".join(f"{i},{i % 3},1,{'yn'[i % 2]}\n" for i in range(32))
+    (tmp_path / "late.csv").write_text("1,2,3\n" * 32 + "a,b,c,t\n" + rows)
+    with pytest.raises(ValueError, match="line 33 has 4 cells, and the first has 3"):
+        BayesClassifier().fit_table(tmp_path / "late.csv", "t")
+    (tmp_path / "long.csv").write_text("a,t\n" + "x" * 200_000 + ",y\n1,2,3\n")
+    (tmp_path / "broken.arrow").write_bytes(b"ARROW1 and nothing else")
+    for name in ("long.csv", "broken.arrow"):
+        with pytest.raises(ValueError, match=name):
+            BayesClassifier().fit_table(tmp_path / name, "t")
+
+
+def test_what_rows_without_a_label_hold_is_nobodys_concern(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"k": [1, 2, 3, -4, 0] * 9, "x": [0.5, 1.0, 2.0, np.inf, 1.5] * 9})
+    frame = frame.assign(level=list("abczb") * 9, y=[*"aba", None, "b"] * 9)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    settings: dict[str, Any] = {"families": {"k": "poisson", "x": "gaussian"}, "structure": "naive"}
+    far, near = (
+        BayesClassifier(**settings).fit_table(source, "y", missing_target="drop")
+        for source in (tmp_path / "rows.parquet", frame)
+    )
+    assert far.tally_.isclose(near.tally_)
+
+
+@pytest.mark.filterwarnings("ignore:columns left out")
+def test_a_family_that_is_said_to_be_auto_is_corrected_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pd.DataFrame({"k": [7] * 500 + [1, 2, 3] * 100, "x": np.arange(800.0) % 97 / 3, "y": list("ab") * 400})
+    frame.to_parquet(tmp_path / "rows.parquet")
+    monkeypatch.setattr(SMALL, 100)
+    found = [
+        BayesClassifier(families=families, **NAIVE).fit_table(tmp_path / "rows.parquet", "y").families_["k"]
+        for families in ("auto", {"k": "auto"}, {"k": "auto", "x": "gaussian"})
+    ]
+    assert len(set(found)) == 1
+
+
+def test_texts_alone_are_learned_from_a_file(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"said": ["win cash now", "see you at noon", "win a prize", "at noon"], "y": list("shsh")})
+    frame.to_parquet(tmp_path / "rows.parquet")
+    near = BayesClassifier(families=Text()).fit(frame[["said"]], frame["y"])
+    far = BayesClassifier(families=Text()).fit_table(tmp_path / "rows.parquet", "y")
+    assert far.tally_.digest() == near.tally_.digest()
+    assert far.explain(pd.DataFrame({"said": ["nothing known"]})).contributions.shape == (1, 2, 0)
+
+
+def test_many_small_batches_are_gathered() -> None:
+    table = pa.table({"x": np.arange(3000.0), "y": ["a", "b"] * 1500})
+    small = table.to_batches(max_chunksize=1)
+    whole = list(gathered([*small, table.slice(0, 0), *small[:5], table, pa.record_batch({"z": [1]})]))
+    assert [its.num_rows for its in whole] == [3000, 5, 3000, 1]

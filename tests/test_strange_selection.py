@@ -177,3 +177,51 @@ def test_digests_of_frames() -> None:
         turned = kind().fit(frame[["b", "a"]], labels).tally_
         assert turned == named
         assert (turned + named).isclose(named * 2)
+
+
+def test_what_is_impossible_is_so_for_fractions_of_a_word_too() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = rng.random((60, 6)) * 0.2
+    X[y == 0, :2] = 0
+    X[y == 1, 2:4] = 0
+    models = {rule: suffice.MultinomialNB(estimate=rule, alpha=1.0) for rule in ("mle", "mean")}
+    with np.errstate(divide="ignore"):
+        found = {line["model"]: line["accuracy"] for line in compare(X, y, models, cv=5).table}
+        for name, model in models.items():
+            assert found[name] == pytest.approx(cross_validate(model, X, y, cv=5)["test_score"].mean()), name
+    assert found["mle"] == 1.0
+
+
+def test_functions_that_score() -> None:
+    def right(model: Any, rows: Any, labels: Any) -> float:
+        return float(model.score(rows, labels))
+
+    def weighed(model: Any, rows: Any, labels: Any, sample_weight: Any = None) -> float:
+        return float(model.score(rows, labels, sample_weight))
+
+    plain = cross_validate(GaussianNB(), X, y, cv=3)["test_score"]
+    np.testing.assert_allclose(cross_validate(GaussianNB(), X, y, cv=3, scoring=right)["test_score"], plain)
+    weights = np.arange(len(y)) % 3 + 1.0
+    expected = cross_validate(GaussianNB(), X, y, cv=3, sample_weight=weights)["test_score"]
+    found = cross_validate(GaussianNB(), X, y, cv=3, scoring=weighed, sample_weight=weights, return_train_score=True)
+    np.testing.assert_allclose(found["test_score"], expected)
+    with pytest.raises(ValueError, match="right takes no sample_weight"):
+        cross_validate(GaussianNB(), X, y, cv=3, scoring=right, sample_weight=weights)
+    with pytest.raises(ValueError, match="right wants a model for each row"):
+        cross_validate(GaussianNB(), X, y, cv="loo", scoring=right)
+    with pytest.raises(ValueError, match="nothing is left to learn from"):
+        cross_validate(GaussianNB(), X[:1], y[:1], cv="loo")
+
+
+def test_a_fit_forgets_what_an_earlier_one_has_chosen() -> None:
+    model = GaussianNB(calibrate="temperature").fit(X, y)
+    model.set_params(calibrate=None).fit(X[::2], y[::2]).set_params(calibrate="temperature")
+    with pytest.raises(ValueError, match="is learned by fit"):
+        model.predict_proba(X)
+    table = pd.DataFrame(X[:, :2], columns=["a", "b"]).assign(y=y)
+    named = BayesClassifier().fit_table(table, "y", weight="b")
+    assert (named.target_name_, named.weight_name_) == ("y", "b")
+    named.fit(table[["a"]], y)
+    assert not hasattr(named, "target_name_")
+    assert not hasattr(named, "weight_name_")

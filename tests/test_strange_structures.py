@@ -235,3 +235,15 @@ def test_combinations_beyond_the_range_of_their_codes() -> None:
     narrow, wide = model._blocks(X, model.tally_), []
     wide = [replace(block, array=block.array.astype(np.int64)) for block in narrow]
     assert_same_scores(model._model().log_joint(narrow), model._model().log_joint(tuple(wide)))
+
+
+def test_a_structure_that_is_gone_is_not_taken_for_another() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 3, (60, 4)), columns=list("abcd")).astype(str)
+    model = BayesClassifier(structure=Tree(backoff=0.01)).fit(frame, rng.integers(0, 2, 60))
+    for _ in range(20):
+        model.structure = Tree(backoff=0.01)
+        sharp = model.predict_proba(frame)
+        model.structure = "naive"
+        model.structure = Tree(backoff=500.0)
+        assert np.abs(model.predict_proba(frame) - sharp).max() > 0.01

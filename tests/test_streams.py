@@ -121,8 +121,11 @@ def test_forgetting_follows_a_change() -> None:
 
 def test_streams_that_are_none() -> None:
     X, y = np.eye(6), np.arange(6) % 2
+    model = GaussianNB().fit(X, y)
+    before = model.tally_
     with pytest.raises(ValueError, match="longer than the stream, which had 6 rows"):
-        prequential(GaussianNB(), batches(X, y, 2), window=100)
+        prequential(model, batches(X, y, 2), window=100)
+    assert model.tally_ is before
     with pytest.raises(ValueError, match="choose one"):
         prequential(GaussianNB(), batches(X, y, 2), window=2, decay=0.5)
     with pytest.raises(ValueError, match="nothing was left"):

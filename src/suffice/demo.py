@@ -15,9 +15,9 @@ from suffice.classifiers.bernoulli import BernoulliNB
 from suffice.classifiers.discriminant import GaussianDiscriminant
 from suffice.classifiers.mixture import MixtureClassifier
 from suffice.report import write
-from suffice.report.page import check_place
 from suffice.schema import Array
 from suffice.selection.comparison import compare
+from suffice.store import check_place
 
 SHADES = " .:-=+*#%@"
 INK = 7.5  # a pixel that is darker than this is inked

@@ -135,6 +135,8 @@ def explained(
             at = place.get(name, len(place))
             found.append((at, _title(name), [line[at] for line in values], evidence[:, :, j]))
     found.sort(key=lambda entry: entry[0])
+    if not found:  # of texts, no word is known
+        return [], [[] for _ in values], np.zeros((blocks[0].shape[0], len(model.class_log_prior), 0))
     features = [title for _, title, _, _ in found]
     held = [list(line) for line in zip(*(column for _, _, column, _ in found), strict=True)]
     return features, held, np.stack([part for _, _, _, part in found], axis=-1)

@@ -186,14 +186,22 @@ def _digest(arrays: dict[str, Array], header: dict[str, Any] | None = None) -> s
     return hashed.hexdigest()
 
 
+def check_place(path: str | os.PathLike[str]) -> Path:
+    """Return where a file is to be written, or say why it cannot be: before the work whose result it is to hold."""
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name a file in it")
+    return path
+
+
 def _replaced(path: Path, content: bytes) -> Path:
     """Write to a file beside the path, and put it in its place when it is on the disk.
 
     What the path links to is replaced, not the link; who may read the old file may read the new one.
     """
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
-    place = path.resolve()
+    place = check_place(path).resolve()
     beside = place.with_name(f".{place.name}.{secrets.token_hex(8)}")
     try:
         with beside.open("xb") as file:

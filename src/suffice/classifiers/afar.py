@@ -32,7 +32,7 @@ def learned_from(source: Source, near: Any, target: str, weight: str | None, mis
     families = {} if whole else _corrected(source, near, X)
     if families:
         said = near.families if isinstance(near.families, Mapping) else {}
-        near.families = {**families, **said}
+        near.families = {**said, **families}
     near.fit(X, y, weights)
     return near, source.tally(Request(target, weight, missing_target, near.tally_))
 

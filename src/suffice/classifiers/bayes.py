@@ -23,6 +23,7 @@ from suffice.priors import by_name
 from suffice.schema import Columns, Levels, Words
 from suffice.structures import STRUCTURES, Chain, Structure
 from suffice.tables import check_table, split_frame
+from suffice.tables.names import few
 from suffice.tallies import Tally
 
 
@@ -185,7 +186,8 @@ class BayesClassifier(TabledClassifier):
     def _hangs_on_rows(self) -> bool:
         """Whether more than the kinds of columns is read off rows: where numbers are cut, what is chosen."""
         said = self.families
-        kinds = {said} if isinstance(said, str) else {its for its in said.values() if isinstance(its, str)}
+        each = said.values() if isinstance(said, Mapping) else [said]
+        kinds = {its for its in each if isinstance(its, str)}
         if "auto" in kinds or isinstance(said, Mapping):
             kinds = kinds - {"auto"} | {self._numeric}
         return self._chooses or self.calibrate is not None or bool(kinds & {*CUTTERS, "auto"})
@@ -299,7 +301,7 @@ def _described(model: BayesClassifier) -> str:
     """Return in a few lines what a model has learned: the classes, and the columns by family."""
     shares = model.class_count_ / model.class_count_.sum()
     classes = [f"{label} {share:.1%}" for label, share in zip(model.classes_.tolist(), shares.tolist(), strict=True)]
-    lines = [f"{model.class_count_.sum():g} rows, {len(classes)} classes: {_few(classes)}"]
+    lines = [f"{model.class_count_.sum():g} rows, {len(classes)} classes: {few(classes)}"]
     by_family: dict[str, list[str]] = {}
     for name, family in model.families_.items():
         by_family.setdefault(family, []).append(str(name))
@@ -309,9 +311,5 @@ def _described(model: BayesClassifier) -> str:
     by_family = {"structure": [structure], **by_family}
     by_family |= {"left out": [f"{name} ({reason})" for name, reason in model.left_out_.items()]}
     width = max(map(len, by_family))
-    lines += [f"{family:<{width}}  {_few(names)}" for family, names in by_family.items() if names]
+    lines += [f"{family:<{width}}  {few(names)}" for family, names in by_family.items() if names]
     return "\n".join(f"  {line}" for line in lines)
-
-
-def _few(names: list[str]) -> str:
-    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")

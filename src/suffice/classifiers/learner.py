@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -17,7 +17,6 @@ from sklearn.utils.validation import validate_data
 
 from suffice import store
 from suffice.engines import memory
-from suffice.priors import Prior
 from suffice.schema import Array, Columns, merged_classes
 from suffice.tables import Block, Table, Target, as_block, as_labels
 from suffice.tallies import Statistic, Tally
@@ -113,7 +112,12 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         -------
         self : object
         """
-        return self._learn(None, X, y, None, sample_weight, whole=True)
+        earlier = {name: self.__dict__[name] for name in self._kept if name in self.__dict__}
+        self._learn(None, X, y, None, sample_weight, whole=True)
+        for name, value in earlier.items():
+            if self.__dict__.get(name) is value:  # it was chosen for other rows
+                del self.__dict__[name]
+        return self
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, decay: float | None = None
@@ -285,11 +289,12 @@ def comparable(value: Any) -> Any:
     """Return a setting in a form that can be compared, an array by its contents."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    if isinstance(value, Prior):
-        return (type(value), *(comparable(each) for each in vars(value).values()))
+    if is_dataclass(value) and not isinstance(value, type):  # a prior, a structure, how texts are read
+        return (type(value), *(comparable(getattr(value, each.name)) for each in fields(value)))
     if isinstance(value, Mapping):
         return tuple((key, comparable(each)) for key, each in value.items())
     array = np.asarray(value)
     if array.dtype.kind != "O":
         return array.shape, array.tobytes()
-    return tuple(comparable(each) for each in array) if array.ndim else (type(value), id(value))
+    # itself, and not its address: that of one that is gone may be another's
+    return tuple(comparable(each) for each in array) if array.ndim else value

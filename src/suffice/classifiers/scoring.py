@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +45,7 @@ class Scoring:
 
 def predicted_at(model: Any, source: Any) -> Any:
     """Return a source with what a model says of each row beside it, to be computed when it is asked for."""
+    model = copy(model)  # what it is now is what is said, whenever that is computed
     scoring, far = Scoring(model), opened(source)
     if far is None:
         return beside(source, renamed(scoring(source), names_of(source)))

@@ -43,11 +43,27 @@ def stays_where_it_is(name: str) -> bool:
     return name.lower().endswith((".parquet", ".pq")) and os.path.getsize(name) > LARGE
 
 
+def name_at(column: str, name: str) -> str:
+    """Return the name of a column of a table that is learned where it is, by its name or by its place."""
+    if not _is_number(column):
+        return column
+    from suffice.engines.opening import opened
+
+    far = opened(name)
+    names = far.names if far is not None else ()
+    place = int(column)
+    return names[place] if column not in names and -len(names) <= place < len(names) else column
+
+
+def _is_number(column: str) -> bool:
+    return column.removeprefix("-").isdigit()
+
+
 def target_of(frame: Any, target: str, name: str) -> str:
     """Return the name of a column, which goes by its name or by its place (0, 1, …, −1), or say which is nearest."""
     if target in frame.columns:
         return target
-    if target.lstrip("-").isdigit() and -len(frame.columns) <= int(target) < len(frame.columns):
+    if _is_number(target) and -len(frame.columns) <= int(target) < len(frame.columns):
         return str(frame.columns[int(target)])
     near = get_close_matches(target, frame.columns, 1, 0.4)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {few(frame.columns)}"

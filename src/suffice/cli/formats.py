@@ -109,11 +109,10 @@ def write_table(frame: Any, name: str) -> None:
 
 def check_place(name: str) -> None:
     """Raise if a file cannot be written there: before the work whose result it is to hold."""
-    path = Path(name)
-    if name != "-" and not path.parent.is_dir():
-        raise UserError(f"there is no folder {path.parent} to write {path.name} to")
-    if name != "-" and path.is_dir():
-        raise UserError(f"{name} is a folder; name a file in it")
+    if name != "-":
+        from suffice import store
+
+        store.check_place(name)
 
 
 def _by_name(name: str) -> str | None:

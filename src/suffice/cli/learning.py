@@ -7,7 +7,7 @@ from typing import Any
 from suffice.cli import matching, words
 from suffice.cli.delimited import Hints
 from suffice.cli.facts import facts_of, shown, whole
-from suffice.cli.files import stays_where_it_is, target_of, tell_of_dates, without_counter
+from suffice.cli.files import name_at, stays_where_it_is, target_of, tell_of_dates, without_counter
 from suffice.cli.formats import check_place
 from suffice.cli.matching import rows_for
 from suffice.cli.opening import Source, check_able, load, saved
@@ -22,8 +22,12 @@ def fit(
 
     check_place(output)
     if stays_where_it_is(source.name):
+        if source.header is not None or source.delimiter is not None:
+            raise UserError(f"{source.name} is read where it is: --header and --delimiter are for one file of CSV")
         model: Any = BayesClassifier(**settings)
-        model.fit_table(source.name, target, weight=weight, missing_target="drop" if drop else "error")
+        weight = None if weight is None else name_at(weight, source.name)
+        rest = {"weight": weight, "missing_target": "drop" if drop else "error"}
+        model.fit_table(source.name, name_at(target, source.name), **rest)
     else:
         model = _fitted(source, target, settings, weight, drop)
     written = saved(model, output)
@@ -72,12 +76,13 @@ def change(
     X, y = matching.split(model, frame, target, source.name, drop)
     X, weights = matching.weights_for(model, X, weight, source.name, what)
     rows, before = rows_for(model, X, grow=True), float(model.class_count_.sum())
+    each = None if weights is None else weights.to_numpy()
     if what == "learn":
-        model.partial_fit(rows, y, sample_weight=weights, decay=decay)
-        if weight is not None and not hasattr(model, "weight_name_"):
-            model.weight_name_ = weight
+        model.partial_fit(rows, y, sample_weight=each, decay=decay)
+        if weights is not None and not hasattr(model, "weight_name_"):
+            model.weight_name_ = weights.name
     else:
-        model.forget(rows, y, sample_weight=weights)
+        model.forget(rows, y, sample_weight=each)
         if not len(model.tally_.class_count):
             raise UserError(
                 "these are all rows that the model has learned: nothing would be left; delete the file instead"

@@ -111,7 +111,7 @@ def check_known(labels: Sequence[Any], classes: Sequence[Any], target: str) -> N
 
 
 def weights_for(model: Any, frame: Any, weight: str | None, name: str, what: str) -> tuple[Any, Any]:
-    """Return the frame, and the weights of its rows: in the column named, or in the one that was learned."""
+    """Return the frame, and the column of weights: the one that is named, or the one that was learned."""
     asked = weight or weight_name(model)
     if asked is None:
         return frame, None
@@ -126,7 +126,7 @@ def weights_for(model: Any, frame: Any, weight: str | None, name: str, what: str
     column = target_of(frame, asked, name)
     if not frame[column].dtype.is_numeric() or frame[column].null_count():
         raise UserError(f"column {column!r} is to hold the weight of each row, and is not all numbers")
-    return frame.drop(column), frame[column].to_numpy()
+    return frame.drop(column), frame[column]
 
 
 def _codings(model: Any) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def predict(name: str, source: Source, output: str, proba: bool, keep: bool, rej
 def evaluate(name: str, source: Source, target: str | None, drop: bool, json: bool) -> None:
     """Say how good a model is on rows with labels."""
     from suffice.decision.reliability import Reliability
-    from suffice.validation.assessing import assessed
+    from suffice.validation.assessing import assessed, wilson
 
     model = load(name)
     X, y = split(model, source, target, drop)
@@ -54,7 +54,7 @@ def evaluate(name: str, source: Source, target: str | None, drop: bool, json: bo
         log_proba = model.predict_log_proba(rows_for(model, X))
     found = assessed(log_proba, codes)
     right, n = float(found.right.mean()), len(codes)
-    low, high = _wilson(right, n)
+    low, high = wilson(float(found.right.sum()), n)
     measured = {
         "rows": n,
         "accuracy": right,
@@ -171,10 +171,3 @@ def info(name: str, json: bool) -> None:
         words.as_json(facts_of(model))
     else:
         words.facts(name, shown(facts_of(model)))
-
-
-def _wilson(share: float, n: int, z: float = 1.96) -> tuple[float, float]:
-    """Return Wilson's interval of a share."""
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * float(np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)))
-    return max(middle - half, 0.0), min(middle + half, 1.0)

@@ -72,19 +72,28 @@ def gathered(batches: Iterable[Any]) -> Iterator[Any]:
     import pyarrow as pa
 
     held: list[Any] = []
+    rows = 0
+
+    def together() -> Iterator[Any]:
+        nonlocal rows
+        if rows:
+            yield pa.Table.from_batches(held)
+        held.clear()
+        rows = 0
+
     for batch in batches:
-        if isinstance(batch, pa.RecordBatch):
-            if held and held[0].schema != batch.schema:
-                yield pa.Table.from_batches(held)
-                held = []
-            held.append(batch)
-            if sum(each.num_rows for each in held) < ROWS:
-                continue
-        whole = [pa.Table.from_batches(held)] if held else []
-        held = []
-        yield from (each for each in (whole if isinstance(batch, pa.RecordBatch) else [*whole, batch]) if len_of(each))
-    if held and sum(each.num_rows for each in held):
-        yield pa.Table.from_batches(held)
+        if not isinstance(batch, pa.RecordBatch):
+            yield from together()
+            if len_of(batch):
+                yield batch
+            continue
+        if held and held[0].schema != batch.schema:
+            yield from together()
+        held.append(batch)
+        rows += batch.num_rows
+        if rows >= ROWS:
+            yield from together()
+    yield from together()
 
 
 def _alike(tables: list[Any]) -> Any:

@@ -71,6 +71,8 @@ class Counting:
         self.code = {labels[place]: int(code) for place, code in zip(there, codes, strict=True)}
         self.class_count = np.zeros(len(self.classes))
         np.add.at(self.class_count, codes, found["weight"][there])
+        if missing:  # what such rows hold is nobody's concern
+            self.scan = self._scan(scan.table.filter(scan.label.notnull()))
 
     def _block(self, block: Columns, near: Statistic) -> tuple[Columns, Statistic]:
         many = block.pairs and block.count * (block.count - 1) // 2 > PAIRS and self.source.at_hand

@@ -6,6 +6,7 @@ import csv
 import gzip
 import zlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from suffice.engines.source import SourceError
@@ -24,13 +25,21 @@ KINDS = {
 
 def read_csv(connection: Any, files: Sequence[str], together: Mapping[str, Any]) -> Any:
     """Return files of CSV as one table; what a column holds is what all of its cells are."""
-    lines = {name: _first_line(name) for name in files}
-    separator = max(SEPARATORS, key=lambda each: next(iter(lines.values())).count(each))
-    names = next(csv.reader([next(iter(lines.values()))], delimiter=separator))
-    check_names(names, files[0])
-    how = {"nullstr": list(EMPTY), "delim": separator, "header": True, **together}
-    kinds = _kinds(connection, files, how)
-    return connection.read_csv(list(files), types=kinds, **how)
+    titles = [_first_line(connection, name) for name in files]
+    separator = separator_of(titles[0])
+    check_names(next(csv.reader(titles, delimiter=separator)), files[0])
+    # nothing is skipped: DuckDB would pass over lines that are shorter than those after them
+    how = {"nullstr": list(EMPTY), "delim": separator, "header": True, "skip": 0, **together}
+    return connection.read_csv(list(files), types=_kinds(connection, files, how), **how)
+
+
+def separator_of(line: str) -> str:
+    """Return what separates the cells of a line.
+
+    >>> separator_of("age;town;income, net")
+    ';'
+    """
+    return max(SEPARATORS, key=line.count)
 
 
 def check_names(names: Sequence[str], file: str) -> None:
@@ -43,18 +52,23 @@ def check_names(names: Sequence[str], file: str) -> None:
             raise SourceError(f"{file!r} has columns {twice}: rename one")
 
 
-def _first_line(name: str) -> str:
-    """Return the first line of a file that is whole; say if it is empty, or broken."""
-    packed = name.lower().endswith(".gz")
-    try:
-        with gzip.open(name, "rb") if packed else open(name, "rb") as file:
-            first = file.readline()
-            while packed and file.read(1 << 22):  # to its end, where it is said whether all of it is there
-                pass
-    except (OSError, EOFError, zlib.error) as error:
-        raise SourceError(f"{name!r} cannot be unpacked: {error}") from error
-    if name.lower().endswith((".zst", ".bz2")):
-        return ","  # DuckDB unpacks it, and says what it is
+def _first_line(connection: Any, name: str) -> str:
+    """Return the line of titles of a file that is whole; say if it is empty, or broken."""
+    if name.lower().endswith(".zst"):
+        whole = "header=false, auto_detect=false, delim=chr(7), quote='', escape='', columns={'line': 'VARCHAR'}"
+        found = connection.con.sql(f"SELECT line FROM read_csv({literal(name)}, {whole}) LIMIT 1").fetchall()
+        first = (found[0][0] or "").encode() if found else b""
+    else:
+        packed = name.lower().endswith(".gz")
+        try:
+            with gzip.open(name, "rb") if packed else open(name, "rb") as file:
+                first = file.readline()
+                while first.startswith(b"#"):
+                    first = file.readline()
+                while packed and file.read(1 << 22):  # to its end, where it is said whether all of it is there
+                    pass
+        except (OSError, EOFError, zlib.error) as error:
+            raise SourceError(f"{name!r} cannot be unpacked: {error}") from error
     if not first.strip():
         raise SourceError(f"{name!r} is empty")
     return first.decode("utf-8-sig", errors="replace").rstrip("\r\n")
@@ -65,7 +79,9 @@ def _kinds(connection: Any, files: Sequence[str], how: Mapping[str, Any]) -> dic
     said = ", ".join(f"{name}={_said(value)}" for name, value in how.items())
     listed = ", ".join(map(literal, files))
     rows = connection.con.sql(f"SELECT * FROM read_csv([{listed}], all_varchar=true, filename='suffice file', {said})")
-    names = [name for name in rows.columns if name != "suffice file"]
+    # what folders are named for is no text, and needs no judging
+    texts = zip(rows.columns, map(str, rows.types), strict=True)
+    names = [name for name, kind in texts if name != "suffice file" and kind == "VARCHAR"]
     asked = []
     for name in names:
         cell = identifier(name)
@@ -98,7 +114,7 @@ def _spoken(kind: str) -> str:
 
 
 def _said(value: Any) -> str:
-    if isinstance(value, bool):
+    if isinstance(value, (bool, int)):
         return str(value).lower()
     return literal(value) if isinstance(value, str) else f"[{', '.join(map(literal, value))}]"
 
@@ -106,17 +122,18 @@ def _said(value: Any) -> str:
 def ragged(files: Sequence[str]) -> str | None:
     """Return which line has more or fewer cells than the first, if any has."""
     for name in files:
-        with (
-            gzip.open(name, "rt", errors="replace")
-            if name.lower().endswith(".gz")
-            else open(name, encoding="utf-8-sig", errors="replace") as file
-        ):
+        if name.lower().endswith(".zst"):
+            continue
+        opened = gzip.open if name.lower().endswith(".gz") else open
+        with opened(name, "rt", encoding="utf-8-sig", errors="replace") as file:
             first = file.readline()
-            separator = max(SEPARATORS, key=first.count)
+            separator = separator_of(first)
             width = len(next(csv.reader([first], delimiter=separator), []))
-            for line, cells in enumerate(csv.reader(file, delimiter=separator), 2):
-                if cells and len(cells) != width:
-                    return f"{name!r}: line {line} has {len(cells)} cells, and the first has {width}"
+            lines = enumerate(csv.reader(file, delimiter=separator), 2)
+            with suppress(csv.Error):  # a cell that Python's reader finds too long is nothing to complain of
+                for line, cells in lines:
+                    if cells and len(cells) != width:
+                        return f"{name!r}: line {line} has {len(cells)} cells, and the first has {width}"
     return None
 
 

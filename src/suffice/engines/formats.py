@@ -17,7 +17,7 @@ FORMATS = {
     "json": (".jsonl", ".ndjson", ".json"),
     "arrow": (".arrow", ".feather", ".ipc"),
 }
-PACKED = (".gz", ".zst", ".bz2")
+PACKED = (".gz", ".zst")
 
 
 def named(name: str) -> list[str]:
@@ -57,7 +57,8 @@ def format_of(name: str) -> str:
 
 
 def _endings() -> str:
-    return ", ".join(end for endings in FORMATS.values() for end in endings) + ", each also with .gz"
+    known = ", ".join(end for endings in FORMATS.values() for end in endings)
+    return f"{known}; CSV and JSON lines also with .gz or .zst"
 
 
 def read(connection: Any, files: Sequence[str], kind: str) -> Any:
@@ -65,8 +66,13 @@ def read(connection: Any, files: Sequence[str], kind: str) -> Any:
     if kind == "arrow":
         import pyarrow.dataset as ds
 
+        for name in files:
+            try:
+                its = ds.dataset(name, format="arrow").schema
+            except Exception as error:
+                raise _broken(name, "Arrow", error) from error
+            check_names(its.names, name)
         found = ds.dataset(list(files), format="arrow")
-        check_names(found.schema.names, files[0])
         connection.con.register("arrow_files", found)
         return connection.table("arrow_files")
     if kind == "json":
@@ -104,6 +110,11 @@ def _check_kinds(files: Iterable[tuple[str, dict[str, str]]]) -> None:
                 )
 
 
+def _broken(name: str, kind: str, error: Exception) -> SourceError:
+    """Return what to say of a file that is not what its name says."""
+    return SourceError(f"{name!r} is no {kind} file, or a broken one: {' '.join(str(error).split())}")
+
+
 def _kinds_of_parquet(name: str) -> dict[str, str]:
     """Return what the columns of a file hold, or say that it is broken; numbers of any width are numbers."""
     import pyarrow.parquet as pq
@@ -112,8 +123,7 @@ def _kinds_of_parquet(name: str) -> dict[str, str]:
     try:
         schema = pq.read_schema(name)
     except Exception as error:
-        said = " ".join(str(error).split())
-        raise SourceError(f"{name!r} is no Parquet file, or a broken one: {said}") from error
+        raise _broken(name, "Parquet", error) from error
     check_names(schema.names, name)
     found = {}
     for field in schema:

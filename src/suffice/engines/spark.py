@@ -48,7 +48,7 @@ class SparkSource(Source):
 
     @cached_property
     def _widths(self) -> dict[str, int]:
-        """How many places the arrays of a column have, by the first of them."""
+        """How many places the arrays of a column have: the longest of them."""
         import pyspark.sql.functions as f
 
         wide = [field.name for field in self._flat.schema.fields if field.dataType.typeName() == "array"]
@@ -129,9 +129,7 @@ class SparkSource(Source):
         rows = self._flat.select([f.col(_quoted(name)) for name in needed])
         if all(block.family == "gaussian" and not block.pairs for block in request.blocks) and not self._widths:
             return self._asked(lambda: _by_spark(rows, request))  # type: ignore[no-any-return]
-        # under plain names: mapInArrow would take a dot in a name for a place in a structure
-        plain = rows.toDF(*(f"c{place}" for place in range(len(needed))))
-        parts = plain.mapInArrow(_counting(request, needed, self._widths), "part long, tally binary")
+        parts = _plainly(rows).mapInArrow(_counting(request, needed, self._widths), "part long, tally binary")
         count = self._asked(lambda: rows.rdd.getNumPartitions()) if hasattr(type(rows), "rdd") else FAN
         while count > FAN:
             count = -(-count // FAN)
@@ -152,7 +150,7 @@ class SparkSource(Source):
         def free(frame: Any) -> Scored:
             return renamed(score(frame), taken, folds=True)
 
-        return self._flat.mapInArrow(_scoring(free, self._widths), schema)
+        return _plainly(self._flat).mapInArrow(_scoring(free, taken, self._widths), schema)
 
     def _asked(self, ask: Callable[[], Any]) -> Any:
         """Return what Spark answers, or its complaint in a line; what a worker raised is what is said."""
@@ -231,6 +229,11 @@ def _by_spark(rows: Any, request: Request) -> Tally:
         rows.sparkSession.catalog.dropTempView(name)
 
 
+def _plainly(frame: Any) -> Any:
+    """Return a frame under plain names: mapInArrow would take a dot in a name for a place in a structure."""
+    return frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
+
+
 def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
@@ -295,11 +298,14 @@ def _line(part: int, total: Partial) -> Any:
     return pa.RecordBatch.from_pydict({"part": pa.array([part], pa.int64()), "tally": [pickle.dumps(total)]})
 
 
-def _scoring(score: Callable[[Any], Scored], widths: dict[str, int]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _scoring(
+    score: Callable[[Any], Scored], names: list[str], widths: dict[str, int]
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Return what scores the batches of a partition, where it lies."""
 
     def scored(rows: Iterator[Any]) -> Iterator[Any]:
-        for table in batches.gathered(rows):
+        for batch in batches.gathered(rows):
+            table = batch.rename_columns(names)
             yield from beside(table, score(widened(table, widths))).to_batches()
 
     return scored

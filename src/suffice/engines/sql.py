@@ -16,6 +16,9 @@ from suffice.plan import Facts
 from suffice.tables.names import renamed
 from suffice.tallies import Tally
 
+# Where names that differ in capitals alone are two names.
+TELLS_CAPITALS = ("postgres", "snowflake")
+
 
 @dataclass(frozen=True)
 class SqlSource(Source):
@@ -31,13 +34,14 @@ class SqlSource(Source):
     @cached_property
     def names(self) -> tuple[str, ...]:
         names = tuple(self.table.columns)
-        folded = [name.casefold() for name in names]
-        twice = [name for name, its in zip(names, folded, strict=True) if folded.count(its) > 1]
-        if twice and self.dialect != "postgres":
-            raise SourceError(
-                f"columns {twice[0]!r} and {twice[1]!r} differ in capitals only, which {self.dialect} does not tell "
-                "apart; rename one"
-            )
+        met: dict[str, str] = {}
+        for name in names:
+            before = met.setdefault(name.casefold(), name)
+            if before != name and self.dialect not in TELLS_CAPITALS:
+                raise SourceError(
+                    f"columns {before!r} and {name!r} differ in capitals only, which {self.dialect} does not tell "
+                    "apart; rename one"
+                )
         return names
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -129,7 +130,8 @@ def _check(columns: Columns, parameters: Parameters) -> None:
         raise ExportError(f"{what} are a mixture, which has no form in SQL; use GaussianDiscriminant, {ELSE}")
     if not any(isinstance(parameters, kind) for kind, _ in WRITTEN):
         raise ExportError(f'{what}: {type(parameters).__name__} has no form in SQL; use structure="naive", {ELSE}')
-    count = sum(its.size for its in vars(parameters).values() if isinstance(its, np.ndarray))
+    held = [getattr(parameters, its.name) for its in fields(parameters)]
+    count = sum(its.size for its in held if isinstance(its, np.ndarray))
     if count > MOST_NUMBERS:
         raise ExportError(
             f"{what} have {count:,} numbers, and SQL of more than {MOST_NUMBERS:,} is more than databases read in "

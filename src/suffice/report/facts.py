@@ -8,6 +8,7 @@ import numpy as np
 
 from suffice.report.inputs import Feature, averages, places_of, title_of
 from suffice.schema import Array, Cuts, Words
+from suffice.tables.names import few
 from suffice.tallies import Tally
 
 SHOWN_FEATURES, SHOWN_LEVELS, SHOWN_WORDS = 60, 12, 12
@@ -32,7 +33,7 @@ def about(model: Any, tally: Tally, features: list[Feature]) -> dict[str, Any]:
             {"name": str(label), "rows": float(n), "share": float(n / max(count.sum(), 1e-300))}
             for label, n in zip(tally.schema.classes.tolist(), count.tolist(), strict=True)
         ],
-        "families": {family: _few(names) for family, names in families.items()},
+        "families": {family: few(names) for family, names in families.items()},
         "parameters": sum(its.n_parameters for its in estimated.parameters),
         "structure": _structure(estimated.parameters),
         "settings": settings,
@@ -126,7 +127,7 @@ def warnings_of(model: Any, tally: Tally) -> list[str]:
     for name, reason in getattr(model, "left_out_", {}).items():
         reasons.setdefault(reason, []).append(repr(title_of(name)))
     for reason, names in reasons.items():
-        found.append(f"{_few(names)} {'was' if len(names) == 1 else 'were'} left out: {reason}.")
+        found.append(f"{few(names)} {'was' if len(names) == 1 else 'were'} left out: {reason}.")
     count, labels = tally.class_count, tally.schema.classes.tolist()
     share = count / max(count.sum(), 1e-300)
     for label, n, part in zip(labels, count.tolist(), share.tolist(), strict=True):
@@ -145,7 +146,3 @@ def warnings_of(model: Any, tally: Tally) -> list[str]:
 def _count(n: float) -> str:
     """Return a number of rows as the page writes it, in groups of three digits."""
     return f"{n:,.0f}" if float(n).is_integer() else f"{n:,.2f}"
-
-
-def _few(names: list[str]) -> str:
-    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")

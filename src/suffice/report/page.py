@@ -17,6 +17,7 @@ import numpy as np
 from suffice.report import facts, quality
 from suffice.report.engine import engine
 from suffice.report.inputs import features_of, fit_to, image_side
+from suffice.store import check_place
 
 SCRIPTS = ("numbers.js", "engine.js", "charts.js", "live.js", "page.js")
 EXAMPLES = 40
@@ -45,14 +46,6 @@ def write(model: Any, path: str | os.PathLike[str], X: Any = None, y: Any = None
     """
     path = check_place(path)
     path.write_text(render(model, X, y, title), encoding="utf-8")
-    return path
-
-
-def check_place(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a page to be written, or say that it has no folder: before the work that goes into it."""
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
     return path
 
 

@@ -17,10 +17,11 @@ from suffice.report.inputs import Feature, plain, title_of
 from suffice.schema import Array, Levels, Words
 from suffice.tables import encode
 from suffice.tallies import Tally
+from suffice.validation.assessing import NORMAL, assessed, wilson
 
-NORMAL = 1.959963984540054  # of a 95 % interval
 WORST, EXPLAINED, EXPLAINED_CELLS, SHOWN_CONFUSIONS = 10, 200, 20_000_000, 30
 OVERSURE, GAPPY = 0.05, 0.05
+CELLS = 1 << 16  # that are looked at together
 
 # Parameters whose columns are explained one by one; of others, so many columns are at most.
 ALONE = (
@@ -36,19 +37,6 @@ ALONE = (
 MOST_TOGETHER = 64
 
 
-def wilson(right: float, n: float) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share.
-
-    >>> [round(bound, 3) for bound in wilson(9, 10)]
-    [0.596, 0.982]
-    """
-    if not n:
-        return 0.0, 1.0
-    p, z = right / n, NORMAL**2 / n
-    half = NORMAL * float(np.sqrt(p * (1 - p) / n + z / (4 * n)))
-    return max((p + z / 2 - half) / (1 + z), 0.0), min((p + z / 2 + half) / (1 + z), 1.0)
-
-
 def measured(model: Any, tally: Tally, X: Any, y: Any) -> tuple[dict[str, Any], list[int]]:
     """Return how good the model is on rows, and the places of those it is most wrong about."""
     labels, codes = encode(y, owner="report")
@@ -60,17 +48,15 @@ def measured(model: Any, tally: Tally, X: Any, y: Any) -> tuple[dict[str, Any], 
     n, rows = len(codes), np.arange(len(codes))
     if not n:
         raise ValueError("a report on rows needs rows: X has none")
-    proba = np.exp(log_proba)
+    classes, its = log_proba.shape[1], assessed(log_proba, codes)
     said, own = log_proba.argmax(axis=1), np.where(codes >= 0, log_proba[rows, codes], -np.inf)
     right = said == codes
-    truth = (np.arange(proba.shape[1]) == codes[:, None]).astype(float)
-    brier = ((proba - truth) ** 2).sum(axis=1) + (codes < 0)
-    reliability = Reliability.of(proba[rows, said], right.astype(float))
+    reliability = Reliability.of(its.confidence, its.right)
     low, high = wilson(float(right.sum()), n)
     scores = {
         "accuracy": {"value": float(right.mean()), "low": low, "high": high},
-        "log-loss": _with_interval(np.minimum(-own, -np.log(np.finfo(float).tiny))),
-        "Brier score": _with_interval(brier),
+        "log-loss": _with_interval(its.log_loss),
+        "Brier score": _with_interval(its.brier),
         "calibration error": {"value": float(reliability.error)},
     }
     commonest = float(np.bincount(codes[codes >= 0], minlength=1).max() / n) if (codes >= 0).any() else 0.0
@@ -82,8 +68,8 @@ def measured(model: Any, tally: Tally, X: Any, y: Any) -> tuple[dict[str, Any], 
         "commonest": commonest,
         "same": _learned_from(tally, codes),
         "scores": scores,
-        "classes": _by_class(codes, said, proba.shape[1]),
-        "confusion": _confusion(codes, said, proba.shape[1]),
+        "classes": _by_class(codes, said, classes),
+        "confusion": _confusion(codes, said, classes),
         "reliability": written(reliability),
     }
     return found, worst
@@ -170,8 +156,7 @@ def warnings_of(model: Any, tally: Tally, X: Any, quality: dict[str, Any] | None
     """Return what to be careful about in these rows."""
     found = []
     for columns, block in zip(tally.schema.blocks, model._blocks(X, tally), strict=False):
-        for j in range(min(columns.count, block.shape[1])):
-            found += _of_column(columns, block, j)
+        found += _of_columns(columns, block)
     if quality is None:
         return found
     if quality["unknown"]:
@@ -188,17 +173,23 @@ def warnings_of(model: Any, tally: Tally, X: Any, quality: dict[str, Any] | None
     return found
 
 
-def _of_column(columns: Any, block: Any, j: int) -> list[str]:
-    coding = columns.codings[j] if columns.codings else None
-    if isinstance(coding, Words) or not hasattr(block, "pieces"):
+def _of_columns(columns: Any, block: Any) -> list[str]:
+    """Return which columns of a block are often empty, or hold levels that were never met."""
+    rows, count = block.shape[0], min(columns.count, block.shape[1])
+    codings = columns.codings or (None,) * count
+    if not hasattr(block, "pieces") or any(isinstance(its, Words) for its in codings):
         return []
-    column = np.concatenate([piece[:, j] for _, piece in block.pieces(0, block.shape[0])])
-    name = repr(title_of(j if columns.names is None else columns.names[j]))
-    coded = coding is not None
-    empty = float((column < 0).mean() if coded else np.isnan(column.astype(float)).mean())
-    found = [f"{name} is empty in {100 * empty:.1f} % of the rows."] if empty > GAPPY else []
-    if isinstance(coding, Levels):
-        new = int((column >= coding.size).sum())
-        if new:
-            found.append(f"{name} holds a level that the model has never met, in {new:,} rows.")
+    sizes = np.array([its.size if isinstance(its, Levels) else np.inf for its in codings[:count]])
+    empty, new = np.zeros(count), np.zeros(count)
+    for _, piece in block.pieces(0, rows, CELLS):
+        its = piece[:, :count]
+        empty += (its < 0 if columns.codings else its != its).sum(axis=0)
+        new += (its >= sizes).sum(axis=0)
+    found = []
+    for j in range(count):
+        name = repr(title_of(j if columns.names is None else columns.names[j]))
+        if empty[j] > GAPPY * rows:
+            found.append(f"{name} is empty in {100 * empty[j] / rows:.1f} % of the rows.")
+        if new[j]:
+            found.append(f"{name} holds a level that the model has never met, in {int(new[j]):,} rows.")
     return found

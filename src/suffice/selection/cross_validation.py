@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from inspect import signature
 from time import perf_counter
 from typing import Any
 
@@ -15,11 +16,10 @@ from suffice.progress import Progress
 from suffice.schema import Array
 from suffice.selection.leave_one_out import leave_one_out
 from suffice.tables import as_labels, encode, weights_of
+from suffice.validation.assessing import LEAST_LOG
 from suffice.validation.folds import Rows
 from suffice.validation.predicting import Prediction, adds_up, by_sums, predictions
 from suffice.validation.splitting import check_weights, splits_of
-
-LEAST_LOG = float(np.log(np.finfo(np.float64).eps))  # as scikit-learn's log_loss cuts probabilities of 0
 
 
 class Held(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -228,8 +228,21 @@ def _scored(
         if hasattr(scorer, "_score_func"):
             scores[name] = float(scorer(held, rows[:, None], labels[rows], **mine))
         else:
-            scores[name] = float(scorer(prediction.model, _safe_indexing(X, rows), labels[rows]))
+            _check_callable(scorer, prediction.model, mine)
+            scores[name] = float(scorer(prediction.model, _safe_indexing(X, rows), labels[rows], **mine))
     return scores
+
+
+def _check_callable(scorer: Any, model: Any, weights: dict[str, Any]) -> None:
+    """Raise if a function cannot score: it wants a model, and the weights of rows if they have any."""
+    name = getattr(scorer, "__name__", repr(scorer))
+    if model is None:
+        raise ValueError(
+            f'scoring={name} wants a model for each row, and cv="loo" has none; name one of the scorers that '
+            "scikit-learn knows, or use cv=LeaveOneOut()"
+        )
+    if weights and "sample_weight" not in signature(scorer).parameters:
+        raise ValueError(f"scoring={name} takes no sample_weight, by which rows are to be scored: let it take one")
 
 
 def _train_scores(
@@ -238,6 +251,9 @@ def _train_scores(
     rows = prediction.split.train
     mine = {} if weights is None else {"sample_weight": weights[rows]}
     known = _safe_indexing(X, rows)
+    for scorer in scorers.values():
+        if callable(scorer) and not hasattr(scorer, "_score_func"):
+            _check_callable(scorer, prediction.model, mine)
     return {
         name: float(check_scoring(prediction.model, scorer)(prediction.model, known, labels[rows], **mine))
         for name, scorer in scorers.items()

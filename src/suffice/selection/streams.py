@@ -20,7 +20,7 @@ from suffice.schema import Array
 from suffice.tables import as_labels
 from suffice.tallies import Moments, Tally
 from suffice.validation.assessing import Assessment, assessed
-from suffice.validation.predicting import adds_up, in_columns
+from suffice.validation.predicting import adds_up
 
 # If of a sum of squares less than this is left, too few of its digits are right, and it is taken anew.
 LEAST_LEFT = 1e-6
@@ -204,6 +204,7 @@ def prequential(
         raise ValueError(
             f"calibrate={model.calibrate!r} is learned by fit: fit on some rows first, or set calibrate=None"
         )
+    before = dict(model.__dict__)
     sliding = None if window is None else Window(model, window)
     rows, right, losses, arrived, started = [], [], [], 0, perf_counter()
     with Progress("batches", 0, progress) as line:
@@ -222,6 +223,7 @@ def prequential(
                 model.partial_fit(X, y, sample_weight=weights, **settings)
             line.say(place + 1)
     if window is not None and arrived < window:
+        model.__dict__ = before
         raise ValueError(f"window={window} is longer than the stream, which had {arrived} rows: nothing ever left it")
     if not rows:
         raise ValueError(f"the stream had {arrived} rows in one batch or none: nothing was left to predict")
@@ -248,4 +250,4 @@ def _said(model: Any, X: Any, y: Any) -> Assessment:
     known = model.classes_
     places = np.minimum(np.searchsorted(known, labels), len(known) - 1)
     codes = np.where(known[places] == labels, places, -1)
-    return assessed(in_columns(model.predict_log_proba(X), known, known), codes)
+    return assessed(model.predict_log_proba(X), codes)

@@ -1,8 +1,8 @@
-"""Names of what is computed beside a table: its own columns keep theirs."""
+"""Names of columns: as they are said, and of what is computed beside a table, whose own columns keep theirs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 Value = TypeVar("Value")
@@ -15,6 +15,15 @@ def column_name(name: Any) -> str:
     ('age', 'x3')
     """
     return name if isinstance(name, str) else f"x{name}"
+
+
+def few(names: Sequence[str], most: int = 12) -> str:
+    """Return names one after another, of many the first.
+
+    >>> few(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def names_of(frame: Any) -> list[Any]:

@@ -22,6 +22,9 @@ from suffice.tables import Block, Dense
 LEAST_LOG = float(np.log(np.finfo(np.float64).eps))
 
 
+NORMAL = 1.959963984540054  # of a 95 % interval
+
+
 @dataclass(frozen=True)
 class Assessment:
     """Of each row −log P(its class), the squared error of all P, the highest P, and whether that was right."""
@@ -43,6 +46,19 @@ def assessed(log_proba: Array, codes: Array) -> Assessment:
     found, nothing = np.empty((len(codes), 4)), np.zeros(log_proba.shape[1])
     deciding.assess(log_proba, 0, nothing, codes, LEAST_LOG, found, work=4 * log_proba.size)
     return Assessment(*found.T)
+
+
+def wilson(right: float, n: float) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a share.
+
+    >>> [round(bound, 3) for bound in wilson(9, 10)]
+    [0.596, 0.982]
+    """
+    if not n:
+        return 0.0, 1.0
+    p, z = right / n, NORMAL**2 / n
+    half = NORMAL * float(np.sqrt(p * (1 - p) / n + z / (4 * n)))
+    return max((p + z / 2 - half) / (1 + z), 0.0), min((p + z / 2 + half) / (1 + z), 1.0)
 
 
 def all_assessed(models: Sequence[Model], blocks: tuple[Block, ...], codes: Array) -> list[Assessment]:
@@ -138,7 +154,7 @@ class _Product(_OneByOne):
                 if its.veto is not None:
                     mine = part[:, place * classes : (place + 1) * classes]
                     # what is impossible in one block is impossible, however certain another is
-                    mine[(found[:, vetoed : vetoed + classes] > 0.5) & (mine > -np.inf)] = its.limit
+                    mine[(found[:, vetoed : vetoed + classes] > 0) & (mine > -np.inf)] = its.limit
                     vetoed += classes
 
 

@@ -172,4 +172,6 @@ def _sums(atoms: list[Tally], wanted: Array) -> list[Tally]:
         return right if left is None else left if right is None else left + right
 
     found = [part(line, 0, len(atoms)) for line in wanted]
+    if any(tally is None for tally in found):
+        raise ValueError("a split leaves out all rows there are, and nothing is left to learn from")
     return [tally for tally in found if tally is not None]
