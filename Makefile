@@ -19,7 +19,7 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## set up, learn the handwritten digits, show what was learned and how well it does
 	$(BIN)/suffice demo
 
-test: $(READY) ## set up, run all tests (about four minutes)
+test: $(READY) ## set up, run all tests (about seven minutes)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 lint: $(READY) ## ruff, mypy (strict), and the layers of imports

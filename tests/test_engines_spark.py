@@ -164,7 +164,7 @@ import json, os, sys
 from pathlib import Path
 from pyspark.sql import SparkSession
 from suffice import BayesClassifier
-from suffice.engines import spark as engine
+from suffice.engines import clusters, spark as engine
 
 url, folder = sys.argv[1], Path(sys.argv[2])
 
@@ -190,7 +190,7 @@ def tally(source, request, count=engine.SparkSource.tally):
 
 rows = spark.read.parquet(str(folder / "rows.parquet")).repartition(16)
 rows = rows.mapInArrow(slowly, rows.schema)
-engine.SparkSource.tally, engine.PATIENCE = tally, 6
+engine.SparkSource.tally, clusters.PATIENCE = tally, 6
 for _ in range(2):
     model = BayesClassifier()
     try:

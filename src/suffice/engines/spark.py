@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import pickle
-import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
-from threading import Event
-from time import monotonic
 from typing import Any
 from uuid import uuid4
 
-from suffice.engines import batches
 from suffice.engines.batches import Partial
+from suffice.engines.clusters import asked
+from suffice.engines.partitions import counting, merging, places, scoring, widened
 from suffice.engines.source import Request, Scored, Source, SourceError
 from suffice.engines.sql import SqlSource
 from suffice.plan import Facts
-from suffice.progress import meanwhile
-from suffice.tables import beside
 from suffice.tables.names import renamed
 from suffice.tallies import Tally
 
 # So many tallies are merged at once; the driver gets no more than these.
 FAN = 32
-
-# A cluster whose last worker is lost may get another; after so many seconds nobody waits for it.
-PATIENCE, EVERY = 90, 2.0
 
 
 @dataclass(frozen=True)
@@ -44,7 +36,7 @@ class SparkSource(Source):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(name for each in self.frame.columns for name in _places(each, self._widths.get(each)))
+        return tuple(name for each in self.frame.columns for name in places(each, self._widths.get(each)))
 
     @cached_property
     def _widths(self) -> dict[str, int]:
@@ -124,16 +116,16 @@ class SparkSource(Source):
         needed = [
             name
             for name in self.frame.columns
-            if names & set(_places(name, self._widths.get(name))) or name in (request.target, request.weight)
+            if names & set(places(name, self._widths.get(name))) or name in (request.target, request.weight)
         ]
         rows = self._flat.select([f.col(_quoted(name)) for name in needed])
         if all(block.family == "gaussian" and not block.pairs for block in request.blocks) and not self._widths:
             return self._asked(lambda: _by_spark(rows, request))  # type: ignore[no-any-return]
-        parts = _plainly(rows).mapInArrow(_counting(request, needed, self._widths), "part long, tally binary")
+        parts = _plainly(rows).mapInArrow(counting(request, needed, self._widths), "part long, tally binary")
         count = self._asked(lambda: rows.rdd.getNumPartitions()) if hasattr(type(rows), "rdd") else FAN
         while count > FAN:
             count = -(-count // FAN)
-            parts = parts.repartition(count).mapInArrow(_merging, "part long, tally binary")
+            parts = parts.repartition(count).mapInArrow(merging, "part long, tally binary")
         met = self._asked(parts.collect)
         # in the order of the partitions, so that sums are rounded alike each time
         found = [pickle.loads(bytes(row.tally)) for row in sorted(met, key=lambda row: row.part)]
@@ -150,50 +142,10 @@ class SparkSource(Source):
         def free(frame: Any) -> Scored:
             return renamed(score(frame), taken, folds=True)
 
-        return _plainly(self._flat).mapInArrow(_scoring(free, taken, self._widths), schema)
+        return _plainly(self._flat).mapInArrow(scoring(free, taken, self._widths), schema)
 
     def _asked(self, ask: Callable[[], Any]) -> Any:
-        """Return what Spark answers, or its complaint in a line; what a worker raised is what is said."""
-        gone = Event()
-        try:
-            with _not_for_ever(self.frame.sparkSession, gone):
-                return ask()
-        except SourceError:
-            raise
-        except Exception as error:
-            if gone.is_set():
-                raise SourceError(f"Spark has lost all its workers, and got no other in {PATIENCE} s") from error
-            raise _complaint(error) from error
-
-
-@contextmanager
-def _not_for_ever(session: Any, gone: Event) -> Iterator[None]:
-    """Cancel what is asked of a cluster that has no worker left: Spark itself would wait until one comes."""
-    context = None if session.__class__.__module__.startswith("pyspark.sql.connect") else session.sparkContext
-    if context is None or context._jsc is None or _workers(context) == 0:
-        yield
-        return
-    group, last = f"suffice {uuid4().hex}", [monotonic()]
-    context.setJobGroup(group, "suffice", interruptOnCancel=True)
-
-    def look() -> None:
-        if _workers(context):
-            last[0] = monotonic()
-        elif monotonic() - last[0] >= PATIENCE:
-            gone.set()
-            context.cancelJobGroup(group)
-
-    try:
-        with meanwhile(EVERY, look):
-            yield
-    finally:
-        for name in ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel"):
-            context.setLocalProperty(name, None)
-
-
-def _workers(context: Any) -> int:
-    """Return how many executors there are beside the driver."""
-    return len(context._jsc.sc().statusTracker().getExecutorInfos()) - 1
+        return asked(self.frame.sparkSession, ask)
 
 
 @dataclass(frozen=True)
@@ -238,11 +190,6 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _places(name: str, width: int | None) -> list[str]:
-    """Return the names under which a column is counted: one for each place of an array."""
-    return [name] if width is None else [f"{name}[{place}]" for place in range(width)]
-
-
 def _arrow(frame: Any) -> Any:
     if hasattr(frame, "toArrow"):
         return frame.toArrow()
@@ -251,86 +198,8 @@ def _arrow(frame: Any) -> Any:
     return pa.Table.from_pandas(frame.toPandas(), preserve_index=False)  # before Spark 4
 
 
-def widened(table: Any, widths: dict[str, int]) -> Any:
-    """Return a table of Arrow with a column for each place of its arrays."""
-    import pyarrow as pa
-
-    columns: dict[str, Any] = {}
-    for name in table.column_names:
-        if name not in widths:
-            columns[name] = table[name]
-            continue
-        arrays, width = table[name].combine_chunks(), widths[name]
-        lengths = arrays.value_lengths()
-        if arrays.null_count or bool((lengths.to_numpy(zero_copy_only=False) != width).any()):
-            raise ValueError(f"column {name!r} holds arrays of {width} places, and some that are shorter or empty")
-        values = arrays.flatten().to_numpy(zero_copy_only=False).reshape(len(arrays), width)
-        columns |= {each: pa.array(values[:, j]) for j, each in enumerate(_places(name, width))}
-    return pa.table(columns)
-
-
-def _counting(request: Request, names: list[str], widths: dict[str, int]) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Return what counts the batches of a partition, where it lies."""
-
-    def count(rows: Iterator[Any]) -> Iterator[Any]:
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        total = Partial()
-        for batch in batches.gathered(rows):
-            total = total + batches.of_batch(widened(batch.rename_columns(names), widths), request)
-        yield _line(context.partitionId() if context is not None else 0, total)
-
-    return count
-
-
-def _merging(rows: Iterator[Any]) -> Iterator[Any]:
-    """Merge the tallies that came together."""
-    parts = [line for batch in rows for line in batch.to_pylist()]
-    if parts:
-        parts.sort(key=lambda line: line["part"])
-        yield _line(parts[0]["part"], reduce(add, (pickle.loads(line["tally"]) for line in parts)))
-
-
-def _line(part: int, total: Partial) -> Any:
-    import pyarrow as pa
-
-    return pa.RecordBatch.from_pydict({"part": pa.array([part], pa.int64()), "tally": [pickle.dumps(total)]})
-
-
-def _scoring(
-    score: Callable[[Any], Scored], names: list[str], widths: dict[str, int]
-) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Return what scores the batches of a partition, where it lies."""
-
-    def scored(rows: Iterator[Any]) -> Iterator[Any]:
-        for batch in batches.gathered(rows):
-            table = batch.rename_columns(names)
-            yield from beside(table, score(widened(table, widths))).to_batches()
-
-    return scored
-
-
 def _type_of(value: Any, types: Any) -> Any:
     for kind, name in ((bool, "BooleanType"), (int, "LongType"), (float, "DoubleType")):
         if isinstance(value, kind):
             return getattr(types, name)()
     return types.StringType()
-
-
-def _complaint(error: Exception) -> Exception:
-    """Return what is wrong: a worker's own words if it had any, else Spark's, in a line."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    raised = [re.match(r"(?:[\w.]*\.)?(\w*Error): (.*)", line) for line in lines]
-    kind, said = next(((its[1], its[2]) for its in reversed(raised) if its), ("", ""))
-    if kind in ("ValueError", "TypeError", "SourceError"):
-        return TypeError(said) if kind == "TypeError" else SourceError(said)
-    if kind == "ModuleNotFoundError":
-        return SourceError(
-            f"Spark's workers cannot count: {said}; install suffice where they run, and let them know the interpreter "
-            "(PYSPARK_PYTHON)"
-        )
-    if kind:
-        return SourceError(f"Spark could not count the rows: {kind}: {said[:600]}")
-    said = next((line for line in lines if not line.startswith(("at ", "File "))), type(error).__name__)
-    return SourceError(f"Spark could not count the rows: {said[:600]}")
