@@ -625,3 +625,61 @@ def test_folders_go_by_places_too(folder: Path, tmp_path: Path) -> None:
     assert "there is no column '9'" in errors
     _, errors = told("fit", tmp_path / "parts", "-t", "bought", "--no-header", "-o", tmp_path / "m", code=1)
     assert "--header and --delimiter are for one file" in errors
+
+
+def test_titles_that_are_numbers_or_empty(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = [f"{a:.2f},{b:.2f},{label}" for a, b, label in zip(*rng.normal(size=(2, 60)), ["a", "b"] * 30, strict=True)]
+
+    def fitted(first: str, *options: str) -> tuple[dict[str, Any], str]:
+        (tmp_path / "rows.csv").write_text("\n".join([first, *rows]) + "\n")
+        out, errors = told("fit", tmp_path / "rows.csv", "-t", "-1", "-o", tmp_path / "m", "--json", *options)
+        return json.loads(out), errors
+
+    for first in ("length,2020,class", "length,,class"):
+        found, errors = fitted(first)
+        assert found["rows"] == 60
+        assert not errors
+    found, errors = fitted("2019,2020,class")
+    assert found["rows"] == 61
+    assert "line 1 was read as data; if it names the columns, use --header" in errors
+    assert fitted("2019,2020,class", "--header")[0]["rows"] == 60
+    assert "line 1" not in fitted("2019,2020,class", "--no-header")[1]
+    found, errors = fitted("1.5,?,a")
+    assert found["rows"] == 61
+    assert "line 1" not in errors
+
+
+def test_doubled_quotes_do_not_mislead(tmp_path: Path) -> None:
+    lines = ["class,text", *['spam,"win; ""cash""; now"', 'ham,"see; ""you""; soon"'] * 10]
+    (tmp_path / "texts.csv").write_text("\n".join(lines) + "\n")
+    out, _ = told("fit", tmp_path / "texts.csv", "-t", "class", "-o", tmp_path / "m", "--json")
+    assert json.loads(out)["rows"] == 20
+    (tmp_path / "uneven.csv").write_text("a,b\n1,2\n1,2,3\n")
+    assert "--delimiter" in told("fit", tmp_path / "uneven.csv", "-t", "a", code=1)[1]
+
+
+def test_an_explanation_is_of_the_label_that_is_asked_for(tmp_path: Path) -> None:
+    long = "a column whose name is " + "long " * 40
+    pl.DataFrame({long: [1.0, 2.0, 3.0, 7.0, 8.0, 9.0] * 5, "y": (["a"] * 3 + ["b"] * 3) * 5}).write_csv(tmp_path / "r")
+    told("fit", tmp_path / "r", "-t", "y", "-o", tmp_path / "m", "--family", f"{long.strip()}=gaussian")
+    asked = ("explain", tmp_path / "m", tmp_path / "r", "--label", "b")
+    said = json.loads(told(*asked, "--json")[0])
+    assert said["sentence"].startswith("'b' with")
+    out, _ = told(*asked)
+    assert "'b' with" in out
+    assert f"{said['contributions'][1]['nats']:+.3f}" in out
+
+
+def test_columns_that_cannot_be_what_they_are_asked_to_be(folder: Path, tmp_path: Path) -> None:
+    _, errors = told("fit", folder / "train.csv", "-t", "bought", "--weight", "bought", "-o", tmp_path / "m", code=1)
+    assert "column 'bought' has the labels" in errors
+    _, errors = told("fit", folder / "train.csv", "-t", "²", "-o", tmp_path / "m", code=1)
+    assert "has no column '²'" in errors
+    (tmp_path / "one.csv").write_text("a,y\n" + "1,p\n2,q\n" * 10 + "3,r\n")
+    _, errors = told("compare", tmp_path / "one.csv", "-t", "y", code=1)
+    assert "too few for --cv 10" in errors
+    assert "KFold" not in errors
+    (tmp_path / "rows.json").write_text('[{"a": 1, "y": "p"},\n {"a": 2, "y": "q"}]\n')
+    _, errors = told("fit", tmp_path / "rows.json", "-t", "y", "-o", tmp_path / "m", code=1)
+    assert "JSON lines" in errors

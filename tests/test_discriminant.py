@@ -66,7 +66,7 @@ def test_lda_without_a_covariance(shape: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match="cannot learn in batches or forget"):
         ours.partial_fit(X, y)
     with pytest.raises(ValueError, match="fit it again"):
-        ours.set_params(shrinkage=0.5).predict(X)
+        ours.set_params(ddof=1).predict(X)
     with pytest.raises(ValueError, match=r"for covariance=.shared."):
         GaussianDiscriminant(solver="svd").fit(X, y)
 
@@ -306,3 +306,54 @@ def test_in_a_pipeline() -> None:
     pipeline = make_pipeline(PCA(5), GaussianDiscriminant())
     assert pipeline.fit(X, y).score(X, y) > 0.9
     assert make_pipeline(GaussianDiscriminant(covariance="shared"), MixtureClassifier()).fit(X, y).score(X, y) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"estimate": "map"}, "or \"mean\", not 'map'"),
+        ({"estimate": "predictive"}, "not 'predictive'"),
+        ({"shrinkage": np.float32(0.5)}, "no shrinkage"),
+        ({"covariance": "full"}, 'for covariance="shared"'),
+        ({"prior": Flat()}, "a number as prior"),
+        ({"prior": -1.0}, "more than 0"),
+    ],
+)
+def test_what_singular_values_cannot_do(changed: dict[str, Any], said: str) -> None:
+    X, y = SETS["iris"]
+    settings = {"covariance": "shared", "solver": "svd"}
+    with pytest.raises(ValueError, match=said):
+        GaussianDiscriminant(**settings | changed).fit(X, y)
+    with pytest.raises(ValueError, match=said):
+        GaussianDiscriminant(**settings).fit(X, y).set_params(**changed).predict(X)
+
+
+def test_a_subspace_is_of_the_rows_that_were_fitted_last() -> None:
+    X, y = SETS["iris"]
+    model = GaussianDiscriminant(covariance="shared", solver="svd").fit(X, y)
+    by_moments = GaussianDiscriminant(covariance="shared").fit(X, y)
+    np.testing.assert_allclose(model.variances_, by_moments.variances_)
+    model.set_params(solver="moments").fit(X + 1, y)
+    with pytest.raises(ValueError, match="fit it again"):
+        model.set_params(solver="svd").predict(X)
+
+
+@pytest.mark.parametrize("kind", ["spherical", "tied-diagonal", "diagonal", "full", "svd"])
+def test_no_more_is_taken_off_than_there_are_rows(kind: str) -> None:
+    X, y = SETS["iris"]
+    how = {"covariance": "shared", "solver": "svd"} if kind == "svd" else {"covariance": kind}
+    with pytest.raises(ValueError, match="ddof=60 leaves nothing"):
+        GaussianDiscriminant(**how, ddof=60, estimate="mle").fit(X, y).predict(X)
+
+
+def test_a_class_of_one_row_is_learned_with_ddof() -> None:
+    model = GaussianNB(ddof=1).fit([[0.0], [1.0], [5.0]], ["a", "a", "b"])
+    assert model.predict([[0.4], [5.0]]).tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match="ddof=2 leaves nothing"):
+        model.set_params(ddof=2).predict([[0.4]])
+
+
+@pytest.mark.parametrize("count", [1.5, "2", None, True, 0])
+def test_components_are_whole_numbers(count: Any) -> None:
+    with pytest.raises(ValueError, match=r"gives class 0 .* components; a class has a whole number of them"):
+        MixtureClassifier(components={0: count}).fit(*SETS["iris"])

@@ -167,3 +167,15 @@ def test_the_value_that_is_no_number_is_named() -> None:
         model.predict(np.array([["3.1", "1"], [None, "2"], ["abc", "3"]], object))
     with pytest.raises(ValueError, match=r"holds '3\.1', which is a text and no number"):
         model.predict(np.array([["3.1", "1"]], object))
+
+
+def test_a_row_that_no_class_can_have_is_said_to_be_one() -> None:
+    model = suffice.BernoulliNB(estimate="mle").fit([[1, 0], [1, 0], [0, 1]], ["a", "a", "b"])
+    said = model.explain([[1, 1]]).sentence()
+    assert "nan" not in said
+    assert "No class can have this row" in said
+
+
+def test_a_sentence_is_of_the_label_that_is_asked_for() -> None:
+    found = suffice.BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"]).explain([[0, 1]])
+    assert found.sentence(label="ham").startswith("'ham' with 36 %, rather than 'spam'. For it speak how common it is")

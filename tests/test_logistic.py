@@ -309,3 +309,42 @@ def test_numbers_too_large_are_an_error() -> None:
 def test_scikit_learn_accepts_it() -> None:
     failed = [c["check_name"] for c in check_estimator(LogisticRegression(), on_fail=None) if c["status"] == "failed"]
     assert failed == []
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_what_rows_do_not_tell_has_no_end(classes: int) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 2)), np.arange(90) % classes
+    plain = [line["error"] for line in LogisticRegression(C=None).fit(X, y).summary()]
+    assert np.isfinite(plain).all()
+    for column, untold in ((X[:, 0], {"x0", "x2"}), (np.full(90, 7.0), {"x2", "(intercept)"}), (0 * y, {"x2"})):
+        lines = LogisticRegression(C=None).fit(np.c_[X, column], y).summary()
+        assert {line["feature"] for line in lines if np.isinf(line["error"])} == untold
+        known = [line["error"] for line in lines if line["feature"] == "x1"]
+        np.testing.assert_allclose(known, plain[1::3], rtol=1e-6)
+
+
+def test_a_class_of_no_weight_is_no_want_of_a_penalty() -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match="all rows of a class have weight 0.*lower C"):
+        LogisticRegression(C=1.0).fit(X, y, sample_weight=(y > 0) * 1.0)
+
+
+def test_settings_that_take_effect_in_fitting() -> None:
+    X, y = load_iris(return_X_y=True)
+    for changed in ({"lift": "quadratic"}, {"fit_intercept": False}):
+        model = LogisticRegression().fit(X, y).set_params(**changed)
+        for ask in (lambda its: its.predict(X), lambda its: its.summary(), lambda its: its.as_linear()):
+            with pytest.raises(ValueError, match="fit it again"):
+                ask(model)
+    assert LogisticRegression().fit(X, y).set_params(C=5.0).score(X, y) > 0.9
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_warning_that_is_an_error_leaves_the_model_as_it_was() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression().fit(X, y)
+    before = dict(model.__dict__)
+    with pytest.raises(ConvergenceWarning):
+        model.set_params(max_iter=1).fit(X[:, :2], y)
+    assert model.__dict__ == before | {"max_iter": 1}

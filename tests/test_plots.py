@@ -568,3 +568,9 @@ def test_titles_and_names_fit() -> None:
     ax = plots.densities(model, table, np.array([0, 1] * 30), 0)
     ax.figure.canvas.draw()
     assert not ax.xaxis.label.get_window_extent().overlaps(ax.xaxis.get_offset_text().get_window_extent())
+
+
+def test_a_density_without_a_covariance():
+    model = GaussianDiscriminant(covariance="shared", solver="svd").fit(IRIS, SPECIES)
+    for line in plots.densities(model, IRIS, SPECIES).lines:
+        assert 0.9 < np.trapezoid(line.get_ydata(), line.get_xdata()) < 1.01

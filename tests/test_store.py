@@ -180,3 +180,31 @@ def test_saving_keeps_modes_and_links(tmp_path: Path) -> None:
     assert link.is_symlink()
     assert file.stat().st_mode & 0o777 == 0o600
     assert suffice.load(link).tally_ == model.tally_
+
+
+@pytest.mark.parametrize(
+    ("model", "same"),
+    [
+        (MixtureClassifier(components=np.int64(3)), {"components": 3}),
+        (MixtureClassifier(prior=np.float64(0.5)), {"prior": 0.5}),
+        (MixtureClassifier(shrinkage=np.float32(0.5)), {"shrinkage": 0.5}),
+        (MixtureClassifier(components={np.int64(0): np.int64(2)}), {"components": {0: 2}}),
+        (
+            MixtureClassifier(family="bernoulli", binarize=3.0, prior=suffice.Beta(np.float64(2), 2)),
+            {"prior": suffice.Beta(2.0, 2)},
+        ),
+        (GaussianDiscriminant(covariance="shared", solver="svd", prior=np.float64(0.5)), {"prior": 0.5}),
+    ],
+    ids=lambda its: " ".join(repr(its).split()),
+)
+def test_a_number_of_numpy_is_the_same_setting(model: Any, same: dict[str, Any], tmp_path: Path) -> None:
+    said = model.fit(X, y).predict(X)
+    again = suffice.load(model.save(tmp_path / "model.suffice"))
+    assert (again.predict(X) == said).all()
+    assert (model.set_params(**same).predict(X) == said).all()
+
+
+def test_numbers_that_no_file_holds(tmp_path: Path) -> None:
+    model = GaussianNB().fit(X, y.astype(np.longdouble))
+    with pytest.raises(store.StoreError, match="classes holds"):
+        model.save(tmp_path / "model.suffice")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import threading
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ import suffice
 from conftest import assert_same_scores
 from suffice import BayesClassifier, BernoulliNB, CategoricalNB, GaussianNB, Window, batches, compare, cross_validate
 from suffice.decision.calibration import MAPS
+from suffice.parallel import spread
 
 X, y = load_iris(return_X_y=True)
 
@@ -225,3 +228,58 @@ def test_a_fit_forgets_what_an_earlier_one_has_chosen() -> None:
     named.fit(table[["a"]], y)
     assert not hasattr(named, "target_name_")
     assert not hasattr(named, "weight_name_")
+
+
+def test_what_is_no_split_no_score_and_no_model() -> None:
+    with pytest.raises(ValueError, match="cv has no splits"):
+        cross_validate(GaussianNB(), X, y, cv=[])
+    with pytest.raises(ValueError, match=r"scoring=several returns {'a': 1}, and not a number"):
+
+        def several(model: Any, rows: Any, labels: Any) -> dict[str, int]:
+            return {"a": 1}
+
+        cross_validate(GaussianNB(), X, y, scoring=several)
+    with pytest.raises(TypeError, match=r"GaussianNB is a class; pass a model of it: GaussianNB\(\)"):
+        cross_validate(GaussianNB, X, y)
+
+
+def test_ddof_of_classes_with_few_rows() -> None:
+    rows, labels = np.array([[0.0], [1.0], [5.0], [6.0], [7.0]]), np.array([0, 0, 1, 1, 1])
+    for ddof in (0, 1):
+        assert np.isfinite(cross_validate(GaussianNB(ddof=ddof), rows, labels, cv="loo")["test_score"]).all()
+        model = GaussianNB(ddof=ddof)
+        for row, label in zip(rows, labels, strict=True):
+            model.partial_fit(row[None], [label]).predict(rows)
+    with pytest.raises(ValueError, match="ddof=60 leaves nothing"):
+        GaussianNB(ddof=60).fit(X, y).predict(X)
+
+
+def test_blocks_of_threads_do_not_meddle() -> None:
+    first, second = threading.Event(), threading.Event()
+
+    def early() -> None:
+        with suffice.threads(5):
+            first.set()
+            second.wait(10)
+
+    def late() -> None:
+        first.wait(10)
+        with suffice.threads(3):
+            second.set()
+            started[0].join()
+
+    before, started = suffice.get_threads(), [threading.Thread(target=each) for each in (early, late)]
+    for each in started:
+        each.start()
+    for each in started:
+        each.join()
+    assert suffice.get_threads() == before
+    with suffice.threads(7):
+        assert set(spread(lambda _: suffice.get_threads(), range(20))) == {7}
+
+
+def test_columns_of_empty_cells_have_no_parameters() -> None:
+    frame = pd.DataFrame({"a": ["x", "y"] * 10, "b": ["u", "v", "v", "u"] * 5})
+    model = BayesClassifier(structure="averaged").fit(frame, [0, 1] * 10)
+    parameters = model._model().parameters[0]
+    assert replace(parameters, sizes=np.array([0, 2])).n_parameters == 2

@@ -17,10 +17,15 @@ from suffice import (
     Averaged,
     BayesClassifier,
     Chain,
+    Dirichlet,
     Flat,
     Full,
+    Gamma,
     GaussianDiscriminant,
+    GaussianNB,
+    MEstimate,
     MixtureClassifier,
+    NormalInverseGamma,
     NormalInverseWishart,
     Tree,
 )
@@ -184,7 +189,10 @@ def test_settings_that_are_none() -> None:
         (lambda: Full(ddof=-1), "ddof"),
         (lambda: BayesClassifier(structure=Chain(["u", "zz"])).fit(X, y), "names 'zz', which is no column"),
         (lambda: BayesClassifier(structure=["tree"]).fit(X, y), "is not known"),
-        (lambda: MixtureClassifier(components={0: 0}).fit([[0.0], [1.0], [2.0]], [0, 0, 1]), "fewer than 1 component"),
+        (
+            lambda: MixtureClassifier(components={0: 0}).fit([[0.0], [1.0], [2.0]], [0, 0, 1]),
+            "component",
+        ),
         (
             lambda: GaussianDiscriminant(ddof=9, estimate="mle").fit(np.eye(4), y).predict(np.eye(4)),
             "ddof=9 leaves nothing",
@@ -247,3 +255,85 @@ def test_a_structure_that_is_gone_is_not_taken_for_another() -> None:
         model.structure = "naive"
         model.structure = Tree(backoff=500.0)
         assert np.abs(model.predict_proba(frame) - sharp).max() > 0.01
+
+
+def test_sums_with_pairs_and_without_are_not_alike() -> None:
+    rng = np.random.default_rng(0)
+    frame, y = pd.DataFrame(rng.integers(0, 3, (60, 3)).astype(str), columns=list("abc")), rng.integers(0, 2, 60)
+    alone, paired = (BayesClassifier(structure=structure).fit(frame, y).tally_ for structure in ("naive", "tree"))
+    assert alone != paired
+    assert alone.digest() != paired.digest()
+    for both in ((alone, paired), (paired, alone)):
+        for operation in ("__add__", "__sub__", "isclose"):
+            with pytest.raises(ValueError, match="pairs of columns"):
+                getattr(both[0], operation)(both[1])
+
+
+@pytest.mark.parametrize("tree", ["shared", "per-class"])
+def test_the_order_of_columns_has_no_say_in_a_tree(tree: str) -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.integers(0, 3, (80, 5)), columns=list("abcde"))
+    frame["e"] = (frame["a"] + frame["b"]) % 3
+    frame, y = frame.astype(str).assign(n=rng.normal(size=80), m=rng.normal(size=80)), rng.integers(0, 2, 80)
+    model = BayesClassifier(structure=Tree(tree), numeric="gaussian").fit(frame, y)
+    turned = BayesClassifier(structure=Tree(tree), numeric="gaussian").fit(frame[frame.columns[::-1]], y)
+    assert_same_scores(turned.predict_proba(frame), model.predict_proba(frame))
+
+
+def test_each_structure_takes_the_priors_that_it_estimates_with() -> None:
+    rng = np.random.default_rng(0)
+    frame, y = pd.DataFrame(rng.normal(size=(60, 2)), columns=["g", "h"]), np.arange(60) % 2
+    alone = NormalInverseGamma(0.0, 1.0, 2.0, 2.0)
+    together = NormalInverseWishart(np.zeros(2), 1.0, 5.0, np.eye(2))
+    for structure in ("naive", "auto", "averaged", "full", "chain", "tree"):
+        fitting, strange = (alone, together) if structure == "naive" else (together, alone)
+        settings: dict[str, Any] = {"structure": structure, "numeric": "gaussian"}
+        model = BayesClassifier(**settings, prior={"gaussian": fitting}).fit(frame, y)
+        assert np.isfinite(model.predict_log_proba(frame)).all()
+        with pytest.raises(ValueError, match="does not suit"):
+            BayesClassifier(**settings, prior={"gaussian": strange}).fit(frame, y)
+
+
+def test_a_prior_for_one_column_stands_beside_others() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["g", "h"])
+    frame = frame.assign(u=rng.poisson(3, 60), v=rng.poisson(2, 60), a=rng.choice(list("xyz"), 60), b=list("pq") * 30)
+    y = np.arange(60) % 3 // 2
+    families = {"u": "poisson", "v": "poisson"}
+    settings: dict[str, Any] = {"structure": "naive", "numeric": "gaussian", "families": families}
+    priors = {
+        "g": NormalInverseGamma(0.0, 1.0, 2.0, 2.0),
+        "u": Gamma(2, 1),
+        "a": Dirichlet([1, 2, 3]),
+        "b": MEstimate(2, 0.3),
+    }
+    whole = BayesClassifier(**settings, prior=priors).fit(frame, y)
+    evidence, shares = 0.0, np.log(np.bincount(y) / 60)
+    for name in frame.columns:  # columns are independent, so each can be learned by itself
+        prior = {name: priors[name]} if name in priors else 0.5
+        one = BayesClassifier(**{**settings, "families": {name: families.get(name, "auto")}}, prior=prior)
+        evidence = evidence + one.fit(frame[[name]], y).predict_joint_log_proba(frame[[name]]) - shares
+    np.testing.assert_allclose(whole.predict_joint_log_proba(frame) - shares, evidence, rtol=1e-9)
+    with pytest.raises(ValueError, match=r"column 'a': .* 2 entries, and there are 3 levels"):
+        BayesClassifier(**settings, prior={"a": Dirichlet([1, 2])}).fit(frame, y)
+    with pytest.raises(ValueError, match="'auto' for column 'a'"):
+        BayesClassifier(**settings, prior={"a": "auto"}).fit(frame, y)
+
+
+def test_what_is_lost_in_rounding_is_said() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 2)), np.arange(100) % 2
+    far = np.array([[1e9, 0.0]])
+    for model in (GaussianNB(), GaussianDiscriminant()):
+        with pytest.warns(UserWarning, match="of column 0 in class 0 so much was forgotten"):
+            model.fit(X, y).partial_fit(far, [0]).forget(far, [0])
+
+
+def test_what_is_chosen_is_chosen_by_fit() -> None:
+    rng = np.random.default_rng(0)
+    frame, y = pd.DataFrame(rng.integers(0, 3, (60, 3)).astype(str), columns=list("abc")), rng.integers(0, 2, 60)
+    assert BayesClassifier(prior="auto").fit(frame, y, sample_weight=2.0).prior_ > 0
+    with pytest.raises(ValueError, match="2D array"):
+        BayesClassifier(prior="auto").fit([1, 2, 3], [0, 1, 0])
+    with pytest.raises(ValueError, match="chosen by fit"):
+        BayesClassifier().fit(frame, y).set_params(prior="auto").predict(frame)

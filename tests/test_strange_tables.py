@@ -9,8 +9,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import scipy.sparse as sp
 
-from conftest import assert_same_scores
+import suffice
+from conftest import Case, assert_same_scores, each_of_five
 from suffice import BayesClassifier, Text
 
 
@@ -158,3 +160,61 @@ def test_patterns_and_stop_words_are_checked_when_set() -> None:
     assert Text(stop_words=np.array(["b", "a"])) == Text(stop_words=["a", "b"])
     with pytest.raises(ValueError, match="is no pattern"):
         Text(token_pattern="(")
+
+
+@each_of_five
+def test_whole_numbers_beside_yes_and_no(case: Case) -> None:
+    frame = pd.get_dummies(pd.DataFrame({"age": [2, 3, 4, 5] * 3, "town": ["a", "b", "a", "b"] * 3}))
+    assert set(frame.dtypes.astype(str)) == {"int64", "bool"}
+    y = [0, 1, 1, 0] * 3
+    model = case.ours().fit(frame, y)
+    assert model.tally_ == case.ours().fit(frame.astype(float), y).tally_
+    assert model.predict(frame).tolist() == case.ours().fit(frame.astype(int), y).predict(frame.astype(int)).tolist()
+    nullable = frame.astype({"town_a": "boolean", "town_b": "boolean"})
+    assert case.ours().fit(nullable, y).tally_ == model.tally_
+    nullable.loc[1, "town_b"] = None
+    with pytest.raises(ValueError, match="'town_b'"):
+        case.ours().fit(nullable, y)
+
+
+def test_a_dictionary_holds_more_than_its_cells() -> None:
+    words = pa.array(["a", None, "never", "b"])
+    columns = {
+        "one": pa.DictionaryArray.from_arrays(pa.array([0, 0, 1, 0] * 5), words),
+        "two": pa.DictionaryArray.from_arrays(pa.array([0, 3, None, 3] * 5), words),
+    }
+    plain = {name: pa.array(its.to_pylist()) for name, its in columns.items()}
+    y = [0, 1, 1, 0] * 5
+    with pytest.warns(UserWarning, match="one"):
+        models = [BayesClassifier(structure="naive").fit(pa.table(its), y) for its in (columns, plain)]
+    assert models[0].families_ == models[1].families_ == {"two": "bernoulli"}
+    assert models[0].tally_ == models[1].tally_
+
+
+def test_batches_of_a_sparse_matrix_in_any_order() -> None:
+    ones, more = sp.csr_matrix([[1, 0], [0, 1]]), sp.csr_matrix([[3, 0], [0, 5]])
+    for batches in ((ones, more), (more, ones)):
+        model = BayesClassifier()
+        for each in batches:
+            model.partial_fit(each, [0, 1])
+        assert model.tally_.statistics[0].total.tolist() == [[4.0, 0.0], [0.0, 6.0]]
+    assert set(BayesClassifier().fit(ones, [0, 1]).families_.values()) == {"bernoulli"}
+    dense = np.random.default_rng(0).normal(size=(40, 2))
+    for numeric in ("gaussian", "quantiles"):
+        model = BayesClassifier(numeric=numeric).fit(dense, np.arange(40) % 2)
+        with pytest.raises(ValueError, match="toarray"):
+            model.predict(sp.csr_matrix(dense))
+
+
+def test_labels_that_pandas_would_round() -> None:
+    X = np.arange(4.0)[:, None]
+    large = pd.Series([2**53, 2**53 + 1] * 2, dtype="Int64")
+    assert suffice.GaussianNB().fit(X, large).classes_.tolist() == [2**53, 2**53 + 1]
+    assert suffice.GaussianNB().fit(X, pd.Series([True, False] * 2, dtype="boolean")).classes_.tolist() == [False, True]
+    with pytest.raises(ValueError, match="NaN"):
+        suffice.GaussianNB().fit(X, pd.Series([1, None] * 2, dtype="Int64"))
+    pairs = np.empty(4, object)
+    pairs[:] = [(1, 2), (3, 4)] * 2
+    assert suffice.GaussianNB().fit(X, pairs).classes_.tolist() == [(1, 2), (3, 4)]
+    with pytest.raises(ValueError, match="labels are numbers, strings or booleans"):
+        suffice.GaussianNB().fit(X, [object(), object()] * 2)

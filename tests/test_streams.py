@@ -128,8 +128,10 @@ def test_streams_that_are_none() -> None:
     assert model.tally_ is before
     with pytest.raises(ValueError, match="choose one"):
         prequential(GaussianNB(), batches(X, y, 2), window=2, decay=0.5)
+    fresh = GaussianNB()
     with pytest.raises(ValueError, match="nothing was left"):
-        prequential(GaussianNB(), batches(X, y, 6))
+        prequential(fresh, batches(X, y, 6))
+    assert not hasattr(fresh, "tally_")
     with pytest.raises(ValueError, match="batch 0 of the stream is ndarray"):
         prequential(GaussianNB(), [X])
     with pytest.raises(ValueError, match="size"):

@@ -17,7 +17,7 @@ import numpy as np
 
 from suffice.families import Family
 from suffice.families.family import Beliefs, Parameters
-from suffice.priors import for_columns
+from suffice.priors import Prior, for_columns
 from suffice.schema import Array, Columns
 from suffice.tallies import Statistic
 
@@ -51,9 +51,28 @@ def predictive(family: Family, columns: Columns, statistic: Statistic, prior: An
 RULES: dict[str, Rule] = {"mle": mle, "map": map_, "mean": mean, "predictive": predictive}
 
 
+def believed(family: Family, columns: Columns, statistic: Statistic, prior: Any) -> Beliefs:
+    """Return the hyperparameters that a prior stands for, or one for each column, of whatever kinds."""
+    kinds = {_kind(each): each for each in prior} if isinstance(prior, (list, tuple)) else {}
+    if len(kinds) < 2 or len(prior) != columns.count or columns.sizes is not None:
+        return family.believed(for_columns(prior, columns), columns, statistic)
+    found: list[Array] = []
+    for kind, its in kinds.items():
+        mine = np.array([_kind(each) == kind for each in prior])
+        filled = [each if own else its for each, own in zip(prior, mine, strict=True)]
+        given = for_columns(filled if kind is not float else np.array(filled, np.float64), columns)
+        beliefs = family.believed(given, columns, statistic)
+        found = list(beliefs) if not found else [np.where(mine, *both) for both in zip(beliefs, found, strict=True)]
+    return tuple(found)
+
+
+def _kind(prior: Any) -> type:
+    return type(prior) if isinstance(prior, Prior) else float
+
+
 def posterior(family: Family, columns: Columns, statistic: Statistic, prior: Any) -> Beliefs:
     """Return what is believed after the data: the prior's hyperparameters with the sums added."""
-    return family.updated(family.believed(for_columns(prior, columns), columns, statistic), statistic)
+    return family.updated(believed(family, columns, statistic, prior), statistic)
 
 
 def log_evidence(family: Family, columns: Columns, statistic: Statistic, prior: Any) -> Array:
@@ -63,7 +82,7 @@ def log_evidence(family: Family, columns: Columns, statistic: Statistic, prior: 
     the factorials of poisson counts, which are the same under every prior.
     """
     family = family.generative
-    before = family.believed(for_columns(prior, columns), columns, statistic)
+    before = believed(family, columns, statistic, prior)
     normaliser = family.log_partition(columns, before)
     return family.log_partition(columns, family.updated(before, statistic)) - normaliser
 

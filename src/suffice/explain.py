@@ -58,8 +58,8 @@ class Explanation:
         parts = [(self.features[j], self.values[row][j], float(nats[j])) for j in order.tolist()]
         return [("(prior)", None, first), *parts]
 
-    def sentence(self, row: int = 0, most: int = SPOKEN) -> str:
-        """Return the explanation of a row in plain words.
+    def sentence(self, row: int = 0, most: int = SPOKEN, label: Any = None) -> str:
+        """Return the explanation of a row in plain words, by default of the most probable label.
 
         >>> from suffice import BernoulliNB
         >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"])
@@ -67,11 +67,11 @@ class Explanation:
         'spam' with 64 %, rather than 'ham'. For it speak column 0 = 0 (+0.98), column 1 = 1 (+0.29); against it its
         rarity (-0.69). All in nats: they add up to +0.58.
         """
-        label = self.most_probable(row)
+        label = self.most_probable(row) if label is None else label
         mine = self._code(label)
         if len(self.classes) == 1:
             return f"{label!r}: it is the only class."
-        parts = self.log_odds(row)
+        parts = self.log_odds(row, label)
         total = sum(nats for _, _, nats in parts)
         named = [(_said(name, value, nats), nats) for name, value, nats in parts if abs(nats) >= 0.005]
         sides = []
@@ -87,6 +87,8 @@ class Explanation:
         head = f"{label!r} with {share}, rather than {self.classes[other]!r}"
         if not sides:
             return f"{head}. Nothing in this row speaks for one or the other."
+        if np.isnan(total):  # ∞ − ∞
+            return f"{head}. {'; '.join(sides)}. No class can have this row: how common they are is all that is left."
         mended = ", before calibration" if self._calibrated(row, mine, other, total) else ""
         return f"{head}. {'; '.join(sides)}. All in nats: they add up to {total:+.2f}{mended}."
 

@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar, copy_context
 from threading import Thread, local
 from typing import TypeVar
 
@@ -13,6 +14,7 @@ Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 _threads: int | None = None
+_within: ContextVar[int | None] = ContextVar("_within")  # of a block: those of other threads are not touched
 _here = local()
 
 
@@ -22,8 +24,9 @@ def get_threads() -> int:
     >>> get_threads() >= 1
     True
     """
-    if _threads is not None:
-        return _threads
+    count = _within.get(_threads)
+    if count is not None:
+        return count
     asked = os.environ.get("SUFFICE_THREADS", "").strip()
     if asked:
         return _checked(asked, "the environment variable SUFFICE_THREADS")
@@ -31,7 +34,9 @@ def get_threads() -> int:
 
 
 def set_threads(count: int | None) -> None:
-    """Use this many threads from now on; None means one per core. Results do not depend on it.
+    """Use this many threads from now on, except within blocks of `threads`; None means one per core.
+
+    Results do not depend on it.
 
     >>> set_threads(1)
     >>> get_threads()
@@ -44,18 +49,17 @@ def set_threads(count: int | None) -> None:
 
 @contextmanager
 def threads(count: int | None) -> Iterator[None]:
-    """Use this many threads within a ``with`` block.
+    """Use this many threads within a ``with`` block, and for what is started from it alone.
 
     >>> with threads(2):
     ...     get_threads()
     2
     """
-    before = _threads
-    set_threads(count)
+    before = _within.set(None if count is None else _checked(count, "count"))
     try:
         yield
     finally:
-        set_threads(before)
+        _within.reset(before)
 
 
 def spread(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
@@ -90,7 +94,8 @@ def spread(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Re
                 errors[place] = error
                 todo.clear()
 
-    helpers = [Thread(target=work) for _ in range(min(get_threads(), len(parts)) - 1)]
+    # a thread starts with no context: it is handed this one's, in which a block may have said how many there are
+    helpers = [Thread(target=copy_context().run, args=(work,)) for _ in range(min(get_threads(), len(parts)) - 1)]
     # Threads for each call cost a tenth of a millisecond and leave nothing behind: none idle, and
     # nothing to break in a process that forks. Where none can be had any more, because the
     # interpreter shuts down, the calling thread does all the work.

@@ -89,7 +89,7 @@ def planned(
 ) -> tuple[tuple[Columns, ...], Features]:
     """Return the blocks in which a sheet's columns are counted, and which columns are left out and why."""
     if isinstance(sheet, SparseSheet):
-        return (_of_sparse(sheet, families),), Features(sheet.names)
+        return (_of_sparse(sheet, families, complete),), Features(sheet.names)
     asked = _asked(families, sheet)
     weights = target.weights
     rows = None if weights is None else np.flatnonzero(weights > 0)
@@ -119,10 +119,12 @@ def planned(
     return _blocks(sheet, target, rows, chosen), Features(sheet.names, tuple(ignored.items()))
 
 
-def _of_sparse(sheet: SparseSheet, families: Any) -> Columns:
-    """Return a sparse matrix as one block: bits if all it stores is ones, else counts."""
+def _of_sparse(sheet: SparseSheet, families: Any, complete: bool) -> Columns:
+    """Return a sparse matrix as one block: bits if all it stores is ones, and more is not to come; else counts."""
     if families == "auto":
-        families = "bernoulli" if bool(np.all(sheet.block.matrix.data == 1)) else "multinomial"
+        stored = sheet.block.matrix.data
+        bits = stored.dtype == bool or (complete and bool(np.all(stored == 1)))
+        families = "bernoulli" if bits else "multinomial"
     if families not in ("bernoulli", "multinomial", "complement", "poisson"):
         raise ValueError(
             f"a sparse matrix is of one family, bernoulli, multinomial, complement or poisson, not {families!r}; for "

@@ -140,6 +140,8 @@ def _written(value: Any, arrays: dict[str, Array], place: str) -> Any:
         if value.dtype.kind in "OU":
             of = [_written(each, arrays, place) for each in value.tolist()]
             return {"kind": "labels", "of": of, "as": value.dtype.kind}
+        if value.dtype.kind not in "biuf" or value.dtype.itemsize > 8:
+            raise StoreError(f"{place} holds {value.dtype}, which files cannot; turn it into float64, or text, and fit")
         name = f"{len(arrays)}.{place}"
         arrays[name] = np.ascontiguousarray(value)
         return {"kind": "array", "of": name}

@@ -121,7 +121,7 @@ class BayesClassifier(TabledClassifier):
         else:
             check_table(far.names, target, weight, missing_target)
             near, tally = learned_from(far, clone(self), target, weight, missing_target)
-            self._check(tally)
+            near._check(tally)
             for name in self._kept:
                 self.__dict__.pop(name, None)
                 if name in near.__dict__:
@@ -216,9 +216,10 @@ class BayesClassifier(TabledClassifier):
     def _choice(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
         """Return the structure and the prior of the least log-loss on rows held out."""
         by_itself = isinstance(self.structure, str) and self.structure == "auto"
+        opened = self._opened(X, None)  # what is wrong with X is said before what is chosen for it
         grid = [
             {"structure": structure, "prior": prior}
-            for structure in (structures_for(X) if by_itself else (self.structure,))
+            for structure in (structures_for(opened) if by_itself else (self.structure,))
             for prior in PRIORS
         ]
         settings = self.get_params(deep=False) | {"calibrate": None}
@@ -230,6 +231,8 @@ class BayesClassifier(TabledClassifier):
         said = getattr(self, name)
         if not self._chooses or not (isinstance(said, str) and said == "auto"):
             return said
+        if "chosen_" not in self.__dict__ and self.__sklearn_is_fitted__():
+            raise ValueError('prior="auto" is chosen by fit, and this was fitted without it: fit again')
         return self.__dict__.get("chosen_", {}).get(name, {"structure": "auto", "prior": 0.5}[name])
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:

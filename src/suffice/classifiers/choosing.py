@@ -8,19 +8,17 @@ from typing import Any
 import numpy as np
 
 from suffice.structures.averaged import MOST_COLUMNS
-from suffice.tables import encode
+from suffice.tables import Sheet, SparseSheet, encode, weights_of
 from suffice.validation.comparing import scores_of
 from suffice.validation.splitting import most_folds
 
 PRIORS = (0.05, 0.5, 5.0)
 
 
-def structures_for(X: Any) -> tuple[str, ...]:
+def structures_for(sheet: Sheet) -> tuple[str, ...]:
     """Return the structures that a table of so many columns has room for."""
-    shape = getattr(X, "shape", None)
-    columns = shape[1] if shape is not None and len(shape) == 2 else len(X[0])
-    dense = not hasattr(X, "tocsr")
-    return ("naive", "tree", "averaged") if dense and columns <= MOST_COLUMNS else ("naive",)
+    room = not isinstance(sheet, SparseSheet) and sheet.shape[1] <= MOST_COLUMNS
+    return ("naive", "tree", "averaged") if room else ("naive",)
 
 
 def best_of(models: Sequence[Any], X: Any, y: Any, sample_weight: Any) -> int | None:
@@ -29,6 +27,6 @@ def best_of(models: Sequence[Any], X: Any, y: Any, sample_weight: Any) -> int | 
     splits = most_folds(codes)
     if splits is None:
         return None
-    scores = scores_of(models, X, y, codes, classes, sample_weight, splits)
-    weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+    weights = weights_of(sample_weight, len(codes))
+    scores = scores_of(models, X, y, codes, classes, weights, splits)
     return int(np.argmin([its.mean(its.assessment.log_loss, weights) for its in scores]))

@@ -15,11 +15,13 @@ from sklearn.utils.validation import check_array
 
 from suffice import decision
 from suffice.classifiers.base import TallyClassifier
+from suffice.classifiers.settled import settled
 from suffice.estimation import RULES
-from suffice.families.gaussian import Gaussian
+from suffice.families.gaussian import Gaussian, nothing_left
 from suffice.families.subspace import Subspace
 from suffice.families.together import GaussianTogether
 from suffice.model import Model
+from suffice.priors import positive
 from suffice.schema import Array, Columns
 from suffice.structures import Full
 from suffice.structures.covariances import KINDS, PAIRED, check_prior, n_parameters
@@ -52,7 +54,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         What is taken off each class's number of rows in the most likely Σ; 1 makes it unbiased.
     solver : {"moments", "svd"}, default="moments"
         "svd" never forms a covariance, for a shared one of more columns than rows; its result is no sum,
-        so that it cannot learn in batches, forget or merge.
+        so that it cannot learn in batches, forget or merge. It is for estimate="mle" and "mean", without shrinkage.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
         How ``fit`` makes probabilities honest, by predictions for rows held out; None leaves them as they are.
 
@@ -113,6 +115,14 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         if isinstance(together, GaussianTogether):
             return np.asarray(together.covariance)
         return np.asarray(np.eye(together.mean.shape[1]) * together.variance[:, None, :])
+
+    @property
+    def variances_(self) -> Array:
+        """The variance of each column by itself, [class, column]; one line for all classes where it is shared."""
+        together = self._together
+        if isinstance(together, GaussianTogether):
+            return np.asarray(np.diagonal(together.covariance, axis1=1, axis2=2))
+        return np.asarray(together.variance)
 
     @property
     def n_parameters_(self) -> int:
@@ -177,14 +187,13 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         if self.solver == "svd":
             if not whole:
                 raise ValueError('solver="svd" can only be fitted: it cannot learn in batches or forget')
-            if self.covariance != "shared":
-                raise ValueError(f'solver="svd" is for covariance="shared", not {self.covariance!r}')
             self._check(tally)
             self._found = (self._svd_settings(), self._svd(opened, target, tally))
         return tally
 
     def _learn(self, *arguments: Any, whole: bool) -> Self:
         learned = super()._learn(*arguments, whole=whole)
+        self.__dict__.pop("subspace_", None)  # of the rows of an earlier fit
         if "_found" in self.__dict__:
             self.subspace_ = self.__dict__.pop("_found")
         return learned
@@ -205,31 +214,30 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         return self.solver != "svd" and super()._adds_up
 
     def _svd_settings(self) -> tuple[Any, ...]:
-        return self.estimate, self.shrinkage, self.ddof, repr(self.prior)
+        return tuple(settled(getattr(self, name)) for name in ("estimate", "ddof", "prior"))
 
     def _svd(self, block: Dense, target: Target, tally: Tally) -> Subspace:
         """Return the shared covariance from the rows themselves, centred by their class."""
         moments = tally.statistics[0]
         assert isinstance(moments, Moments)
-        if not isinstance(self.shrinkage, (int, float, type(None))) or not isinstance(self.prior, Real):
-            raise ValueError('solver="svd" takes a number as prior, and a number or None as shrinkage')
         x = np.concatenate([piece for _, piece in block.pieces(0, block.shape[0])]).astype(np.float64)
         weights = np.ones(len(x)) if target.weights is None else target.weights
-        n, shrinkage = tally.class_count, float(self.shrinkage or 0)
-        pooled = moments.pooled()
+        n, pooled = tally.class_count, moments.pooled()
         middle, mean = pooled.mean[0], np.where(n[:, None] > 0, moments.mean, pooled.mean)
         centred = (x - mean[target.codes]) * np.sqrt(weights)[:, None]
         if self.estimate == "mle":
             within = np.sqrt(moments.m2.sum(axis=0) / n.sum())
-            scale, rows = np.where(within > 0, within, 1.0), n.sum() - self.ddof * len(n)
-            return Subspace.of(centred, mean, scale, rows=rows, pseudo=0.0, shrinkage=shrinkage)
+            scale, rows = np.where(within > 0, within, 1.0), n.sum() - self.ddof * (n > 0).sum()
+            if rows <= 0:
+                raise nothing_left(self.ddof)
+            return Subspace.of(centred, mean, scale, rows=rows, pseudo=0.0)
         pseudo = float(self.prior)
         variance = pooled.m2[0] / pooled.n.max()
         scale = np.sqrt(np.where(variance > 0, variance, max(float(variance.max()), 1e-300)))
         pull = np.sqrt(pseudo * n / (pseudo + n))[:, None] * (mean - middle)
         posterior = middle + (mean - middle) * (n / (pseudo + n))[:, None]
         stacked = np.vstack([centred, pull])
-        return Subspace.of(stacked, posterior, scale, rows=n.sum(), pseudo=pseudo, shrinkage=shrinkage)
+        return Subspace.of(stacked, posterior, scale, rows=n.sum(), pseudo=pseudo)
 
     def _structure(self) -> Full:
         return Full(self.shrinkage, self.covariance, float(self.ddof))
@@ -237,7 +245,26 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     def _estimator(self, columns: Columns) -> Gaussian:
         return Gaussian(0.0, self.ddof)
 
+    def _check_svd(self) -> None:
+        """Raise what singular values cannot do: their rows are scaled by column, and make no Student's t."""
+        if self.covariance != "shared":
+            raise ValueError(f'solver="svd" is for covariance="shared", not {self.covariance!r}')
+        if self.estimate not in ("mle", "mean"):
+            raise ValueError(
+                f'solver="svd" is for estimate="mle" or "mean", not {self.estimate!r}; use solver="moments"'
+            )
+        if self.shrinkage not in (None, 0):
+            raise ValueError(
+                f'solver="svd" has no shrinkage, and it is {self.shrinkage!r}; set it to None, or use solver="moments"'
+            )
+        if self.estimate == "mean":
+            if not isinstance(self.prior, Real):
+                raise ValueError(f'solver="svd" takes a number as prior, not {self.prior!r}; use solver="moments"')
+            positive(self.prior, "prior")
+
     def _check_settings(self, tally: Tally) -> None:
+        if self.solver == "svd":
+            self._check_svd()
         if self.covariance not in PAIRED:
             super()._check_settings(tally)
             return
@@ -251,8 +278,8 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     def _estimated(self, tally: Tally) -> Model:
         """Return the model, with a word about classes of which there is too little to see how columns vary."""
         if self.solver == "svd":
-            settings, subspace = self.subspace_
-            if settings != self._svd_settings():
+            settings, subspace = getattr(self, "subspace_", (None, None))
+            if subspace is None or settings != self._svd_settings():
                 raise ValueError('with solver="svd" settings take effect when it is fitted: fit it again')
             shares = decision.class_prior(self._class_prior(), tally.schema.classes, tally.class_count)
             return Model(tally.schema.blocks, decision.log(shares), (subspace,))

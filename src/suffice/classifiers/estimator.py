@@ -14,7 +14,6 @@ from suffice.families import Family
 from suffice.families.together import SingularError
 from suffice.model import Model
 from suffice.parallel import spread
-from suffice.priors import for_columns
 from suffice.schema import Array, Columns, Schema
 from suffice.structures import STRUCTURES, Naive, Structure, Subject
 from suffice.tables import Block, Table, Target
@@ -100,8 +99,8 @@ class Estimator(Learner):
         """Raise what is wrong with the settings for this tally."""
         decision.class_prior(self._class_prior(), tally.schema.classes, tally.class_count)
         if self.estimate != "mle" and not isinstance(self.prior, str):
-            for family, columns, statistic in self._subjects(tally):
-                family.believed(for_columns(self._prior_setting(columns), columns), columns, statistic)
+            for subject in self._subjects(tally):
+                self._structure().check(subject, self._prior_setting(subject[1]))
 
     def _prior_setting(self, columns: Columns) -> Any:
         """Return what is set as the prior of a block of columns."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
@@ -19,8 +20,11 @@ from suffice import store
 from suffice.engines import memory
 from suffice.schema import Array, Columns, merged_classes
 from suffice.tables import Block, Table, Target, as_block, as_labels
-from suffice.tallies import Statistic, Tally
+from suffice.tallies import CoMoments, Moments, Statistic, Tally
 from suffice.validation.folds import HeldOut, Run, Split, Trained, runs, trained
+
+# What is left of a sum of squares has no more than six digits where it is less than this share of what it was.
+FEWEST_DIGITS = 1e-10
 
 
 class Learner(BaseEstimator):  # type: ignore[misc]
@@ -167,22 +171,28 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         -------
         self : object
         """
+        left = self._without(X, y, sample_weight)
+        _tell_of_rounding(self.tally_, left)
+        self.tally_ = left
+        return self
+
+    def _without(self, X: Any, y: Any, sample_weight: Any) -> Tally:
+        """Return what is left of the tally without some rows."""
         known = self._learned()
         opened = self._opened(X, known)
         target = Target.of(opened.shape[0], y, sample_weight, known.schema.classes, type(self).__name__)
         left = known - self._tallied(opened, target, known, whole=False)
         if len(left.class_count):
             self._check(left)
-        self.tally_ = left
-        return self
+        return left
 
     def __add__(self, other: Self) -> Self:
         """Return a classifier with this one's settings that has learned what both have."""
         if type(other) is not type(self):
             return NotImplemented
         both = self._with(self._learned() + other._learned())
-        both._check(both.tally_)
         both.__dict__ |= {name: self.__dict__[name] for name in self._kept if name in self.__dict__}
+        both._check(both.tally_)
         return both
 
     def __radd__(self, other: object) -> Self:
@@ -276,6 +286,25 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     @property
     def _statistic(self) -> Statistic:
         return self._learned().statistics[0]
+
+
+def _tell_of_rounding(known: Tally, left: Tally) -> None:
+    """Warn where so much of a spread was forgotten that what is left of it are the last digits of what it was."""
+    lines = np.searchsorted(known.schema.classes, left.schema.classes)
+    for block, had, has in zip(left.schema.blocks, known.statistics, left.statistics, strict=True):
+        if not isinstance(had, (Moments, CoMoments)) or not isinstance(has, (Moments, CoMoments)):
+            continue
+        lost = (has.spreads.m2 < FEWEST_DIGITS * had.spreads.m2[lines]) & (has.spreads.n > 1)
+        if lost.any():
+            k, j = np.argwhere(lost)[0]
+            label = left.schema.classes.tolist()[k]
+            warnings.warn(
+                f"of {block.name(int(j))} in class {label!r} so much was forgotten that its spread is lost in "
+                "rounding: fit again on the rows that stay",
+                UserWarning,
+                stacklevel=3,
+            )
+            return
 
 
 def checked_decay(decay: float) -> float:

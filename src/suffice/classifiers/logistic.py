@@ -73,6 +73,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_: Array
     n_iter_: int
     trace_: tuple[dict[str, float], ...]
+    fitted_with_: tuple[str, bool]
 
     def __init__(
         self,
@@ -141,17 +142,18 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found out, and said
             start = tempered(problem, self._started(problem, target.classes))
             solution = newton(problem, start, steps=self.max_iter, tolerance=self.tol)
+        size = problem.shape[0] * problem.shape[1]
+        hessian = problem.hessian(solution.probabilities) if rows.shape[0] * size**2 <= CHEAP else None
+        self._tell(solution)  # which raises where warnings are errors
         lines = solution.parameters[:-1] if self.fit_intercept else solution.parameters
         self.coef_ = np.ascontiguousarray(lines.T)
         self.intercept_ = solution.parameters[-1].copy() if self.fit_intercept else np.zeros(problem.scores)
         self.classes_, self.n_iter_, self.trace_ = target.classes, len(solution.trace) - 1, solution.trace
-        size = problem.shape[0] * problem.shape[1]
-        self._hessian = problem.hessian(solution.probabilities) if rows.shape[0] * size**2 <= CHEAP else None
+        self._hessian, self.fitted_with_ = hessian, self._fixed()
         self.n_features_in_ = fresh.n_features_in_
         self.__dict__.pop("feature_names_in_", None)
         if hasattr(fresh, "feature_names_in_"):
             self.feature_names_in_ = fresh.feature_names_in_
-        self._tell(solution)
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -166,7 +168,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
-        check_is_fitted(self)
+        self._check_fitted()
         scores = np.asarray(lifted(self._rows(X, reset=False), self.lift) @ self.coef_.T) + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
@@ -234,7 +236,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def as_linear(self) -> LinearForm:
         """Return the coefficients as a linear form, one line a class."""
-        check_is_fitted(self)
+        self._check_fitted()
         coefficients, intercepts = self.coef_, self.intercept_
         if len(self.classes_) == 2:
             coefficients, intercepts = np.vstack([0 * coefficients, coefficients]), np.append(0.0, intercepts)
@@ -258,7 +260,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         lines : list of dict
         """
-        check_is_fitted(self)
+        self._check_fitted()
         hessian = self._hessian if X is None else self._information(X, sample_weight)
         if hessian is None:
             raise ValueError("the Hessian of so many rows and coefficients was not worked out: pass summary(X=…)")
@@ -291,6 +293,15 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def _fixed(self) -> tuple[str, bool]:
+        """Return the settings that say what the coefficients multiply."""
+        return self.lift, bool(self.fit_intercept)
+
+    def _check_fitted(self) -> None:
+        check_is_fitted(self)
+        if self.fitted_with_ != self._fixed():
+            raise ValueError("lift and fit_intercept take effect when it is fitted: fit it again")
 
     def _information(self, X: Any, sample_weight: Any) -> Array:
         """Return the Hessian of the loss at the coefficients, for rows of any class."""
@@ -327,7 +338,15 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _tell(self, solution: Solution) -> None:
         """Warn of what did not go to its end."""
-        if solution.drifting:
+        if solution.drifting and self.C is not None:
+            # the penalty holds all but intercepts
+            warnings.warn(
+                "some coefficients would grow nearly without end: all rows of a class have weight 0, or the penalty is "
+                "too small to hold them; leave such rows out, or lower C",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        elif solution.drifting:
             warnings.warn(
                 "some coefficients have no most likely value and would grow without end: a column, or a combination of "
                 "columns, has only one class on one side; set C",

@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from suffice import decision
 from suffice.classifiers.base import TallyClassifier
+from suffice.classifiers.settled import settled
 from suffice.families import FAMILIES, Family
 from suffice.families.together import SingularError
 from suffice.mixtures import Bernoullis, Gaussians, Kind, Mixture, MixtureParameters, mixture, rows_of
@@ -176,7 +177,7 @@ class MixtureClassifier(TallyClassifier):
     def _fixed(self) -> tuple[Any, ...]:
         """Return the settings that take effect when it is fitted."""
         names = ("components", "family", "covariance", "shrinkage", "binarize", "estimate", "prior")
-        return tuple(repr(getattr(self, name)) for name in names)
+        return tuple(settled(getattr(self, name)) for name in names)
 
     def _by_class(self) -> list[tuple[Any, Mixture]]:
         return list(zip(self._learned().schema.classes.tolist(), self.mixtures_, strict=True))
@@ -260,7 +261,7 @@ class MixtureClassifier(TallyClassifier):
         return tuple(best)
 
     def _count(self, label: Any, rows: int) -> int:
-        count = self.components.get(label, 1) if isinstance(self.components, Mapping) else int(self.components)
+        count = int(self.components.get(label, 1) if isinstance(self.components, Mapping) else self.components)
         if count > rows:
             warnings.warn(
                 f"class {label!r} has {rows} rows, and cannot have {count} components: it gets {max(rows, 1)}",
@@ -282,6 +283,9 @@ class MixtureClassifier(TallyClassifier):
             odd = [label for label in self.components if label not in tally.schema.classes.tolist()]
             if odd:
                 raise ValueError(f"components={{…}} names {odd[0]!r}, which is no class")
-            few = [label for label, count in self.components.items() if count < 1]
-            if few:
-                raise ValueError(f"components={{…}} gives class {few[0]!r} fewer than 1 component")
+            for label, count in self.components.items():
+                if isinstance(count, bool) or not isinstance(count, Integral) or int(count) < 1:
+                    raise ValueError(
+                        f"components={{…}} gives class {label!r} {count!r} components; a class has a whole number of "
+                        "them, 1 or more"
+                    )

@@ -16,7 +16,20 @@ from suffice.engines import memory
 from suffice.plan import NUMERIC, planned
 from suffice.schema import Array, Columns, Cuts, Features, Schema
 from suffice.structures import Joint, backed_off, without_combinations
-from suffice.tables import Block, Coded, FrameSheet, Sheet, Table, Target, as_sheet, decoded, matched, read, recoded
+from suffice.tables import (
+    Block,
+    Coded,
+    FrameSheet,
+    Sheet,
+    SparseSheet,
+    Table,
+    Target,
+    as_sheet,
+    decoded,
+    matched,
+    read,
+    recoded,
+)
 from suffice.tallies import Tally
 from suffice.validation.folds import Run, Trained, trained
 
@@ -53,6 +66,10 @@ class TabledClassifier(TallyClassifier):
             matched(sheet.names, features.names, [name for name in features.names if name in learned])
             return sheet
         validate_data(self, X, reset=False, skip_check_array=True)
+        if isinstance(sheet, SparseSheet) and any(_needs_all_cells(block) for block in known.schema.blocks):
+            raise ValueError(
+                "X is sparse, and this was fitted on numbers that are all there: make it dense (X.toarray())"
+            )
         return replace(sheet, names=features.names)
 
     def _tallied(self, opened: Sheet, target: Target, known: Tally | None, whole: bool) -> Tally:
@@ -182,6 +199,11 @@ class TabledClassifier(TallyClassifier):
             blocks.append(block)
             statistics.append(statistic)
         return Tally(replace(tally.schema, blocks=tuple(blocks)), tally.class_count, tuple(statistics))
+
+
+def _needs_all_cells(block: Columns) -> bool:
+    """Say whether a block is of numbers that most of a sparse matrix does not store."""
+    return block.family == "gaussian" or any(isinstance(its, Cuts) for its in block.codings or ())
 
 
 def _marked(columns: tuple[Columns, ...], pairs: list[bool]) -> tuple[Columns, ...]:

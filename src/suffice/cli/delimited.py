@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -18,6 +19,7 @@ NAMED = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "space": " ",
 LONGEST_TITLE = 64
 LONGEST_CELL = 2**31 - 1  # as long as any; the default is 131,072
 HEAD = 1 << 16  # characters that say how a text is delimited
+LINES = 50  # that say whether the first has titles
 DECIMAL = r"^\s*[+-]?(\d+|\d{1,3}(\.\d{3})+)?(,\d*)?([eE][+-]?\d+)?\s*$"
 DATE = r"^\s*(\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}-\d{2}-\d{2}([T ].*)?)\s*$"
 
@@ -54,10 +56,13 @@ def separator_of(asked: str | None, text: str) -> str:
             raise UserError(f"--delimiter is one character, or tab, not {asked!r}")
         return separator
     lines = [line for line in text[:HEAD].splitlines()[:50] if line.strip()]
+    most = max(DELIMITERS, key=lambda each: lines[0].count(each)) if lines else ","
     try:
-        return csv.Sniffer().sniff("\n".join(lines[:20]), DELIMITERS).delimiter
+        found = csv.Sniffer().sniff("\n".join(lines[:20]), DELIMITERS).delimiter
     except csv.Error:
-        return max(DELIMITERS, key=lambda each: lines[0].count(each)) if lines else ","
+        return most
+    # doubled quotes mislead it: what line 1 has none of separates nothing, if line 1 has another
+    return found if found in lines[0] or most not in lines[0] else most
 
 
 def read_delimited(pl: Any, name: str, text: str, header: bool | None, delimiter: str | None, hints: Hints) -> Any:
@@ -67,9 +72,11 @@ def read_delimited(pl: Any, name: str, text: str, header: bool | None, delimiter
         text = text.replace("\r", "\n")  # as old machines end lines
     separator = separator_of(delimiter, text)
     text = _without_spaces(text, separator)
-    start = [*islice((line for line in _lines(text, separator) if "".join(line).strip()), 2), [], []]
-    first: list[str] = start[0]
-    titled = _titled(first, start[1], hints) if header is None else header
+    start = [*islice((line for line in _lines(text, separator) if "".join(line).strip()), LINES), []]
+    first, rest = start[0], start[1:-1]
+    titled = _titled(first, rest, hints) if header is None else header
+    if header is None and not titled and not hints.untitled and _doubtful(first, rest):
+        note("note: line 1 was read as data; if it names the columns, use --header, and if not, --no-header")
     names = _names(name, first, titled, hints)
     if len(names) > 1:
         text = without_blank_lines(text, separator)
@@ -103,14 +110,15 @@ def without_blank_lines(text: str, separator: str = ",") -> str:
     return re.sub(f"{quoted}|{blank}", lambda found: found[1] or "", text)
 
 
-def _titled(first: list[str], second: list[str], hints: Hints) -> bool:
+def _titled(first: list[str], rest: list[list[str]], hints: Hints) -> bool:
     """Say whether the first line names columns: those that are known, or else what looks like names.
 
-    The column before all others may have no name, if it counts the rows.
+    The column before all others may have no name, if it counts the rows. One word above nothing but numbers is a
+    name, whatever stands beside it.
     """
-    if first[:1] == [""] and len(first) > 1 and second and second[0].isdigit():
-        first = first[1:]
-    cells = {cell.strip() for cell in first}
+    counted = first[:1] == [""] and len(first) > 1 and any(line[:1] and line[0].isdigit() for line in rest[:1])
+    titles = first[1:] if counted else first
+    cells = {cell.strip() for cell in titles}
     if any(name in cells for name in hints.named if not _is_number(name)):
         return True
     if hints.untitled:
@@ -118,7 +126,23 @@ def _titled(first: list[str], second: list[str], hints: Hints) -> bool:
     if hints.columns and cells.issuperset(hints.columns):
         return True
     plain = all(cell and not _is_number(cell) and len(cell) <= LONGEST_TITLE for cell in cells)
-    return plain and len(cells) == len(first)
+    if plain and len(cells) == len(titles):
+        return True
+    return any(below and all(map(_is_number, below)) for _, below in _below_words(first, rest))
+
+
+def _doubtful(first: list[str], rest: list[list[str]]) -> bool:
+    """Say whether a word of the first line may be a name: others come again in its column, and it does not."""
+    return any(word not in below and len(set(below)) < len(below) for word, below in _below_words(first, rest))
+
+
+def _below_words(first: list[str], rest: list[list[str]]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each word of the first line, and the cells below it that are not empty."""
+    for place, cell in enumerate(first):
+        word = cell.strip()
+        if word not in EMPTY and not _is_number(word):
+            below = [line[place].strip() for line in rest if place < len(line)]
+            yield word, [each for each in below if each not in EMPTY]
 
 
 def _names(name: str, first: list[str], titled: bool, hints: Hints) -> list[str]:
@@ -197,7 +221,10 @@ def _ragged(text: str, separator: str) -> str:
             continue
         width = len(line) if width is None else width
         if len(line) != width:
-            return f"line {place} has {len(line)} cells, and the first has {width}; quote what holds a {separator!r}"
+            return (
+                f"line {place} has {len(line)} cells, and the first has {width}; quote what holds a {separator!r}, or "
+                "say what separates cells with --delimiter"
+            )
     return ""
 
 

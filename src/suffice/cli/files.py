@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import io
 import os
+import re
 from difflib import get_close_matches
 from typing import Any
 
@@ -21,6 +22,10 @@ def read_table(name: str, header: bool | None = None, delimiter: str | None = No
     if not content.strip():
         raise UserError(f"{said(name)} is empty")
     kind, pl = kind_of(name, content), polars()
+    if kind in ("csv", "jsonl") and re.match(rb"\s*\[\s*[{\[]", content):
+        raise UserError(
+            f"{said(name)} is one array of JSON; write an object a line (JSON lines): jq -c '.[]' {name} > new.jsonl"
+        )
     if kind == "csv":
         return read_delimited(pl, name, text_of(name, content), header, delimiter, hints or Hints())
     try:
@@ -56,7 +61,8 @@ def name_at(column: str, name: str) -> str:
 
 
 def _is_number(column: str) -> bool:
-    return column.removeprefix("-").isdigit()
+    digits = column.removeprefix("-")
+    return digits.isascii() and digits.isdecimal()
 
 
 def target_of(frame: Any, target: str, name: str) -> str:

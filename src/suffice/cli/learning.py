@@ -25,9 +25,10 @@ def fit(
         if source.header is not None or source.delimiter is not None:
             raise UserError(f"{source.name} is read where it is: --header and --delimiter are for one file of CSV")
         model: Any = BayesClassifier(**settings)
-        weight = None if weight is None else name_at(weight, source.name)
+        weight, column = None if weight is None else name_at(weight, source.name), name_at(target, source.name)
+        _check_apart(column, weight)
         rest = {"weight": weight, "missing_target": "drop" if drop else "error"}
-        model.fit_table(source.name, name_at(target, source.name), **rest)
+        model.fit_table(source.name, column, **rest)
     else:
         model = _fitted(source, target, settings, weight, drop)
     written = saved(model, output)
@@ -47,6 +48,7 @@ def _fitted(source: Source, target: str, settings: dict[str, Any], weight: str |
     frame = source.read(Hints(tuple(filter(None, (target, weight, *families)))))
     column = target_of(frame, target, source.name)
     weighed = None if weight is None else target_of(frame, weight, source.name)
+    _check_apart(column, weighed)
     matching.check_labels(frame[column])
     frame = matching.labelled(without_counter(frame, column), column, drop)
     tell_of_dates(frame.drop([column, *families], strict=False), column)
@@ -54,6 +56,12 @@ def _fitted(source: Source, target: str, settings: dict[str, Any], weight: str |
     with words.working(f"learning {frame.height} rows"):
         model.fit_table(frame, column, weight=weighed)
     return model
+
+
+def _check_apart(target: str, weight: str | None) -> None:
+    """Raise if one column is to hold the labels and the weights."""
+    if target == weight:
+        raise UserError(f"column {target!r} has the labels, and cannot be the weight of each row; name another column")
 
 
 def change(

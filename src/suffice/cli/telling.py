@@ -119,15 +119,16 @@ def explain(name: str, source: Source, row: int, label: str | None, json: bool) 
     named = {said: each for each in found.classes for said in (str(each), spoken(each))}
     if label is not None and label not in named:
         raise UserError(f"{label!r} is no class; there are {', '.join(map(spoken, found.classes))}")
-    parts = found.log_odds(0, None if label is None else named[label])
+    asked = None if label is None else named[label]
+    parts, sentence = found.log_odds(0, asked), found.sentence(0, label=asked)
     shares = {spoken(each): float(p) for each, p in zip(found.classes, np.exp(found.log_proba[0]), strict=True)}
     if json:
         listed = [{"feature": feature, "value": value, "nats": nats} for feature, value, nats in parts]
-        words.as_json({"probabilities": shares, "contributions": listed, "sentence": found.sentence(0)})
+        words.as_json({"probabilities": shares, "contributions": listed, "sentence": sentence})
         return
     words.facts("", {"row": row, **{f"p({each})": f"{p:.4f}" for each, p in shares.items()}})
     words.table(["feature", "value", "nats"], [[f, "" if v is None else v, f"{nats:+.3f}"] for f, v, nats in parts])
-    words.facts("", {"": found.sentence(0)})
+    words.facts("", {"": sentence})
 
 
 def report(name: str, source: Source | None, target: str | None, output: str, drop: bool) -> None:

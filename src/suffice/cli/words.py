@@ -28,6 +28,8 @@ def as_typed(message: str) -> str:
     """
     message = re.sub(r"families=\{(['\"])(.+?)\1: (['\"]?)([\w…]+)\3\}", r"--family \2=\4", message)
     message = re.sub(r"\bstructure=\"(\w+)\"", r"--structure \1", message)
+    message = re.sub(r"\bcv=(\d+)", r"--cv \1", message)
+    message = re.sub(r"use a splitter, such as KFold\(.*?\), or ", "", message)  # there are none on the command line
     return message.replace("families={…}", "--family").replace("missing_target='drop'", "--drop-unlabelled")
 
 
@@ -91,9 +93,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str = ""
     for place, column in enumerate(columns):
         number = all(isinstance(row[place], (int, float)) or _is_number(row[place]) for row in rows)
         right = bool(number and rows)
-        found.add_column(
-            _text(column), justify="right" if right else "left", overflow="fold", no_wrap=right or not place
-        )
+        found.add_column(_text(column), justify="right" if right else "left", overflow="fold", no_wrap=right)
     for row in rows:
         found.add_row(*(_text(cell) for cell in row))
     _console().print(found)

@@ -186,6 +186,9 @@ class Gaussian(Family):
         spread = _pooled_variance(statistic)
         floor = self.var_smoothing * _largest(spread)
         rows = statistic.n - self.ddof
+        # up to 1 is let pass: a row by itself has no spread, whatever it is divided by
+        if self.ddof > 1 and bool(np.any((rows <= 0) & (statistic.n > 0))):
+            raise nothing_left(self.ddof)
         variance = statistic.m2 / np.where(rows > 0, rows, 1.0)
         # of a class that has no rows yet no more is known than of all classes together
         unmet = statistic.n == 0
@@ -229,6 +232,11 @@ class Gaussian(Family):
             raise ValueError("under a flat prior a class needs more than 3 rows to draw from; use a prior, such as 1.0")
         variance = scale / np.maximum(rng.standard_gamma(shape), LEAST_VARIANCE)
         return _normal(mean + np.sqrt(variance / kappa) * rng.standard_normal(mean.shape), variance, floor)
+
+
+def nothing_left(ddof: float) -> ValueError:
+    """Return what to say where as much is taken off a number of rows as there is."""
+    return ValueError(f"ddof={ddof:g} leaves nothing of the rows of a class; it must be less than their number")
 
 
 def _normal(mean: Array, variance: Array, floor: Array) -> GaussianParameters:

@@ -32,23 +32,22 @@ class Subspace(Parameters):
     spreads_itself = True
 
     @classmethod
-    def of(cls, centred: Array, mean: Array, scale: Array, *, rows: float, pseudo: float, shrinkage: float) -> Subspace:
+    def of(cls, centred: Array, mean: Array, scale: Array, *, rows: float, pseudo: float) -> Subspace:
         """Return the parameters from rows centred by their class, which may be far fewer than columns.
 
-        Σ of scaled columns is (rowsᵀ·rows + pseudo·I) / (n + pseudo), drawn towards I by the shrinkage.
+        Σ of scaled columns is (rowsᵀ·rows + pseudo·I) / (n + pseudo).
         """
         _, singular, axes = np.linalg.svd(centred / scale, full_matrices=False)
         spread = singular**2 / rows
         kept = spread > LEAST_SPREAD
         spread = (spread[kept] * rows + pseudo) / (rows + pseudo)
-        floor = pseudo / (rows + pseudo)
-        return cls(
-            mean,
-            scale,
-            np.ascontiguousarray(axes[kept].T),
-            (1 - shrinkage) * spread + shrinkage,
-            (1 - shrinkage) * floor + shrinkage,
-        )
+        return cls(mean, scale, np.ascontiguousarray(axes[kept].T), spread, pseudo / (rows + pseudo))
+
+    @property
+    def variance(self) -> Array:
+        """The variance of each column within the classes, [1, column]."""
+        along = self.axes**2
+        return np.asarray(self.scale**2 * (along @ self.spread + self.floor * (1 - along.sum(axis=1))))[None]
 
     @cached_property
     def whitening(self) -> Array:

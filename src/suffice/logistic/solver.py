@@ -18,6 +18,7 @@ SMALL = 1 << 20
 WIDE = 2500
 FACTORED = 400  # NumPy solves, not SciPy: two libraries with threads of their own get in each other's way
 MOST_INNER, MOST_HALVINGS = 250, 40
+LEAST_CURVATURE = 1e-12  # of the largest: less is rounding
 OVERFLOW = "the numbers of X, or 1/C, are so large that their products overflow; rescale the columns"
 
 
@@ -94,10 +95,15 @@ def standard_errors(hessian: Array, scores: int) -> Array:
     H is scaled by feature first, the same for all scores: a column in small units is no null space.
     """
     diagonal = np.diagonal(hessian).reshape(scores, -1).mean(axis=0)
-    known = np.tile(diagonal > 0, scores)
     scale = np.tile(np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), scores)
-    inverse = np.linalg.pinv(hessian / (scale[:, None] * scale), rcond=1e-12, hermitian=True)
-    return np.where(known, np.sqrt(np.maximum(np.diagonal(inverse), 0.0)) / scale, np.inf)
+    curvature, axes = np.linalg.eigh(hessian / (scale[:, None] * scale))
+    flat = curvature <= LEAST_CURVATURE * curvature[-1]
+    variance = (axes[:, ~flat] ** 2 / curvature[~flat]).sum(axis=1)
+    # where every class has a score, adding the same to all of them changes nothing: that is no want of rows
+    untold = axes[:, flat].reshape(scores, len(diagonal), -1)
+    untold = untold - untold.mean(axis=0) if scores > 1 else untold
+    known = (untold**2).sum(axis=-1).ravel() < LEAST_CURVATURE
+    return np.where(known, np.sqrt(variance) / scale, np.inf)
 
 
 def _solved(problem: Problem, p: Array, gradient: Array) -> Array:

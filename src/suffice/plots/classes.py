@@ -51,8 +51,8 @@ def density_of(model: Any, title: str, seen: list[Any]) -> Scale:
     """Return log p(value given class) at values of one column, all other columns empty."""
     place, number, j = dict(columns_of(model))[title]
     kind, values, edges = values_of(model, (place, number, j), seen)
-    if hasattr(model, "covariance_"):  # its columns vary together: the marginal of one has its own variance
-        spread = np.sqrt(np.diagonal(model.covariance_, axis1=-2, axis2=-1)[..., j])
+    if hasattr(model, "variances_"):  # its columns vary together: the marginal of one has its own variance
+        spread = np.sqrt(model.variances_[:, j])
         return Scale(title, kind, values, norm(model.means_[:, j], spread).logpdf(np.array(values)[:, None]), edges)
     tabled = model.tally_.schema.features is not None
     rows = np.full((len(values), int(model.n_features_in_)), None, object) if tabled else None

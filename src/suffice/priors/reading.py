@@ -90,18 +90,29 @@ def by_name(prior: Any, columns: Columns) -> Any:
         return prior
     names, families = columns.names or tuple(range(columns.count)), columns.families
     found = [prior.get(name, prior.get(family, 0.5)) for name, family in zip(names, families, strict=True)]
-    if any(isinstance(each, Prior) for each in found) and columns.codings is not None:
-        found = [_of_levels(each) for each in found]
+    for name, each in zip(names, found, strict=True):
+        if isinstance(each, str):
+            raise ValueError(
+                f'prior={{…}} has {each!r} for column {name!r}, and takes a number or a Prior; "auto" is for all'
+            )
+    if any(isinstance(each, Prior) for each in found) and columns.sizes is not None:
+        found = [_of_levels(*each, columns.family) for each in zip(found, columns.sizes, names, strict=True)]
     if any(isinstance(each, Prior) for each in found):
         return found[0] if len(found) == 1 or all(each == found[0] for each in found) else found
     return np.array(found, np.float64) if len(found) > 1 else found[0]
 
 
-def _of_levels(prior: Any) -> Any:
-    """Return a prior of one column as a Dirichlet, so that columns of yes and no stand beside others."""
+def _of_levels(prior: Any, size: int, name: Any, family: str) -> Dirichlet:
+    """Return the prior of a column of so many levels as a Dirichlet: one of any kind stands beside any other."""
     if isinstance(prior, Beta):
-        return Dirichlet(np.array([prior.b, prior.a], np.float64))
-    return prior if isinstance(prior, Prior) else Dirichlet(prior)
+        prior = Dirichlet(np.array([prior.b, prior.a], np.float64))
+    if size == 2 and isinstance(prior, MEstimate) and prior.p is not None and np.size(prior.p) == 1:
+        share = float(np.ravel(prior.p)[0])  # of yes and no, it is the share of yes
+        prior = MEstimate(prior.m, [1 - share, share])
+    try:
+        return Dirichlet(pseudo_counts(prior, np.array([size]), family))
+    except ValueError as error:
+        raise ValueError(f"column {name!r}: {error}") from None
 
 
 def refused(prior: Any, family: str, accepted: str) -> ValueError:

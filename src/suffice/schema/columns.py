@@ -160,8 +160,8 @@ class Columns(Frozen):
             return NotImplemented
         if self is other:
             return True
-        plain = (self.family, self.count, self.names, self.threshold, self.codings)
-        if plain != (other.family, other.count, other.names, other.threshold, other.codings):
+        plain = (self.family, self.count, self.names, self.threshold, self.codings, self.pairs)
+        if plain != (other.family, other.count, other.names, other.threshold, other.codings, other.pairs):
             return False
         return bool(self.sizes is other.sizes or np.array_equal(self.sizes, other.sizes))  # type: ignore[arg-type]
 

@@ -108,6 +108,8 @@ def cross_validate(
     >>> results["test_score"].round(2).tolist(), results["log_proba"].shape
     ([0.93, 0.97, 0.93, 0.93, 1.0], (150, 3))
     """
+    if isinstance(model, type):
+        raise TypeError(f"{model.__name__} is a class; pass a model of it: {model.__name__}()")
     labels = as_labels(y, type(model).__name__)
     weights = weights_of(sample_weight, len(labels))
     scorers, single = _scorers(model, scoring)
@@ -226,11 +228,22 @@ def _scored(
             continue
         scorer = get_scorer(scorer) if isinstance(scorer, str) else scorer
         if hasattr(scorer, "_score_func"):
-            scores[name] = float(scorer(held, rows[:, None], labels[rows], **mine))
+            scores[name] = _number(scorer, scorer(held, rows[:, None], labels[rows], **mine))
         else:
             _check_callable(scorer, prediction.model, mine)
-            scores[name] = float(scorer(prediction.model, _safe_indexing(X, rows), labels[rows], **mine))
+            scores[name] = _number(scorer, scorer(prediction.model, _safe_indexing(X, rows), labels[rows], **mine))
     return scores
+
+
+def _number(scorer: Any, score: Any) -> float:
+    """Return what a scorer says as a number, or say that it is none."""
+    try:
+        return float(score)
+    except (TypeError, ValueError):
+        name = getattr(scorer, "__name__", repr(scorer))
+        raise ValueError(
+            f"scoring={name} returns {score!r}, and not a number; for several scores pass scoring={{name: scorer}}"
+        ) from None
 
 
 def _check_callable(scorer: Any, model: Any, weights: dict[str, Any]) -> None:
@@ -255,6 +268,6 @@ def _train_scores(
         if callable(scorer) and not hasattr(scorer, "_score_func"):
             _check_callable(scorer, prediction.model, mine)
     return {
-        name: float(check_scoring(prediction.model, scorer)(prediction.model, known, labels[rows], **mine))
+        name: _number(scorer, check_scoring(prediction.model, scorer)(prediction.model, known, labels[rows], **mine))
         for name, scorer in scorers.items()
     }

@@ -103,7 +103,7 @@ class Window:
             rows = many
         before = self.model.tally_
         if weights is None or np.any(weights):
-            self.model.forget(X, y, sample_weight=weights)
+            self.model.tally_ = self.model._without(X, y, weights)
         self.count -= rows
         self.left += rows
         rounds = any(isinstance(its, Moments) or hasattr(its, "scatter") for its in before.statistics)
@@ -226,6 +226,7 @@ def prequential(
         model.__dict__ = before
         raise ValueError(f"window={window} is longer than the stream, which had {arrived} rows: nothing ever left it")
     if not rows:
+        model.__dict__ = before  # as it was: not fitted
         raise ValueError(f"the stream had {arrived} rows in one batch or none: nothing was left to predict")
     return Prequential(np.array(rows), np.array(right), np.array(losses), perf_counter() - started, model)
 

@@ -52,6 +52,9 @@ class Averaged(Structure):
         if not isinstance(self.numbers, Structure):
             raise ValueError(f"numbers is a structure, such as Full(), not {self.numbers!r}")
 
+    def check(self, subject: Subject, prior: Any) -> None:
+        (self.numbers.check if subject[1].family == "gaussian" else super().check)(subject, prior)
+
     def dependent(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
         family, columns, statistic = subject
         if columns.count < 2 or (not columns.pairs and self.name == "auto"):
@@ -127,7 +130,7 @@ class AveragedParameters(Parameters):
 
     @property
     def n_parameters(self) -> int:
-        free = self.sizes - 1
+        free = np.maximum(self.sizes - 1, 0)  # a column of empty cells has no level
         pairs = self.sizes.sum() * free.sum() - (self.sizes * free).sum()
         return int(self.alone.shape[1] * (free.sum() + pairs))
 

@@ -10,7 +10,7 @@ import numpy as np
 from suffice.families.family import Parameters
 from suffice.schema import Array, Columns
 from suffice.structures.conditionals import Conditionals, mutual_information, with_pairs
-from suffice.structures.covariances import from_parents
+from suffice.structures.covariances import check_together, from_parents
 from suffice.structures.structure import Rule, Structure, Subject, independent
 from suffice.structures.tree import BACKOFF, TreeParameters, checked_backoff
 
@@ -41,6 +41,9 @@ class Chain(Structure):
             if twice:
                 raise ValueError(f"Chain(order=…) names {twice[0]!r} twice")
         checked_backoff(self.backoff)
+
+    def check(self, subject: Subject, prior: Any) -> None:
+        check_together(subject, prior)
 
     def dependent(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
         family, columns, statistic = subject

@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
-from suffice.families.gaussian import LEAST_VARIANCE
+from suffice.estimation import believed
+from suffice.families.gaussian import LEAST_VARIANCE, nothing_left
 from suffice.families.together import GaussianTogether, StudentTogether
 from suffice.priors import Flat, NormalInverseWishart, Prior, per_column, positive, refused
 from suffice.schema import Array
@@ -72,7 +73,7 @@ def estimated(rule: Rule, moments: CoMoments, prior: Any, ddof: float = 0.0, sha
         held = np.array([n.sum() - ddof * (n > 0).sum()]) if shared else n - ddof
         scatter = scatter.sum(axis=0, keepdims=True) if shared else scatter
         if bool(np.any((held <= 0) & ((n.sum() > 0) if shared else (n > 0)))):
-            raise ValueError(f"ddof={ddof:g} leaves nothing of the rows of a class; it must be less than their number")
+            raise nothing_left(ddof)
         return Estimate(mean, scatter / np.where(held > 0, held, 1.0)[:, None, None], held)
     size = mean.shape[1]
     means = len(n) if shared else 1
@@ -123,6 +124,14 @@ def check_prior(prior: Any, moments: CoMoments) -> None:
     _believed(prior, pooled.mean[0], pooled.m2[0] / np.maximum(pooled.n[0], 1.0), 1)
 
 
+def check_together(subject: Subject, prior: Any) -> None:
+    """Raise if a prior is none of what is to be estimated of a block, whose numbers may vary together."""
+    if subject[1].family == "gaussian" and isinstance(subject[2], CoMoments):
+        check_prior(prior, subject[2])
+    else:
+        believed(*subject, prior)
+
+
 def with_scatter(statistic: Statistic) -> CoMoments:
     """Return the co-moments that a structure needs, or say that there are none."""
     if not isinstance(statistic, CoMoments):
@@ -164,8 +173,8 @@ def _believed(prior: Any, middle: Array, variances: Array, means: int) -> tuple[
         if scale.shape != (size, size):
             raise ValueError(f"NormalInverseWishart(scale=…) is for {len(scale)} columns, and there are {size}")
         return per_column(prior.mean, size, "NormalInverseWishart(mean=…)"), float(prior.kappa), float(prior.dof), scale
-    if isinstance(prior, Prior):
-        raise refused(prior, "gaussian columns that depend on each other", "a number, NormalInverseWishart or Flat")
+    if isinstance(prior, Prior) or (isinstance(prior, (list, tuple)) and any(isinstance(its, Prior) for its in prior)):
+        raise refused(prior, "dependent gaussian", "a number, NormalInverseWishart or Flat")
     rows = per_column(positive(prior, "prior"), size, "prior")
     c = float(rows.max())
     like = np.where(variances > 0, variances, max(float(variances.max()), LEAST_VARIANCE))

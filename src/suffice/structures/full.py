@@ -10,7 +10,16 @@ import numpy as np
 from suffice.families.family import Parameters
 from suffice.families.gaussian import Gaussian, GaussianParameters, StudentT
 from suffice.schema import Array
-from suffice.structures.covariances import KINDS, PAIRED, estimated, of_kind, parameters, shrunk, with_scatter
+from suffice.structures.covariances import (
+    KINDS,
+    PAIRED,
+    check_together,
+    estimated,
+    of_kind,
+    parameters,
+    shrunk,
+    with_scatter,
+)
 from suffice.structures.structure import Rule, Structure, Subject, independent
 from suffice.tallies import CoMoments, Moments
 
@@ -41,6 +50,12 @@ class Full(Structure):
             raise ValueError(f"covariance is one of {', '.join(KINDS)}, not {self.covariance!r}")
         if not self.ddof >= 0:
             raise ValueError(f"ddof is 0 or more, not {self.ddof!r}")
+
+    def check(self, subject: Subject, prior: Any) -> None:
+        if self.covariance in PAIRED:
+            check_together(subject, prior)
+        else:
+            super().check(subject, prior)
 
     def dependent(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
         moments = subject[2]

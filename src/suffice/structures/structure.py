@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from suffice.estimation import RULES, posterior
+from suffice.estimation import RULES, believed, posterior
 from suffice.families import Family
 from suffice.families.family import Parameters
 from suffice.schema import Columns
@@ -53,6 +53,10 @@ class Structure(ABC):
     def pairs(self, columns: Columns, classes: int, complete: float) -> bool:
         """Say whether a block is to be counted in pairs; ``complete`` is the share of rows without an empty cell."""
         return columns.family in self.paired and columns.count > 1
+
+    def check(self, subject: Subject, prior: Any) -> None:
+        """Raise if a prior is none of what is to be estimated of a block."""
+        believed(*subject, prior)
 
     def parameters(self, rule: str, subject: Subject, prior: Any) -> Parameters:
         """Return the parameters of a block under a rule and a prior."""

@@ -13,7 +13,7 @@ from suffice.families.family import Parameters, one_after_the_other
 from suffice.kernels import structured
 from suffice.schema import Array, Columns
 from suffice.structures.conditionals import Conditionals, mutual_information, with_pairs
-from suffice.structures.covariances import from_parents
+from suffice.structures.covariances import check_together, from_parents
 from suffice.structures.structure import Rule, Structure, Subject, independent
 from suffice.tables import Block, Coded
 from suffice.tallies import PairCounts
@@ -46,6 +46,9 @@ class Tree(Structure):
             raise ValueError(f"tree is 'shared' or 'per-class', not {self.tree!r}")
         checked_backoff(self.backoff)
 
+    def check(self, subject: Subject, prior: Any) -> None:
+        check_together(subject, prior)
+
     def dependent(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
         family, columns, statistic = subject
         if columns.count < 2:
@@ -59,7 +62,7 @@ class Tree(Structure):
     def parents(self, columns: Columns, counts: PairCounts) -> Array:
         """Return the parent of each column in each class, −1 for the root, [class, column]."""
         if self.tree == "per-class":
-            return np.array([spanning_tree(each) for each in mutual_information(columns, counts, by_class=True)])
+            return spanning_trees(mutual_information(columns, counts, by_class=True))
         tree = spanning_tree(mutual_information(columns, counts))
         return np.tile(tree, (len(counts.total), 1))
 
@@ -67,7 +70,7 @@ class Tree(Structure):
         """Return the parent of each column in each class from correlations [class, column, column]."""
         information = -0.5 * np.log1p(-np.minimum(correlations**2, 1 - 1e-15))
         if self.tree == "per-class":
-            return np.array([spanning_tree(each) for each in information])
+            return spanning_trees(information)
         return np.tile(spanning_tree(np.tensordot(shares, information, 1)), (len(shares), 1))
 
 
@@ -77,21 +80,33 @@ def checked_backoff(backoff: float) -> None:
         raise ValueError(f"backoff is a number of rows, more than 0, not {backoff!r}")
 
 
-def spanning_tree(weights: Array) -> Array:
-    """Return the parents in the tree of most weight that spans all columns, rooted at the first (Prim).
+def spanning_trees(weights: Array) -> Array:
+    """Return the tree of each class, [class, column], all of one root: a class is told by what differs beside it."""
+    root = _heaviest(weights.sum(axis=0))
+    return np.array([spanning_tree(each, root) for each in weights])
+
+
+def spanning_tree(weights: Array, root: int | None = None) -> Array:
+    """Return the parents in the tree of most weight that spans all columns (Prim).
+
+    Its root is the column of most weight, so that the order of the columns has no say in it.
 
     >>> spanning_tree(np.array([[0, 1, 5], [1, 0, 4], [5, 4, 0.0]])).tolist()
-    [-1, 2, 0]
+    [2, 2, -1]
     """
-    count = len(weights)
-    parents, best = np.zeros(count, np.intp), weights[0].astype(np.float64)
-    parents[0], best[0] = -1, -np.inf
+    count, root = len(weights), _heaviest(weights) if root is None else root
+    parents, best = np.full(count, root, np.intp), weights[root].astype(np.float64)
+    parents[root], best[root] = -1, -np.inf
     for _ in range(count - 1):
         new = int(np.argmax(best))
         best[new] = -np.inf
         closer = (weights[new] > best) & (best > -np.inf)
         best[closer], parents[closer] = weights[new][closer], new
     return parents
+
+
+def _heaviest(weights: Array) -> int:
+    return int(np.argmax(weights.sum(axis=0) - np.diagonal(weights)))
 
 
 @dataclass(frozen=True)
@@ -148,7 +163,7 @@ class TreeParameters(Parameters):
     @property
     def n_parameters(self) -> int:
         above = np.where(self.parents >= 0, self.sizes[self.parents], 1)
-        return int((above * (self.sizes - 1)).sum())
+        return int((above * np.maximum(self.sizes - 1, 0)).sum())
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         drawn = np.zeros((count, len(self.sizes)), np.intp)

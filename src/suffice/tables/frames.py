@@ -50,8 +50,10 @@ class Frame(Dense):
         for first in range(start, stop, step):
             rows = slice(first, min(first + step, stop))
             numbers = self.array[rows].to_numpy()
-            if numbers.dtype.kind == "O":  # booleans with empty cells
-                numbers = np.array([[np.nan if is_missing(v) else v for v in line] for line in numbers], np.float64)
+            if numbers.dtype.kind == "O":  # booleans with empty cells, or beside whole numbers
+                empty = np.array([[is_missing(value) for value in line] for line in numbers])
+                numbers = np.where(empty, np.nan, numbers) if empty.any() else numbers
+                numbers = numbers.astype(np.float64 if empty.any() else self.dtype)
             if numbers.dtype.kind == "f" and self.dtype.kind != "f":
                 # whole numbers come out as floats where cells are empty
                 row, column = np.argwhere(np.isnan(numbers))[0]
@@ -173,6 +175,7 @@ class FrameSheet(Sheet):
         elif hasattr(native, "dictionary_encode"):  # pyarrow
             encoded = native.dictionary_encode().unify_dictionaries().combine_chunks()
             codes, labels = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
+            codes, labels = _met(codes, labels)
         elif hasattr(native, "replace_strict"):  # polars
             labels = native.drop_nulls().unique().to_list()
             codes = native.cast(str).replace_strict(labels, list(range(len(labels))), default=-1).to_numpy()
@@ -182,6 +185,20 @@ class FrameSheet(Sheet):
             kind_of(labels, f"column {name!r}")  # categories may be of any kind, but not of several
         kept = [label_of(label) for label in labels]
         return (kept, codes) if len(set(kept)) == len(kept) else coded_objects(series.to_list())
+
+
+def _met(codes: Array, labels: list[Any]) -> tuple[Array, list[Any]]:
+    """Return codes and labels without those of a dictionary that no cell holds, or that stand for an empty cell.
+
+    >>> _met(np.array([2, -1, 1, 2]), ["never", None, "b"])
+    (array([ 0, -1, -1,  0]), ['b'])
+    """
+    there = np.zeros(len(labels) + 1, bool)
+    there[codes] = True
+    there[[place for place, label in enumerate(labels) if is_missing(label)]] = False
+    there[-1] = False
+    places = np.where(there, np.cumsum(there) - 1, -1)
+    return places[codes], [label for label, met in zip(labels, there, strict=False) if met]
 
 
 def _names(columns: list[Any]) -> tuple[str, ...] | None:

@@ -37,6 +37,9 @@ def as_labels(y: Any, owner: str) -> Array:
     """Return y as an array of labels, or say why it is none."""
     if y is None:
         raise ValueError(f"This {owner} estimator requires y to be passed, but the target y is None.")
+    kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if isinstance(kind, np.dtype) and kind.kind in "biu" and not y.isna().any():
+        y = y.to_numpy(kind)  # pandas would make floats of them, in which large numbers are the same
     labels: Array = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
     if labels.dtype.kind == "O":
         _reject_missing(labels)
@@ -60,8 +63,15 @@ def _coded_by_name(labels: Array) -> tuple[Array, Array]:
     """Code strings by a dictionary: few of many are different, and sorting all would take longer."""
     index: dict[Any, int] = {}
     codes = np.fromiter((index.setdefault(label, len(index)) for label in labels.tolist()), np.intp, len(labels))
-    known = np.array(list(index), labels.dtype)
-    order = np.argsort(known)
+    known = np.empty(len(index), labels.dtype)
+    known[:] = list(index)
+    try:
+        order = np.argsort(known)
+    except TypeError as error:
+        raise ValueError(
+            f"Unknown label type: y holds {known[0]!r}, and labels are numbers, strings or booleans, all of one kind; "
+            "turn them into strings"
+        ) from error
     places = np.empty(len(known), np.intp)
     places[order] = np.arange(len(known))
     return known[order], places[codes]

@@ -25,6 +25,8 @@ def splits_of(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Split]:
         raise ValueError(f"cv={cv!r} is not known here; it is a number of folds, a splitter, or pairs of rows")
     pairs = check_cv(cv, labels, classifier=True).split(np.zeros(rows), labels, groups)
     splits: list[Split] = [Rows(np.asarray(train), np.asarray(test)) for train, test in pairs]
+    if not splits:
+        raise ValueError("cv has no splits: it is a number of folds, a splitter, or pairs of rows (train, test)")
     for place, split in enumerate(splits):
         if not (len(split.train) and len(split.test)):
             raise ValueError(
