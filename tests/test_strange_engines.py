@@ -203,6 +203,8 @@ def test_packed_files_folders_and_first_lines(tmp_path: Path) -> None:
         frame[place::2].to_csv(folder / "rows.csv", index=False)
     model = BayesClassifier(**NAIVE).fit_table(tmp_path / "years", "y")
     assert model.families_ == {"n": "gaussian", "c": "bernoulli", "year": "bernoulli"}
+    (tmp_path / "sharp.csv").write_text("#" + frame.to_csv(index=False))
+    assert list(BayesClassifier(**NAIVE).fit_table(tmp_path / "sharp.csv", "y").families_) == ["#n", "c"]
     (tmp_path / "said.csv").write_text("# by hand, today\n" + frame.to_csv(index=False))
     assert BayesClassifier(**NAIVE).fit_table(tmp_path / "said.csv", "y").tally_.isclose(near.tally_)
 

@@ -209,12 +209,28 @@ def test_functions_that_score() -> None:
     expected = cross_validate(GaussianNB(), X, y, cv=3, sample_weight=weights)["test_score"]
     found = cross_validate(GaussianNB(), X, y, cv=3, scoring=weighed, sample_weight=weights, return_train_score=True)
     np.testing.assert_allclose(found["test_score"], expected)
+
+    def anything(model: Any, rows: Any, labels: Any, **more: Any) -> float:
+        return weighed(model, rows, labels, **more)
+
+    found = cross_validate(GaussianNB(), X, y, cv=3, scoring=anything, sample_weight=weights)
+    np.testing.assert_allclose(found["test_score"], expected)
     with pytest.raises(ValueError, match="right takes no sample_weight"):
         cross_validate(GaussianNB(), X, y, cv=3, scoring=right, sample_weight=weights)
     with pytest.raises(ValueError, match="right wants a model for each row"):
         cross_validate(GaussianNB(), X, y, cv="loo", scoring=right)
     with pytest.raises(ValueError, match="nothing is left to learn from"):
         cross_validate(GaussianNB(), X[:1], y[:1], cv="loo")
+
+
+def test_rows_counted_from_the_last() -> None:
+    rows = np.arange(len(y))
+    plain, turned = (
+        cross_validate(GaussianNB(), X, y, cv=[(rows[20:], test)]) for test in (rows[:20], rows[:20] - len(y))
+    )
+    np.testing.assert_allclose(plain["log_proba"], turned["log_proba"])
+    with pytest.raises(ValueError, match="cv names row 150, and there are 150"):
+        cross_validate(GaussianNB(), X, y, cv=[(rows[20:], [150])])
 
 
 def test_a_fit_forgets_what_an_earlier_one_has_chosen() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -327,6 +328,12 @@ def test_what_is_lost_in_rounding_is_said() -> None:
     for model in (GaussianNB(), GaussianDiscriminant()):
         with pytest.warns(UserWarning, match="of column 0 in class 0 so much was forgotten"):
             model.fit(X, y).partial_fit(far, [0]).forget(far, [0])
+    X[:, 1] = np.arange(100) % 5 == 1
+    X[0::2, 1] = 0
+    X[4, 1] = 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GaussianNB().fit(X, y).forget(X[4:5], y[4:5])  # the only 1 of a class: what is left is exact
 
 
 def test_what_is_chosen_is_chosen_by_fit() -> None:
@@ -335,5 +342,7 @@ def test_what_is_chosen_is_chosen_by_fit() -> None:
     assert BayesClassifier(prior="auto").fit(frame, y, sample_weight=2.0).prior_ > 0
     with pytest.raises(ValueError, match="2D array"):
         BayesClassifier(prior="auto").fit([1, 2, 3], [0, 1, 0])
+    late = BayesClassifier().fit(frame, y).set_params(prior="auto")
+    assert "60 rows" in repr(late)
     with pytest.raises(ValueError, match="chosen by fit"):
-        BayesClassifier().fit(frame, y).set_params(prior="auto").predict(frame)
+        late.predict(frame)

@@ -181,7 +181,7 @@ def test_a_dictionary_holds_more_than_its_cells() -> None:
     words = pa.array(["a", None, "never", "b"])
     columns = {
         "one": pa.DictionaryArray.from_arrays(pa.array([0, 0, 1, 0] * 5), words),
-        "two": pa.DictionaryArray.from_arrays(pa.array([0, 3, None, 3] * 5), words),
+        "two": pa.DictionaryArray.from_arrays(pa.array([0, 3, None, 3] * 5, pa.uint8()), words),
     }
     plain = {name: pa.array(its.to_pylist()) for name, its in columns.items()}
     y = [0, 1, 1, 0] * 5

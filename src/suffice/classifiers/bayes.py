@@ -231,7 +231,7 @@ class BayesClassifier(TabledClassifier):
         said = getattr(self, name)
         if not self._chooses or not (isinstance(said, str) and said == "auto"):
             return said
-        if "chosen_" not in self.__dict__ and self.__sklearn_is_fitted__():
+        if name == "prior" and "chosen_" not in self.__dict__ and self.__sklearn_is_fitted__():
             raise ValueError('prior="auto" is chosen by fit, and this was fitted without it: fit again')
         return self.__dict__.get("chosen_", {}).get(name, {"structure": "auto", "prior": 0.5}[name])
 

@@ -23,8 +23,8 @@ from suffice.tables import Block, Table, Target, as_block, as_labels
 from suffice.tallies import CoMoments, Moments, Statistic, Tally
 from suffice.validation.folds import HeldOut, Run, Split, Trained, runs, trained
 
-# What is left of a sum of squares has no more than six digits where it is less than this share of what it was.
-FEWEST_DIGITS = 1e-10
+# A sum of squares of which all but this share is forgotten has no more than six digits left.
+ROUNDED = 1e-10
 
 
 class Learner(BaseEstimator):  # type: ignore[misc]
@@ -172,7 +172,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         self : object
         """
         left = self._without(X, y, sample_weight)
-        _tell_of_rounding(self.tally_, left)
+        if len(left.class_count):
+            _tell_of_rounding(self.tally_, left)
         self.tally_ = left
         return self
 
@@ -294,7 +295,11 @@ def _tell_of_rounding(known: Tally, left: Tally) -> None:
     for block, had, has in zip(left.schema.blocks, known.statistics, left.statistics, strict=True):
         if not isinstance(had, (Moments, CoMoments)) or not isinstance(has, (Moments, CoMoments)):
             continue
-        lost = (has.spreads.m2 < FEWEST_DIGITS * had.spreads.m2[lines]) & (has.spreads.n > 1)
+        left_over, whole = has.spreads, has.pooled()
+        variance = np.where(whole.n > 0, whole.m2 / np.maximum(whole.n, 1e-300), 0.0)
+        held = np.maximum(left_over.m2, left_over.n * variance)
+        # beside what the column still is in all classes, what rounding may have left of this one counts
+        lost = (ROUNDED * had.spreads.m2[lines] > held) & (left_over.n > 1) & (variance > 0)
         if lost.any():
             k, j = np.argwhere(lost)[0]
             label = left.schema.classes.tolist()[k]

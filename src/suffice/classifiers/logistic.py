@@ -300,7 +300,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_fitted(self) -> None:
         check_is_fitted(self)
-        if self.fitted_with_ != self._fixed():
+        if getattr(self, "fitted_with_", self._fixed()) != self._fixed():
             raise ValueError("lift and fit_intercept take effect when it is fitted: fit it again")
 
     def _information(self, X: Any, sample_weight: Any) -> Array:

@@ -75,8 +75,12 @@ def read_delimited(pl: Any, name: str, text: str, header: bool | None, delimiter
     start = [*islice((line for line in _lines(text, separator) if "".join(line).strip()), LINES), []]
     first, rest = start[0], start[1:-1]
     titled = _titled(first, rest, hints) if header is None else header
-    if header is None and not titled and not hints.untitled and _doubtful(first, rest):
-        note("note: line 1 was read as data; if it names the columns, use --header, and if not, --no-header")
+    if header is None and not titled and not hints.untitled:
+        titled = any(below and all(map(_is_number, below)) for _, below in _below_words(first, rest))
+        if titled:  # a word above nothing but numbers is a name, whatever stands beside it
+            note("note: line 1 was read as titles; if it is a row, use --no-header")
+        elif _doubtful(first, rest):
+            note("note: line 1 was read as data; if it names the columns, use --header, and if not, --no-header")
     names = _names(name, first, titled, hints)
     if len(names) > 1:
         text = without_blank_lines(text, separator)
@@ -113,8 +117,7 @@ def without_blank_lines(text: str, separator: str = ",") -> str:
 def _titled(first: list[str], rest: list[list[str]], hints: Hints) -> bool:
     """Say whether the first line names columns: those that are known, or else what looks like names.
 
-    The column before all others may have no name, if it counts the rows. One word above nothing but numbers is a
-    name, whatever stands beside it.
+    The column before all others may have no name, if it counts the rows.
     """
     counted = first[:1] == [""] and len(first) > 1 and any(line[:1] and line[0].isdigit() for line in rest[:1])
     titles = first[1:] if counted else first
@@ -126,9 +129,7 @@ def _titled(first: list[str], rest: list[list[str]], hints: Hints) -> bool:
     if hints.columns and cells.issuperset(hints.columns):
         return True
     plain = all(cell and not _is_number(cell) and len(cell) <= LONGEST_TITLE for cell in cells)
-    if plain and len(cells) == len(titles):
-        return True
-    return any(below and all(map(_is_number, below)) for _, below in _below_words(first, rest))
+    return plain and len(cells) == len(titles)
 
 
 def _doubtful(first: list[str], rest: list[list[str]]) -> bool:
@@ -140,7 +141,7 @@ def _below_words(first: list[str], rest: list[list[str]]) -> Iterator[tuple[str,
     """Yield each word of the first line, and the cells below it that are not empty."""
     for place, cell in enumerate(first):
         word = cell.strip()
-        if word not in EMPTY and not _is_number(word):
+        if word not in EMPTY and not _is_number(word) and not re.match(DATE, word):
             below = [line[place].strip() for line in rest if place < len(line)]
             yield word, [each for each in below if each not in EMPTY]
 

@@ -22,7 +22,7 @@ def read_table(name: str, header: bool | None = None, delimiter: str | None = No
     if not content.strip():
         raise UserError(f"{said(name)} is empty")
     kind, pl = kind_of(name, content), polars()
-    if kind in ("csv", "jsonl") and re.match(rb"\s*\[\s*[{\[]", content):
+    if kind in ("csv", "jsonl") and re.match(rb"\s*\[\s*\{", content):
         raise UserError(
             f"{said(name)} is one array of JSON; write an object a line (JSON lines): jq -c '.[]' {name} > new.jsonl"
         )

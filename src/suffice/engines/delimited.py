@@ -27,7 +27,7 @@ def read_csv(connection: Any, files: Sequence[str], together: Mapping[str, Any])
     """Return files of CSV as one table; what a column holds is what all of its cells are."""
     titles = [_first_line(connection, name) for name in files]
     separator = separator_of(titles[0])
-    check_names(next(csv.reader(titles, delimiter=separator)), files[0])
+    check_names(next(csv.reader(titles[:1], delimiter=separator)), files[0])
     # nothing is skipped: DuckDB would pass over lines that are shorter than those after them
     how = {"nullstr": list(EMPTY), "delim": separator, "header": True, "skip": 0, **together}
     return connection.read_csv(list(files), types=_kinds(connection, files, how), **how)
@@ -63,8 +63,11 @@ def _first_line(connection: Any, name: str) -> str:
         try:
             with gzip.open(name, "rb") if packed else open(name, "rb") as file:
                 first = file.readline()
-                while first.startswith(b"#"):
-                    first = file.readline()
+                while first.startswith(b"#"):  # a remark, unless it has as many cells as what follows: then titles
+                    after = file.readline()
+                    if _cells(first) >= _cells(after):
+                        break
+                    first = after
                 while packed and file.read(1 << 22):  # to its end, where it is said whether all of it is there
                     pass
         except (OSError, EOFError, zlib.error) as error:
@@ -72,6 +75,11 @@ def _first_line(connection: Any, name: str) -> str:
     if not first.strip():
         raise SourceError(f"{name!r} is empty")
     return first.decode("utf-8-sig", errors="replace").rstrip("\r\n")
+
+
+def _cells(line: bytes) -> int:
+    """Return how many cells a line has, at least."""
+    return max(line.count(separator.encode()) for separator in SEPARATORS) if line.strip() else 0
 
 
 def _kinds(connection: Any, files: Sequence[str], how: Mapping[str, Any]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 The arguments are alike throughout: ``x`` the rows, ``codes`` the class of each row, ``weights`` the
 weight of each row or None, ``partial`` narrow accumulators that are emptied into ``counts`` every
 ``limit`` rows, before they can overflow. An argument that is None takes its branch out of the
-compiled loop.
+compiled loop. Sums are rounded alike, compiled or not.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""First and second moments by class, in one read of the data."""
+"""First and second moments by class, in one read of the data; rounded alike, compiled or not."""
 
 from __future__ import annotations
 

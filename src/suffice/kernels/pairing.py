@@ -1,4 +1,4 @@
-"""Pairs of columns, counted by class."""
+"""Pairs of columns, counted by class: whole numbers, or sums of weights."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from inspect import signature
+from inspect import Parameter, signature
 from time import perf_counter
 from typing import Any
 
@@ -246,6 +246,15 @@ def _number(scorer: Any, score: Any) -> float:
         ) from None
 
 
+def _takes_weights(scorer: Any) -> bool:
+    """Say whether a function takes the weights of rows, as far as that can be known."""
+    try:
+        taken = signature(scorer).parameters
+    except (TypeError, ValueError):  # it is not written in Python
+        return True
+    return "sample_weight" in taken or any(its.kind is Parameter.VAR_KEYWORD for its in taken.values())
+
+
 def _check_callable(scorer: Any, model: Any, weights: dict[str, Any]) -> None:
     """Raise if a function cannot score: it wants a model, and the weights of rows if they have any."""
     name = getattr(scorer, "__name__", repr(scorer))
@@ -254,7 +263,7 @@ def _check_callable(scorer: Any, model: Any, weights: dict[str, Any]) -> None:
             f'scoring={name} wants a model for each row, and cv="loo" has none; name one of the scorers that '
             "scikit-learn knows, or use cv=LeaveOneOut()"
         )
-    if weights and "sample_weight" not in signature(scorer).parameters:
+    if weights and not _takes_weights(scorer):
         raise ValueError(f"scoring={name} takes no sample_weight, by which rows are to be scored: let it take one")
 
 

@@ -174,8 +174,8 @@ class FrameSheet(Sheet):
             labels = found.tolist()
         elif hasattr(native, "dictionary_encode"):  # pyarrow
             encoded = native.dictionary_encode().unify_dictionaries().combine_chunks()
-            codes, labels = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
-            codes, labels = _met(codes, labels)
+            codes = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
+            codes, labels = _met(codes, encoded.dictionary.to_pylist())
         elif hasattr(native, "replace_strict"):  # polars
             labels = native.drop_nulls().unique().to_list()
             codes = native.cast(str).replace_strict(labels, list(range(len(labels))), default=-1).to_numpy()

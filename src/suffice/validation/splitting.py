@@ -24,7 +24,7 @@ def splits_of(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Split]:
     if isinstance(cv, str):
         raise ValueError(f"cv={cv!r} is not known here; it is a number of folds, a splitter, or pairs of rows")
     pairs = check_cv(cv, labels, classifier=True).split(np.zeros(rows), labels, groups)
-    splits: list[Split] = [Rows(np.asarray(train), np.asarray(test)) for train, test in pairs]
+    splits: list[Split] = [Rows(_places(train, rows), _places(test, rows)) for train, test in pairs]
     if not splits:
         raise ValueError("cv has no splits: it is a number of folds, a splitter, or pairs of rows (train, test)")
     for place, split in enumerate(splits):
@@ -33,6 +33,14 @@ def splits_of(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Split]:
                 f"split {place} has {len(split.train)} rows to learn from and {len(split.test)} to predict"
             )
     return splits
+
+
+def _places(some: Any, rows: int) -> Array:
+    """Return places of rows as they are counted from the first; some may be counted from the last."""
+    places = np.asarray(some)
+    if len(places) and not (-rows <= places.min() and places.max() < rows):
+        raise ValueError(f"cv names row {places.max() if places.max() >= rows else places.min()}, and there are {rows}")
+    return places % rows if len(places) and places.min() < 0 else places
 
 
 def check_weights(splits: list[Split], weights: Array | None) -> None:
