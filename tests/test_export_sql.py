@@ -492,10 +492,14 @@ def test_the_gamma_function_has_its_digits(dialect: str, ask: Asked) -> None:
         assert np.abs(said.iloc[:, 0].to_numpy(float) - log_rising(np.array(a), np.array(x))).max() < 2e-8
 
 
-def test_how_long_a_statement_is_does_not_depend_on_what_was_asked_before() -> None:
+def test_how_long_a_statement_is_does_not_depend_on_what_was_asked_before(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
-    y = np.arange(60) % 20
-    model = GaussianNB().fit(rng.normal(size=(60, 1500)) + y[:, None], y)
+    y = np.arange(60) % 3
+    model = GaussianNB().fit(rng.normal(size=(60, 10)) + y[:, None], y)
+    monkeypatch.setattr("suffice.export.sql.MOST_NUMBERS", 61)  # means, variances and what is added to them
     before = model.to_sql("duckdb")
-    model.predict(rng.normal(size=(5, 1500)))
+    model.predict(rng.normal(size=(5, 10)))
     assert model.to_sql("duckdb") == before
+    monkeypatch.setattr("suffice.export.sql.MOST_NUMBERS", 60)
+    with pytest.raises(ExportError, match="61 numbers"):
+        model.to_sql("duckdb")

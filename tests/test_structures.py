@@ -69,7 +69,7 @@ def model(structure: Any, **settings: Any) -> BayesClassifier:
 
 @pytest.mark.filterwarnings("ignore:.*combination of levels")
 @every_structure
-@settings(max_examples=20)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_laws_of_sums_hold_for_every_structure(structure: Any, data: st.DataObject) -> None:
     X, y = example(rows=40, seed=data.draw(st.integers(0, 1000)), holes=data.draw(st.sampled_from([0.0, 0.2])))
