@@ -20,11 +20,9 @@ from suffice import store
 from suffice.engines import memory
 from suffice.schema import Array, Columns, merged_classes
 from suffice.tables import Block, Table, Target, as_block, as_labels
-from suffice.tallies import CoMoments, Moments, Statistic, Tally
+from suffice.tallies import Statistic, Tally
+from suffice.tallies.rounding import lost_in_rounding
 from suffice.validation.folds import HeldOut, Run, Split, Trained, runs, trained
-
-# A sum of squares of which all but this share is forgotten has no more than six digits left.
-ROUNDED = 1e-10
 
 
 class Learner(BaseEstimator):  # type: ignore[misc]
@@ -172,8 +170,14 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         self : object
         """
         left = self._without(X, y, sample_weight)
-        if len(left.class_count):
-            _tell_of_rounding(self.tally_, left)
+        lost = lost_in_rounding(self.tally_, left) if len(left.class_count) else None
+        if lost is not None:
+            warnings.warn(
+                f"of {lost[0]} in class {lost[1]!r} so much was forgotten that its spread is lost in rounding: "
+                "fit again on the rows that stay",
+                UserWarning,
+                stacklevel=2,
+            )
         self.tally_ = left
         return self
 
@@ -287,29 +291,6 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     @property
     def _statistic(self) -> Statistic:
         return self._learned().statistics[0]
-
-
-def _tell_of_rounding(known: Tally, left: Tally) -> None:
-    """Warn where so much of a spread was forgotten that what is left of it are the last digits of what it was."""
-    lines = np.searchsorted(known.schema.classes, left.schema.classes)
-    for block, had, has in zip(left.schema.blocks, known.statistics, left.statistics, strict=True):
-        if not isinstance(had, (Moments, CoMoments)) or not isinstance(has, (Moments, CoMoments)):
-            continue
-        left_over, whole = has.spreads, has.pooled()
-        variance = np.where(whole.n > 0, whole.m2 / np.maximum(whole.n, 1e-300), 0.0)
-        held = np.maximum(left_over.m2, left_over.n * variance)
-        # beside what the column still is in all classes, what rounding may have left of this one counts
-        lost = (ROUNDED * had.spreads.m2[lines] > held) & (left_over.n > 1) & (variance > 0)
-        if lost.any():
-            k, j = np.argwhere(lost)[0]
-            label = left.schema.classes.tolist()[k]
-            warnings.warn(
-                f"of {block.name(int(j))} in class {label!r} so much was forgotten that its spread is lost in "
-                "rounding: fit again on the rows that stay",
-                UserWarning,
-                stacklevel=3,
-            )
-            return
 
 
 def checked_decay(decay: float) -> float:

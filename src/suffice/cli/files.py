@@ -50,7 +50,7 @@ def stays_where_it_is(name: str) -> bool:
 
 def name_at(column: str, name: str) -> str:
     """Return the name of a column of a table that is learned where it is, by its name or by its place."""
-    if not _is_number(column):
+    if not _is_whole(column):
         return column
     from suffice.engines.opening import opened
 
@@ -60,7 +60,7 @@ def name_at(column: str, name: str) -> str:
     return names[place] if column not in names and -len(names) <= place < len(names) else column
 
 
-def _is_number(column: str) -> bool:
+def _is_whole(column: str) -> bool:
     digits = column.removeprefix("-")
     return digits.isascii() and digits.isdecimal()
 
@@ -69,7 +69,7 @@ def target_of(frame: Any, target: str, name: str) -> str:
     """Return the name of a column, which goes by its name or by its place (0, 1, …, −1), or say which is nearest."""
     if target in frame.columns:
         return target
-    if _is_number(target) and -len(frame.columns) <= int(target) < len(frame.columns):
+    if _is_whole(target) and -len(frame.columns) <= int(target) < len(frame.columns):
         return str(frame.columns[int(target)])
     near = get_close_matches(target, frame.columns, 1, 0.4)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {few(frame.columns)}"

@@ -18,12 +18,10 @@ from suffice.classifiers.learner import checked_decay
 from suffice.progress import Progress
 from suffice.schema import Array
 from suffice.tables import as_labels
-from suffice.tallies import Moments, Tally
+from suffice.tallies import CoMoments, Moments
+from suffice.tallies.rounding import has_few_digits
 from suffice.validation.assessing import Assessment, assessed
 from suffice.validation.predicting import adds_up
-
-# If of a sum of squares less than this is left, too few of its digits are right, and it is taken anew.
-LEAST_LEFT = 1e-6
 
 
 def batches(X: Any, y: Any, size: Any = 100) -> Iterator[tuple[Any, Any]]:
@@ -106,8 +104,8 @@ class Window:
             self.model.tally_ = self.model._without(X, y, weights)
         self.count -= rows
         self.left += rows
-        rounds = any(isinstance(its, Moments) or hasattr(its, "scatter") for its in before.statistics)
-        if rounds and self.count and (self.left >= self.rows or _few_digits(before, self.model.tally_)):
+        rounds = any(isinstance(its, (Moments, CoMoments)) for its in before.statistics)
+        if rounds and self.count and (self.left >= self.rows or has_few_digits(before, self.model.tally_)):
             self._anew()
 
     def _anew(self) -> None:
@@ -117,17 +115,6 @@ class Window:
             fresh.partial_fit(X, y, sample_weight=weights)
         self.model.tally_ = fresh.tally_.trimmed(fresh.tally_.class_count > 0)
         self.left = 0
-
-
-def _few_digits(before: Tally, after: Tally) -> bool:
-    """Say whether a sum of squares has become so small beside what it was that its digits are those of rounding."""
-    if len(before.class_count) != len(after.class_count):
-        return True
-    for had, has in zip(before.statistics, after.statistics, strict=True):
-        squares = [getattr(getattr(its, "spreads", its), "m2", None) for its in (had, has)]
-        if squares[0] is not None and bool(np.any(squares[1] < LEAST_LEFT * squares[0])):
-            return True
-    return False
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,12 @@ from suffice.engines import memory
 from suffice.schema import Array, Schema
 from suffice.tables import Block, Table, Target
 from suffice.tallies import Counts, Moments, Statistic, Tally, rounded
+from suffice.tallies.rounding import LEAST_LEFT
 
 Held = TypeVar("Held", bound=Statistic)
 
 # So many numbers of sums at a time: they stay in the cache; and so many times until it is said how far it has come.
 CHUNK, AT_ONCE = 1 << 17, 16
-
-# A row that has all but this share of a sum of squares would leave too few digits of it.
-LEAST_LEFT = 1e-6
 
 
 @dataclass(frozen=True)
