@@ -17,8 +17,10 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.mixture import GaussianMixture
 
-from suffice import Averaged, BayesClassifier, Chain, GaussianDiscriminant, MixtureClassifier, Tree, scans
-from suffice.tables import Coded, Table, Target
+from suffice import Averaged, BayesClassifier, Chain, GaussianDiscriminant, MixtureClassifier, Tree
+from suffice.blocks import Coded
+from suffice.data import Table, Target
+from suffice.statistics import scan
 from tables import folder, read, ten_fold
 from timing import least
 
@@ -70,7 +72,7 @@ def digits(data: Path) -> None:
     sizes = np.full(784, 2)
     by_class = [bits[y == k].astype(np.float32) for k in range(10)]
     floor = least(lambda: [rows.T @ rows for rows in by_class])
-    print(f"pair counts of 784 bits: {least(lambda: scans.pairs(part, sizes)) / floor:.2f} x ten matrix products")
+    print(f"pair counts of 784 bits: {least(lambda: scan.pairs(part, sizes)) / floor:.2f} x ten matrix products")
 
     rows, new = X.astype(np.float64), Z.astype(np.float64)
     full = GaussianDiscriminant(shrinkage=0.7).fit(rows, y)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import suffice
-from suffice.kernels import compiling
+from suffice.kernels import compiler
 
 settings.register_profile(
     "suffice", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -93,7 +93,7 @@ def example(case: Case, rows: int = 300, columns: int = 7, classes: int = 3, see
 @pytest.fixture(params=["compiled", "uncompiled"])
 def kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Run the test once with every kernel compiled and once with none."""
-    monkeypatch.setattr(compiling, "PATIENCE", 0 if request.param == "compiled" else 10**18)
+    monkeypatch.setattr(compiler, "PATIENCE", 0 if request.param == "compiled" else 10**18)
     return request.param
 
 

@@ -17,7 +17,7 @@ import pytest
 import spark as starting
 import suffice
 from suffice import BayesClassifier
-from suffice.engines import spark as engine
+from suffice.data.engines import spark as engine
 from test_engines import FAMILIES, MODELS, TABLES, assert_same_sums, far_from_zero, mixed
 from test_scoring import model_of, rows_of
 
@@ -164,7 +164,7 @@ import json, os, sys
 from pathlib import Path
 from pyspark.sql import SparkSession
 from suffice import BayesClassifier
-from suffice.engines import clusters, spark as engine
+from suffice.data.engines import spark_waiting, spark as engine
 
 url, folder = sys.argv[1], Path(sys.argv[2])
 
@@ -190,7 +190,7 @@ def tally(source, request, count=engine.SparkSource.tally):
 
 rows = spark.read.parquet(str(folder / "rows.parquet")).repartition(16)
 rows = rows.mapInArrow(slowly, rows.schema)
-engine.SparkSource.tally, clusters.PATIENCE = tally, 6
+engine.SparkSource.tally, spark_waiting.PATIENCE = tally, 6
 for _ in range(2):
     model = BayesClassifier()
     try:

@@ -16,7 +16,7 @@ from conftest import Case, every_case, example
 from suffice import BayesClassifier, Chain, GaussianDiscriminant, Tree
 from suffice.families.family import Parameters
 from suffice.structures.covariances import KINDS
-from test_selection import mixed
+from test_evaluation import mixed
 
 
 def assert_sums(model: Any, X: Any) -> Any:

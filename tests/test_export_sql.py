@@ -35,9 +35,9 @@ from suffice import (
     PoissonNB,
     Tree,
 )
-from suffice.export import DIALECTS, ExportError, trees
-from suffice.export.independent import _log_rising
-from suffice.export.terms import total
+from suffice.export import DIALECTS, ExportError, sql_tree
+from suffice.export.sql_columns import _log_rising
+from suffice.export.sql_terms import total
 from suffice.families.family import log_rising
 
 RUN = ("duckdb", "sqlite", "postgres")
@@ -346,7 +346,7 @@ def test_many_gaussian_columns_are_known_of_complete_rows_and_of_empty_ones(dial
 def test_large_trees_do_not_know_rows_that_miss_a_parent(
     dialect: str, ask: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trees, "MOST_MESSAGES", 0)
+    monkeypatch.setattr(sql_tree, "MOST_MESSAGES", 0)
     model, rows, proba = fitted("tree-mean")
     said = ask(dialect, model.to_sql(dialect), rows)[[f"p({label})" for label in model.classes_]].to_numpy(float)
     known = ~np.isnan(said).any(axis=1)
@@ -496,10 +496,10 @@ def test_how_long_a_statement_is_does_not_depend_on_what_was_asked_before(monkey
     rng = np.random.default_rng(0)
     y = np.arange(60) % 3
     model = GaussianNB().fit(rng.normal(size=(60, 10)) + y[:, None], y)
-    monkeypatch.setattr("suffice.export.sql.MOST_NUMBERS", 61)  # means, variances and what is added to them
+    monkeypatch.setattr("suffice.export.sql_query.MOST_NUMBERS", 61)  # means, variances and what is added to them
     before = model.to_sql("duckdb")
     model.predict(rng.normal(size=(5, 10)))
     assert model.to_sql("duckdb") == before
-    monkeypatch.setattr("suffice.export.sql.MOST_NUMBERS", 60)
+    monkeypatch.setattr("suffice.export.sql_query.MOST_NUMBERS", 60)
     with pytest.raises(ExportError, match="61 numbers"):
         model.to_sql("duckdb")

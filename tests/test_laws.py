@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import suffice
 from conftest import CASES, Case, assert_same_model, assert_same_scores, every_case, example, tables
-from suffice.kernels import compiling
+from suffice.kernels import compiler
 
 
 @every_case
@@ -110,7 +110,7 @@ def test_compiled_equals_uncompiled(case: Case, monkeypatch: pytest.MonkeyPatch)
     for sample_weight in (None, weights):
         said = []
         for patience in (0, 10**18):
-            monkeypatch.setattr(compiling, "PATIENCE", patience)
+            monkeypatch.setattr(compiler, "PATIENCE", patience)
             model = case.ours().fit(X, y, sample_weight)
             said.append((model.tally_, model.predict_joint_log_proba(X), model.predict_log_proba(X), model.predict(X)))
         assert said[0][0] == said[1][0]

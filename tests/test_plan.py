@@ -16,8 +16,8 @@ from scipy import stats
 
 from conftest import assert_same_scores
 from suffice import BayesClassifier
-from suffice.bins import PSEUDO_COUNT, Ordered, _told_by_bins, _told_by_gaussian, mdl, quantiles
-from suffice.plan import Facts, family_of
+from suffice.data.cuts import PSEUDO_COUNT, Ordered, _told_by_bins, _told_by_gaussian, mdl, quantiles
+from suffice.data.plan import Facts, family_of
 
 ROWS = 120
 
@@ -294,7 +294,7 @@ def test_numbers_next_to_each_other_can_be_cut() -> None:
 
 
 def test_a_wide_table_is_cut_by_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    import suffice.plan as plan
+    import suffice.data.plan as plan
 
     monkeypatch.setattr(plan, "SAMPLE", 500)
     rng = np.random.default_rng(0)

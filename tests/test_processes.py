@@ -134,14 +134,14 @@ def test_a_model_travels(case: Case) -> None:
 
 def test_where_nothing_can_be_cached(tmp_path: Path) -> None:
     """A read-only installation still compiles."""
-    from suffice.kernels import compiling
+    from suffice.kernels import compiler
 
     def source(x: np.ndarray) -> float:
         return x[0]
 
     locals_only = eval("lambda x: x[0] + 1.0")  # a source that is in no file
-    assert compiling.compiled(locals_only, set())(np.ones(1)) == 2.0
-    assert compiling.compiled(source, set())(np.ones(1)) == 1.0
+    assert compiler.compiled(locals_only, set())(np.ones(1)) == 2.0
+    assert compiler.compiled(source, set())(np.ones(1)) == 1.0
 
 
 def test_the_demo_shows_the_digits() -> None:

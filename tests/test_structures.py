@@ -382,7 +382,7 @@ def test_pairs_of_bits_equal_pairs_of_levels(kernels: str) -> None:
 
 
 def test_much_is_said_before_much_is_allocated(monkeypatch: pytest.MonkeyPatch) -> None:
-    import suffice.engines.memory as memory
+    import suffice.data.engines.memory as memory
 
     bits = np.random.default_rng(0).random((30, 3000)) < 0.5
     monkeypatch.setattr(memory, "tally", lambda *_: (_ for _ in ()).throw(MemoryError))

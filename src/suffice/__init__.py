@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from suffice.classifiers.poisson import PoissonNB
     from suffice.distributions.discrete import Bernoulli, Categorical, Multinomial, Poisson
     from suffice.distributions.gaussian import Gaussian
+    from suffice.evaluation.comparison import compare
+    from suffice.evaluation.cross_validation import cross_validate
+    from suffice.evaluation.streams import Window, batches, prequential
     from suffice.parallel import get_threads, set_threads, threads
     from suffice.priors import Beta, Dirichlet, Flat, Gamma, MEstimate, NormalInverseGamma, NormalInverseWishart, Prior
     from suffice.schema import Text
-    from suffice.selection.comparison import compare
-    from suffice.selection.cross_validation import cross_validate
-    from suffice.selection.streams import Window, batches, prequential
+    from suffice.statistics import CoMoments, Counts, Moments, PairCounts, Tally
     from suffice.store import load
     from suffice.structures import Averaged, Chain, Full, Joint, Tree
-    from suffice.tallies import CoMoments, Counts, Moments, PairCounts, Tally
 
 __version__ = "0.1.0"
 
@@ -108,12 +108,12 @@ _HOMES = {
         "Prior",
     ),
     "suffice.schema": ("Text",),
-    "suffice.selection.comparison": ("compare",),
-    "suffice.selection.cross_validation": ("cross_validate",),
-    "suffice.selection.streams": ("Window", "batches", "prequential"),
+    "suffice.evaluation.comparison": ("compare",),
+    "suffice.evaluation.cross_validation": ("cross_validate",),
+    "suffice.evaluation.streams": ("Window", "batches", "prequential"),
     "suffice.store": ("load",),
     "suffice.structures": ("Averaged", "Chain", "Full", "Joint", "Tree"),
-    "suffice.tallies": ("CoMoments", "Counts", "Moments", "PairCounts", "Tally"),
+    "suffice.statistics": ("CoMoments", "Counts", "Moments", "PairCounts", "Tally"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -14,9 +14,9 @@ from suffice.classifiers.bayes import BayesClassifier
 from suffice.classifiers.bernoulli import BernoulliNB
 from suffice.classifiers.discriminant import GaussianDiscriminant
 from suffice.classifiers.mixture import MixtureClassifier
+from suffice.evaluation.comparison import compare
 from suffice.report import write
 from suffice.schema import Array
-from suffice.selection.comparison import compare
 from suffice.store import check_place
 
 SHADES = " .:-=+*#%@"

@@ -19,7 +19,7 @@ from suffice.families import Family
 from suffice.families.family import Beliefs, Parameters
 from suffice.priors import Prior, for_columns
 from suffice.schema import Array, Columns
-from suffice.tallies import Statistic
+from suffice.statistics import Statistic
 
 Rule = Callable[[Family, Columns, Statistic, Any], Parameters]
 

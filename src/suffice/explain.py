@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from suffice.blocks import Block, Sparse
 from suffice.model import Model
 from suffice.schema import Array, Columns, Words
 from suffice.structures.conditionals import told_by_levels
-from suffice.tables import Block, Sparse
 
 SPOKEN = 5  # features that a sentence names
 

@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
+from suffice.blocks import Block, Dense, Gappy
 from suffice.estimation import RULES
 from suffice.families.bernoulli import Bernoulli, BernoulliParameters
 from suffice.families.family import Parameters
 from suffice.families.gaussian import Gaussian, GaussianParameters
-from suffice.families.together import GaussianTogether
+from suffice.families.multivariate_gaussian import GaussianTogether
 from suffice.schema import Array, Columns
+from suffice.statistics import CoMoments, Counts, Moments, Statistic, rounded
 from suffice.structures import Full
 from suffice.structures.covariances import PAIRED
-from suffice.tables import Block, Dense, Gappy
-from suffice.tallies import CoMoments, Counts, Moments, Statistic, rounded
 
 LLOYD_STEPS = 10
 LIFTED = 1 << 25

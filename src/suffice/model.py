@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from suffice import decision
-from suffice.engines import memory
+from suffice.blocks import Block
+from suffice.data.engines import memory
 from suffice.families.family import Parameters
 from suffice.schema import Array, Columns
-from suffice.tables import Block
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 
 from suffice.decision import calibration, reliability
-from suffice.families import bernoulli, gaussian, subspace, together
+from suffice.families import bernoulli, gaussian, multivariate_gaussian, subspace
 from suffice.logistic.forms import LinearForm
 from suffice.mixtures import Mixture
 from suffice.priors import priors
 from suffice.schema import Array, codings, columns, schema
+from suffice.statistics import CoMoments, Counts, Moments, PairCounts, Tally
 from suffice.structures import Averaged, Chain, Full, Joint, Naive, Tree
-from suffice.tallies import CoMoments, Counts, Moments, PairCounts, Tally
 
 FORMAT = 2  # of 1 the digest is of the arrays alone
 CLASSIFIERS = (
@@ -49,7 +49,12 @@ STORED: tuple[type[Any], ...] = (
     *(Naive, Chain, Tree, Averaged, Full, Joint),
     *(calibration.Calibration, calibration.Temperature, calibration.Vector, calibration.Isotonic),
     *(reliability.Reliability, LinearForm, Mixture),
-    *(bernoulli.BernoulliParameters, gaussian.GaussianParameters, together.GaussianTogether, subspace.Subspace),
+    *(
+        bernoulli.BernoulliParameters,
+        gaussian.GaussianParameters,
+        multivariate_gaussian.GaussianTogether,
+        subspace.Subspace,
+    ),
 )
 KINDS = {kind.__name__: kind for kind in STORED}
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from suffice.engines.source import SAMPLE, Request, Source
-from suffice.plan import MOST_LEVELS, facts_of, family_of
-from suffice.tables import as_sheet, missing_labels, split_frame, stacked
-from suffice.tallies import Tally
+from suffice.data import as_sheet, missing_labels, split_frame, stacked
+from suffice.data.engines.source import SAMPLE, Request, Source
+from suffice.data.plan import MOST_LEVELS, facts_of, family_of
+from suffice.statistics import Tally
 
 RARE = 1000  # rows in which a column holds something, if it is empty in the sample
 

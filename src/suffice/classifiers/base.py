@@ -17,8 +17,8 @@ from suffice.families.family import plain_rows
 from suffice.logistic.forms import LinearForm
 from suffice.model import Model
 from suffice.schema import Array
+from suffice.statistics import Tally
 from suffice.structures import Subject
-from suffice.tallies import Tally
 
 # How many probabilities are drawn at once for an interval: the rows are taken a few at a time.
 DRAWN_CELLS = 1 << 22

@@ -10,21 +10,21 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import StrOptions
 
-from suffice.bins import CUTTERS
 from suffice.classifiers.afar import learned_from
 from suffice.classifiers.choosing import PRIORS, best_of, structures_for
 from suffice.classifiers.tabled import TabledClassifier
-from suffice.engines.opening import opened
+from suffice.data import check_table, split_frame
+from suffice.data.column_names import few
+from suffice.data.cuts import CUTTERS
+from suffice.data.engines.open_source import opened
+from suffice.data.plan import NUMERIC
 from suffice.estimation import RULES, posterior
 from suffice.families import FAMILIES, Family
 from suffice.families.complement import Complement
-from suffice.plan import NUMERIC
 from suffice.priors import by_name
 from suffice.schema import Columns, Levels, Words
+from suffice.statistics import Tally
 from suffice.structures import STRUCTURES, Chain, Structure
-from suffice.tables import check_table, split_frame
-from suffice.tables.names import few
-from suffice.tallies import Tally
 
 
 class BayesClassifier(TabledClassifier):

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
+from suffice.blocks import Block
 from suffice.classifiers.discrete import DiscreteNB, FeatureCounts
 from suffice.families.bernoulli import Bernoulli, BernoulliParameters
 from suffice.schema import Array, Columns
-from suffice.tables import Block
 
 
 class BernoulliNB(FeatureCounts, DiscreteNB):

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval
 from suffice.classifiers.discrete import DiscreteNB
 from suffice.families.categorical import Categorical, CategoricalParameters
 from suffice.schema import Array, Columns, Schema
-from suffice.tallies import Counts, Tally
+from suffice.statistics import Counts, Tally
 
 
 class CategoricalNB(DiscreteNB):

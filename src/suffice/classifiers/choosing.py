@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from suffice.data import Sheet, SparseSheet, encode, weights_of
+from suffice.folds.shared_pass import scores_of
+from suffice.folds.splits import most_folds
 from suffice.structures.averaged import MOST_COLUMNS
-from suffice.tables import Sheet, SparseSheet, encode, weights_of
-from suffice.validation.comparing import scores_of
-from suffice.validation.splitting import most_folds
 
 PRIORS = (0.05, 0.5, 5.0)
 

@@ -13,7 +13,7 @@ from suffice import decision
 from suffice.classifiers.base import TallyClassifier
 from suffice.estimation import RULES
 from suffice.schema import Array
-from suffice.tallies import Counts, Tally
+from suffice.statistics import Counts, Tally
 
 LEAST_ALPHA = 1e-10
 

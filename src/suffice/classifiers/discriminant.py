@@ -14,19 +14,20 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array
 
 from suffice import decision
+from suffice.blocks import Block, Dense
 from suffice.classifiers.base import TallyClassifier
 from suffice.classifiers.settled import settled
+from suffice.data import Target
 from suffice.estimation import RULES
 from suffice.families.gaussian import Gaussian, nothing_left
+from suffice.families.multivariate_gaussian import GaussianTogether
 from suffice.families.subspace import Subspace
-from suffice.families.together import GaussianTogether
 from suffice.model import Model
 from suffice.priors import positive
 from suffice.schema import Array, Columns
+from suffice.statistics import CoMoments, Moments, Tally
 from suffice.structures import Full
 from suffice.structures.covariances import KINDS, PAIRED, check_prior, n_parameters
-from suffice.tables import Block, Dense, Target
-from suffice.tallies import CoMoments, Moments, Tally
 
 
 class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TallyClassifier):  # type: ignore[misc]

@@ -8,17 +8,18 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from suffice import decision
+from suffice.blocks import Block
 from suffice.classifiers.learner import Learner, comparable
+from suffice.data import Table, Target
 from suffice.estimation import chosen, log_evidence, posterior
 from suffice.families import Family
-from suffice.families.together import SingularError
+from suffice.families.multivariate_gaussian import SingularError
+from suffice.folds.leave_one_out import chunks, left_out
 from suffice.model import Model
 from suffice.parallel import spread
 from suffice.schema import Array, Columns, Schema
+from suffice.statistics import Tally
 from suffice.structures import STRUCTURES, Naive, Structure, Subject
-from suffice.tables import Block, Table, Target
-from suffice.tallies import Tally
-from suffice.validation.leaving_out import chunks, left_out
 
 # The model of each classifier, with the tally and the settings it was estimated from. Kept beside
 # the classifiers, not in them: it is no state of theirs, only work not to be done twice.

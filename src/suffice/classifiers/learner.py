@@ -17,12 +17,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
 from suffice import store
-from suffice.engines import memory
+from suffice.blocks import Block
+from suffice.data import Table, Target, as_block, as_labels
+from suffice.data.engines import memory
+from suffice.folds.training_sums import HeldOut, Run, Split, Trained, runs, trained
 from suffice.schema import Array, Columns, merged_classes
-from suffice.tables import Block, Table, Target, as_block, as_labels
-from suffice.tallies import Statistic, Tally
-from suffice.tallies.rounding import lost_in_rounding
-from suffice.validation.folds import HeldOut, Run, Split, Trained, runs, trained
+from suffice.statistics import Statistic, Tally
+from suffice.statistics.cancellation import lost_in_rounding
 
 
 class Learner(BaseEstimator):  # type: ignore[misc]

@@ -18,12 +18,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from suffice import store
+from suffice.data import Target, as_block, weights_of
 from suffice.logistic.forms import LinearForm
 from suffice.logistic.lift import LIFTS, lifted, names
 from suffice.logistic.loss import Problem
 from suffice.logistic.solver import Solution, generative_start, newton, standard_errors, tempered
 from suffice.schema import Array
-from suffice.tables import Target, as_block, weights_of
 
 # Where the Hessian takes no more steps than this it is kept, for standard errors.
 CHEAP = 1 << 29

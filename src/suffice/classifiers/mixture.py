@@ -14,18 +14,19 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from threadpoolctl import threadpool_limits
 
 from suffice import decision
+from suffice.blocks import Block, Dense
 from suffice.classifiers.base import TallyClassifier
 from suffice.classifiers.settled import settled
+from suffice.data import Target
 from suffice.families import FAMILIES, Family
-from suffice.families.together import SingularError
+from suffice.families.multivariate_gaussian import SingularError
 from suffice.mixtures import Bernoullis, Gaussians, Kind, Mixture, MixtureParameters, mixture, rows_of
 from suffice.model import Model
 from suffice.parallel import spread
 from suffice.progress import Progress
 from suffice.schema import Array, Columns
+from suffice.statistics import Tally
 from suffice.structures.covariances import KINDS
-from suffice.tables import Block, Dense, Target
-from suffice.tallies import Tally
 
 
 class MixtureClassifier(TallyClassifier):

@@ -12,13 +12,13 @@ from sklearn.utils._param_validation import StrOptions
 
 from suffice import decision
 from suffice.classifiers.estimator import Estimator
+from suffice.data import encode, weights_of
 from suffice.decision.calibration import MAPS, Calibration
 from suffice.decision.costs import cheapest, cost_matrix, rejected
+from suffice.folds.held_out import predictions
+from suffice.folds.splits import most_folds
 from suffice.schema import Array
-from suffice.tables import encode, weights_of
-from suffice.tallies import Tally
-from suffice.validation.predicting import predictions
-from suffice.validation.splitting import most_folds
+from suffice.statistics import Tally
 
 
 class Predictor(ClassifierMixin, Estimator):  # type: ignore[misc]

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from suffice.engines.opening import opened
-from suffice.engines.source import Scored
+from suffice.data import beside, matched, only, share_name
+from suffice.data.column_names import column_name, names_of, renamed
+from suffice.data.engines.open_source import opened
+from suffice.data.engines.source import Scored
 from suffice.export.dialects import dialect_of
-from suffice.tables import beside, matched, only, share_name
-from suffice.tables.names import column_name, names_of, renamed
 
 
 @dataclass(frozen=True)

@@ -10,28 +10,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from suffice.blocks import Block, Coded
 from suffice.classifiers.base import TallyClassifier
 from suffice.classifiers.learner import comparable
-from suffice.engines import memory
-from suffice.plan import NUMERIC, planned
+from suffice.data import FrameSheet, Sheet, SparseSheet, Table, Target, as_sheet, decoded, matched, read, recoded
+from suffice.data.engines import memory
+from suffice.data.plan import NUMERIC, planned
+from suffice.folds.training_sums import Run, Trained, trained
 from suffice.schema import Array, Columns, Cuts, Features, Schema
+from suffice.statistics import Tally
 from suffice.structures import Joint, backed_off, without_combinations
-from suffice.tables import (
-    Block,
-    Coded,
-    FrameSheet,
-    Sheet,
-    SparseSheet,
-    Table,
-    Target,
-    as_sheet,
-    decoded,
-    matched,
-    read,
-    recoded,
-)
-from suffice.tallies import Tally
-from suffice.validation.folds import Run, Trained, trained
 
 Plan = tuple[tuple[Columns, ...], Features]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from suffice.cli.formats import said
 from suffice.cli.words import UserError, note
-from suffice.tables import EMPTY
+from suffice.data import EMPTY
 
 DELIMITERS = ",;\t|"
 NAMED = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}

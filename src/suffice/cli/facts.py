@@ -6,7 +6,7 @@ from typing import Any
 
 from suffice.cli import words
 from suffice.cli.matching import target_name, weight_name
-from suffice.tables import spoken
+from suffice.data import spoken
 
 CALIBRATED = (("log-loss", "log_loss"), ("calibration error", "error"))
 

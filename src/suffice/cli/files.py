@@ -52,7 +52,7 @@ def name_at(column: str, name: str) -> str:
     """Return the name of a column of a table that is learned where it is, by its name or by its place."""
     if not _is_whole(column):
         return column
-    from suffice.engines.opening import opened
+    from suffice.data.engines.open_source import opened
 
     far = opened(name)
     names = far.names if far is not None else ()

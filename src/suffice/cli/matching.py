@@ -8,8 +8,8 @@ from typing import Any
 from suffice.cli.delimited import Hints
 from suffice.cli.files import target_of, untitled
 from suffice.cli.words import UserError, note
+from suffice.data import spoken
 from suffice.schema import Combinations, Levels, Words
-from suffice.tables import spoken
 
 
 def hints_of(model: Any, target: str | None = None, weight: str | None = None, labelled: bool = True) -> Hints:

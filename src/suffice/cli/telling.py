@@ -16,7 +16,7 @@ from suffice.cli.formats import check_place, write_table
 from suffice.cli.matching import rows_for
 from suffice.cli.opening import Source, check_able, load, saved, split
 from suffice.cli.words import UserError
-from suffice.tables import share_name, spoken
+from suffice.data import share_name, spoken
 
 
 def predict(name: str, source: Source, output: str, proba: bool, keep: bool, reject_below: float | None) -> None:
@@ -44,7 +44,7 @@ def predict(name: str, source: Source, output: str, proba: bool, keep: bool, rej
 def evaluate(name: str, source: Source, target: str | None, drop: bool, json: bool) -> None:
     """Say how good a model is on rows with labels."""
     from suffice.decision.reliability import Reliability
-    from suffice.validation.assessing import assessed, wilson
+    from suffice.folds.assessment import assessed, wilson
 
     model = load(name)
     X, y = split(model, source, target, drop)
@@ -84,7 +84,7 @@ def evaluate(name: str, source: Source, target: str | None, drop: bool, json: bo
 
 def compare(source: Source, target: str, cv: int, output: str | None, drop: bool, json: bool) -> None:
     """Say which structure, rule and prior predicts best."""
-    from suffice.selection.comparison import compare as compared
+    from suffice.evaluation.comparison import compare as compared
 
     check_place(output or "-")
     frame = source.read(Hints((target,)))

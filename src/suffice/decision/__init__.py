@@ -1,6 +1,6 @@
 """From log joint probabilities to a decision: class priors, posteriors, calibration, costs, the right to abstain."""
 
-from suffice.decision.posteriors import (
+from suffice.decision.class_prior import (
     class_prior,
     drawn_class_prior,
     empirical_prior,

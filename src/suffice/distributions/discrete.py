@@ -16,7 +16,7 @@ from suffice.families.categorical import CategoricalParameters
 from suffice.families.family import Beliefs, log_rising
 from suffice.priors import checked_sums, numbers
 from suffice.schema import Array, Columns
-from suffice.tallies import Counts
+from suffice.statistics import Counts
 
 
 class Bernoulli(Distribution):

@@ -15,7 +15,7 @@ from suffice.families import Family
 from suffice.families.family import Beliefs
 from suffice.priors import numbers
 from suffice.schema import Array, Columns
-from suffice.tallies import Statistic
+from suffice.statistics import Statistic
 
 DRAWS = 20_000
 TAIL = np.array([1e-15, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 0.01, 0.05, 0.15, 0.3])

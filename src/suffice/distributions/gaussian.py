@@ -14,10 +14,10 @@ from suffice.estimation import RULES
 from suffice.families import FAMILIES
 from suffice.families.family import Beliefs
 from suffice.families.gaussian import StudentT
-from suffice.families.multivariate import Multivariate
+from suffice.families.normal_inverse_wishart import Multivariate
 from suffice.priors import LARGEST, numbers
 from suffice.schema import Array, Columns
-from suffice.tallies import CoMoments, Moments
+from suffice.statistics import CoMoments, Moments
 
 
 class GaussianPosterior(NamedTuple):

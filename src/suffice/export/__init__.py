@@ -48,6 +48,6 @@ def to_sql(
         import sqlglot  # noqa: F401
     except ImportError:
         raise ImportError("SQL is written through sqlglot: pip install 'suffice[sql]'") from None
-    from suffice.export.sql import written
+    from suffice.export.sql_query import written
 
     return written(model, classes, dialect, table, calibration, present)

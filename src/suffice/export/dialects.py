@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from suffice.engines.source import NoSqlError
+from suffice.data.engines.source import NoSqlError
 
 
 class ExportError(NoSqlError):

@@ -10,14 +10,13 @@ import numpy as np
 from scipy import stats
 from scipy.special import betaln
 
-from suffice import scans
+from suffice.blocks import Block, Dense, Part
 from suffice.families.family import Beliefs, Family, Parameters, drawn_weights, guarded, log_ratio, plain_rows, proper
-from suffice.families.linear import Linear
-from suffice.kernels import scoring
+from suffice.families.linear_score import Linear
+from suffice.kernels import score_independent
 from suffice.priors import Beta, MEstimate, Prior, per_column, positive, pseudo_counts
 from suffice.schema import Array, Columns
-from suffice.tables import Block, Dense, Part
-from suffice.tallies import Counts, Statistic
+from suffice.statistics import Counts, Statistic, scan
 
 # Sums over eight columns are looked up where their table fits the cache, and where there are rows
 # enough to be worth making it.
@@ -98,7 +97,7 @@ class Bernoulli(Family):
     statistic = Counts
 
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
-        return columns, scans.bits(part, columns.threshold)
+        return columns, scan.bits(part, columns.threshold)
 
     def believed(self, prior: Any, columns: Columns, statistic: Statistic) -> Beliefs:
         count = columns.count
@@ -155,7 +154,7 @@ def _add_octets(table: Array, bias: Array, columns: Columns, block: Block, rows:
     assert isinstance(block, Dense)
     assert columns.threshold is not None
     scores += bias
-    limit, check = scans.comparable(columns.threshold, block.dtype), scans.finite_check(block)
+    limit, check = scan.comparable(columns.threshold, block.dtype), scan.finite_check(block)
     for x, part in block.scored(rows, scores):
-        if scoring.add_octets(x, limit, check, table, part, work=x.size * table.shape[2] // 8) != 0:
+        if score_independent.add_octets(x, limit, check, table, part, work=x.size * table.shape[2] // 8) != 0:
             block.reject_if_not_finite(rows)

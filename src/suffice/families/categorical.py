@@ -11,14 +11,13 @@ import numpy as np
 from scipy import stats
 from scipy.special import gammaln
 
-from suffice import scans
+from suffice.blocks import Block, Coded, Dense, Part
 from suffice.families.dirichlet import DirichletFamily
 from suffice.families.family import Beliefs, Parameters, drawn_weights, guarded, log_ratio, plain_rows, proper
-from suffice.kernels import scoring
+from suffice.kernels import score_independent
 from suffice.priors import pseudo_counts
 from suffice.schema import Array, Columns, by_group
-from suffice.tables import Block, Coded, Dense, Part
-from suffice.tallies import Counts, Statistic
+from suffice.statistics import Counts, Statistic, scan
 
 
 @dataclass(frozen=True)
@@ -34,10 +33,10 @@ class CategoricalParameters(Parameters):
         starts, table = self.lookup
         if isinstance(block, Coded):
             for x, part in block.scored(rows, scores):
-                scoring.add_coded(x, starts, self.sizes, self.by_slot, part, work=x.size * len(table))
+                score_independent.add_coded(x, starts, self.sizes, self.by_slot, part, work=x.size * len(table))
             return
         for x, part in block.scored(rows, scores):
-            if scoring.add_levels(x, starts, self.sizes, table, part, work=x.size * len(table)) < len(x):
+            if score_independent.add_levels(x, starts, self.sizes, table, part, work=x.size * len(table)) < len(x):
                 block.reject_if_not_finite(rows)
                 block.reject_negative(rows)
 
@@ -101,8 +100,8 @@ class Categorical(DirichletFamily):
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
         if columns.codings is not None:
             assert columns.sizes is not None
-            return columns, (scans.pairs if columns.pairs else scans.coded)(part, columns.sizes)
-        room, counts = scans.levels(part, columns.sizes)
+            return columns, (scan.pairs if columns.pairs else scan.coded)(part, columns.sizes)
+        room, counts = scan.levels(part, columns.sizes)
         return replace(columns, sizes=room), Counts(part.class_count[:, None], counts)
 
     def believed(self, prior: Any, columns: Columns, statistic: Statistic) -> Beliefs:

@@ -9,7 +9,7 @@ import numpy as np
 from suffice.families.family import Beliefs, Parameters, guarded, log_ratio
 from suffice.families.multinomial import Multinomial, MultinomialParameters
 from suffice.schema import Array, Columns
-from suffice.tallies import Counts
+from suffice.statistics import Counts
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from scipy import stats
 
 from suffice.families.family import Beliefs, Family, Parameters, drawn_weights, proper
 from suffice.schema import Array, Columns, by_group
-from suffice.tallies import Counts
+from suffice.statistics import Counts
 
 
 @dataclass(frozen=True)

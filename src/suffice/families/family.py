@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import gammaln
 
+from suffice.blocks import Block, Coded, Dense, Gappy, Part, Sparse
 from suffice.schema import Array, Columns, Frozen, by_group, field_names
-from suffice.tables import Block, Coded, Dense, Gappy, Part, Sparse
-from suffice.tallies import Statistic
+from suffice.statistics import Statistic
 
 Beliefs = tuple[Array, ...]
 

@@ -11,13 +11,12 @@ import numpy as np
 from scipy import stats
 from scipy.special import gammaln
 
-from suffice import scans
+from suffice.blocks import Block, Dense, Part
 from suffice.families.family import Beliefs, Family, Parameters, add_by_piece, log_rising, plain_rows, proper
-from suffice.kernels import averaging, scoring
+from suffice.kernels import score_independent, score_predictive
 from suffice.priors import Flat, NormalInverseGamma, Prior, per_column, positive, refused
 from suffice.schema import Array, Columns
-from suffice.tables import Block, Dense, Part
-from suffice.tallies import CoMoments, Moments
+from suffice.statistics import CoMoments, Moments, scan
 
 # A variance of zero has no density. This one is as good as zero, and its inverse is still a number.
 LEAST_VARIANCE = 1e-300
@@ -37,10 +36,10 @@ class GaussianParameters(Parameters):
 
         def whole(x: Array, part: Array) -> float:
             part += self.bias
-            return scoring.add_gaussian(x, *shape, part, work=x.size * each)  # type: ignore[no-any-return]
+            return score_independent.add_gaussian(x, *shape, part, work=x.size * each)  # type: ignore[no-any-return]
 
         def present(x: Array, part: Array) -> float:
-            return scoring.add_gaussian_present(x, *shape, self.peaks, part, work=x.size * each)  # type: ignore[no-any-return]
+            return score_independent.add_gaussian_present(x, *shape, self.peaks, part, work=x.size * each)  # type: ignore[no-any-return]
 
         add_by_piece(block, rows, scores, whole, present)
 
@@ -119,7 +118,9 @@ class StudentT(Parameters):
         assert isinstance(block, Dense)
         poison, gaps = 0.0, True if block.gaps else None
         for x, part in block.scored(rows, scores):
-            poison += averaging.add_student(x, self.mean, *self.terms, gaps, part, work=4 * x.size * len(self.mean))
+            poison += score_predictive.add_student(
+                x, self.mean, *self.terms, gaps, part, work=4 * x.size * len(self.mean)
+            )
         if poison != 0:
             block.reject_if_not_finite(rows)
 
@@ -144,7 +145,7 @@ class Gaussian(Family):
         return columns.pairs
 
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Moments | CoMoments]:
-        return columns, (scans.scatters if columns.pairs else scans.spreads)(part)
+        return columns, (scan.scatters if columns.pairs else scan.spreads)(part)
 
     def believed(self, prior: Any, columns: Columns, statistic: Any) -> Beliefs:
         spread = _pooled_variance(statistic)

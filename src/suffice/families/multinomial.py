@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from suffice import scans
+from suffice.blocks import Block, Dense, Part, Sparse, cells_of
 from suffice.families.dirichlet import DirichletFamily
 from suffice.families.family import Beliefs, Parameters, guarded, log_ratio, log_rising, plain_rows
-from suffice.families.linear import Linear
-from suffice.kernels import averaging
+from suffice.families.linear_score import Linear
+from suffice.kernels import score_predictive
 from suffice.priors import pseudo_counts
 from suffice.schema import Array, Columns
-from suffice.tables import Block, Dense, Part, Sparse, cells_of
-from suffice.tallies import Counts, Statistic
+from suffice.statistics import Counts, Statistic, scan
 
 
 @dataclass(frozen=True)
@@ -106,12 +105,12 @@ class DirichletMultinomial(Parameters):
         if isinstance(block, Sparse):
             stored = block.stored(rows.start, rows.stop)
             cells = cells_of(stored)
-            poison = averaging.add_dirichlet_sparse(*stored, *self.terms, scores, work=cells * work)
+            poison = score_predictive.add_dirichlet_sparse(*stored, *self.terms, scores, work=cells * work)
         else:
             assert isinstance(block, Dense)
             poison = 0.0
             for x, part in block.scored(rows, scores):
-                poison += averaging.add_dirichlet(x, *self.terms, gaps, part, work=x.size * work)
+                poison += score_predictive.add_dirichlet(x, *self.terms, gaps, part, work=x.size * work)
         if poison != 0:
             block.reject_if_not_finite(rows)
             block.reject_uncountable(rows)
@@ -124,7 +123,7 @@ class Multinomial(DirichletFamily):
     name = "multinomial"
 
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
-        return columns, scans.sums(part)
+        return columns, scan.sums(part)
 
     def believed(self, prior: Any, columns: Columns, statistic: Statistic) -> Beliefs:
         alpha = pseudo_counts(prior, np.array([columns.width]), self.name)[None]

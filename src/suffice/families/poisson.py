@@ -10,14 +10,13 @@ import numpy as np
 from scipy import stats
 from scipy.special import gammaln
 
-from suffice import scans
+from suffice.blocks import Block, Dense, Part, Sparse, cells_of
 from suffice.families.family import Beliefs, Family, Parameters, log_rising, plain_rows, proper
-from suffice.families.linear import Linear
-from suffice.kernels import averaging
+from suffice.families.linear_score import Linear
+from suffice.kernels import score_predictive
 from suffice.priors import Flat, Gamma, Prior, per_column, positive, refused
 from suffice.schema import Array, Columns
-from suffice.tables import Block, Dense, Part, Sparse, cells_of
-from suffice.tallies import Counts, Statistic
+from suffice.statistics import Counts, Statistic, scan
 
 
 @dataclass(frozen=True)
@@ -94,13 +93,13 @@ class NegativeBinomial(Parameters):
             scores += self.biases.sum(axis=1)
             stored = block.stored(rows.start, rows.stop)
             work = cells_of(stored) * len(self.shape)
-            poison = averaging.add_negative_binomial_sparse(*stored, *self.terms, scores, work=work)
+            poison = score_predictive.add_negative_binomial_sparse(*stored, *self.terms, scores, work=work)
         else:
             assert isinstance(block, Dense)
             poison = 0.0
             for x, part in block.scored(rows, scores):
                 work = x.size * len(self.shape)
-                poison += averaging.add_negative_binomial(x, *self.terms, self.biases, gaps, part, work=work)
+                poison += score_predictive.add_negative_binomial(x, *self.terms, self.biases, gaps, part, work=work)
         if poison != 0:
             block.reject_if_not_finite(rows)
             block.reject_uncountable(rows)
@@ -121,7 +120,7 @@ class Poisson(Family):
     statistic = Counts
 
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
-        return columns, scans.sums(part)
+        return columns, scan.sums(part)
 
     def believed(self, prior: Any, columns: Columns, statistic: Statistic) -> Beliefs:
         if isinstance(prior, Flat):
@@ -171,8 +170,8 @@ def add_log_factorials(block: Block, rows: slice, scores: Array) -> None:
     """Add −Σⱼ log xⱼ!, which is the same for all classes."""
     if isinstance(block, Sparse):
         stored = block.stored(rows.start, rows.stop)
-        averaging.add_factorials_sparse(*stored, scores, work=cells_of(stored))
+        score_predictive.add_factorials_sparse(*stored, scores, work=cells_of(stored))
         return
     assert isinstance(block, Dense)
     for x, part in block.scored(rows, scores):
-        averaging.add_factorials(x, part, work=x.size)
+        score_predictive.add_factorials(x, part, work=x.size)

@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
+from suffice.blocks import Block, Dense
 from suffice.families.family import Parameters, plain_rows
 from suffice.schema import Array, Columns
-from suffice.tables import Block, Dense
 
 # Directions in which the (scaled) rows vary less than this are rounding.
 LEAST_SPREAD = 1e-8

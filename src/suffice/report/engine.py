@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from suffice.data.texts import analyzer
 from suffice.decision.calibration import Calibration, Isotonic, Temperature, Vector
 from suffice.families.bernoulli import BernoulliParameters
 from suffice.families.categorical import CategoricalParameters
 from suffice.families.gaussian import GaussianParameters, StudentT
 from suffice.families.multinomial import DirichletMultinomial, MultinomialParameters
+from suffice.families.multivariate_gaussian import GaussianTogether, StudentTogether
 from suffice.families.poisson import NegativeBinomial, PoissonParameters
 from suffice.families.subspace import Subspace
-from suffice.families.together import GaussianTogether, StudentTogether
 from suffice.model import Model
 from suffice.report.inputs import Feature, places_of
 from suffice.schema import Array, Columns, Text, Words
 from suffice.structures.averaged import AveragedParameters
 from suffice.structures.joint import JointParameters
 from suffice.structures.tree import TreeParameters
-from suffice.tables.texts import analyzer
 
 # Characters that all numbers together, and those of a vocabulary, may take in the page.
 MOST, MOST_WORDS = 1_900_000, 1_000_000

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from suffice.data.column_names import few
 from suffice.report.inputs import Feature, averages, places_of, title_of
 from suffice.schema import Array, Cuts, Words
-from suffice.tables.names import few
-from suffice.tallies import Tally
+from suffice.statistics import Tally
 
 SHOWN_FEATURES, SHOWN_LEVELS, SHOWN_WORDS = 60, 12, 12
 SURELY_IMAGE = 7  # a side; fewer columns may be a table that happens to be a square

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from suffice.data.labels import is_missing
 from suffice.schema import Array, Columns, Cuts, Levels, Words
-from suffice.tables.labels import is_missing
-from suffice.tallies import Tally
+from suffice.statistics import Tally
 
 SMALLEST_IMAGE = 16
 

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
+from suffice.data import encode
 from suffice.decision.reliability import Reliability
 from suffice.families.bernoulli import BernoulliParameters
 from suffice.families.categorical import CategoricalParameters
 from suffice.families.gaussian import GaussianParameters, StudentT
 from suffice.families.multinomial import DirichletMultinomial, MultinomialParameters
 from suffice.families.poisson import NegativeBinomial, PoissonParameters
+from suffice.folds.assessment import NORMAL, assessed, wilson
 from suffice.report.inputs import Feature, plain, title_of
 from suffice.schema import Array, Levels, Words
-from suffice.tables import encode
-from suffice.tallies import Tally
-from suffice.validation.assessing import NORMAL, assessed, wilson
+from suffice.statistics import Tally
 
 WORST, EXPLAINED, EXPLAINED_CELLS, SHOWN_CONFUSIONS = 10, 200, 20_000_000, 30
 OVERSURE, GAPPY = 0.05, 0.05

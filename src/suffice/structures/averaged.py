@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from suffice.blocks import Block, Coded
 from suffice.families.categorical import drawn_slots
 from suffice.families.family import Parameters
-from suffice.kernels import structured
+from suffice.kernels import score_dependent
 from suffice.schema import Array, Columns, by_group
+from suffice.statistics import PairCounts
 from suffice.structures.conditionals import Conditionals, told_by_levels, with_pairs
 from suffice.structures.full import Full
 from suffice.structures.structure import Rule, Structure, Subject, independent
 from suffice.structures.tree import checked_backoff
-from suffice.tables import Block, Coded
-from suffice.tallies import PairCounts
 
 MOST_COLUMNS, MOST_PAIRS = 128, 1 << 24
 
@@ -157,7 +157,7 @@ class AveragedParameters(Parameters):
         starts = np.cumsum(self.sizes + 1) - self.sizes - 1
         for x, part in block.scored(rows, scores):
             work = x.size * x.shape[1] * part.shape[1]
-            structured.add_averaged(x, starts, *arrays, part, work=work)
+            score_dependent.add_averaged(x, starts, *arrays, part, work=work)
 
 
 def _both_ways(given: Array) -> Array:

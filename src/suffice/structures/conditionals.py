@@ -15,8 +15,8 @@ import numpy as np
 from suffice.families import Family
 from suffice.families.categorical import CategoricalParameters, with_others
 from suffice.schema import Array, Columns, by_group
+from suffice.statistics import Counts, PairCounts, Statistic
 from suffice.structures.structure import Rule, independent
-from suffice.tallies import Counts, PairCounts, Statistic
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,11 @@ from scipy.linalg import eigvalsh_tridiagonal
 
 from suffice.estimation import believed
 from suffice.families.gaussian import LEAST_VARIANCE, nothing_left
-from suffice.families.together import GaussianTogether, StudentTogether
+from suffice.families.multivariate_gaussian import GaussianTogether, StudentTogether
 from suffice.priors import Flat, NormalInverseWishart, Prior, per_column, positive, refused
 from suffice.schema import Array
+from suffice.statistics import CoMoments, Statistic
 from suffice.structures.structure import Rule, Subject
-from suffice.tallies import CoMoments, Statistic
 
 KINDS = (
     "spherical",

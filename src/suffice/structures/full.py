@@ -10,6 +10,7 @@ import numpy as np
 from suffice.families.family import Parameters
 from suffice.families.gaussian import Gaussian, GaussianParameters, StudentT
 from suffice.schema import Array
+from suffice.statistics import CoMoments, Moments
 from suffice.structures.covariances import (
     KINDS,
     PAIRED,
@@ -21,7 +22,6 @@ from suffice.structures.covariances import (
     with_scatter,
 )
 from suffice.structures.structure import Rule, Structure, Subject, independent
-from suffice.tallies import CoMoments, Moments
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from suffice.blocks import Block, Coded
 from suffice.families.categorical import CategoricalParameters, drawn_slots
 from suffice.families.family import Parameters, one_after_the_other
 from suffice.schema import Array, Columns, Combinations
 from suffice.structures.structure import Rule, Structure, Subject, independent
-from suffice.tables import Block, Coded
 
 TOGETHER = ("all levels together",)
 

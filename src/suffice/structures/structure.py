@@ -12,7 +12,7 @@ from suffice.estimation import RULES, believed, posterior
 from suffice.families import Family
 from suffice.families.family import Parameters
 from suffice.schema import Columns
-from suffice.tallies import Statistic
+from suffice.statistics import Statistic
 
 Subject = tuple[Family, Columns, Statistic]
 

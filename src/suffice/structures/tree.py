@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from suffice.blocks import Block, Coded
 from suffice.families.categorical import drawn_slots
 from suffice.families.family import Parameters, one_after_the_other
-from suffice.kernels import structured
+from suffice.kernels import score_dependent
 from suffice.schema import Array, Columns
+from suffice.statistics import PairCounts
 from suffice.structures.conditionals import Conditionals, mutual_information, with_pairs
 from suffice.structures.covariances import check_together, from_parents
 from suffice.structures.structure import Rule, Structure, Subject, independent
-from suffice.tables import Block, Coded
-from suffice.tallies import PairCounts
 
 # Rows of the parent-free estimate that each level of a parent starts with. Of 1, 2, 5, 10 and 20 the best
 # ten-fold log-loss over the tables of benchmarks/structures.py.
@@ -181,7 +181,7 @@ class TreeParameters(Parameters):
         arrays = (self.parents, self.order, self.offsets, self.sizes, self.is_open, self.starts, self.table)
         for x, part in block.scored(rows, scores):
             messages = np.zeros(int((self.sizes + 1).sum()))
-            structured.add_tree(x, *arrays, messages, part, work=x.size * len(self.parents) * 2)
+            score_dependent.add_tree(x, *arrays, messages, part, work=x.size * len(self.parents) * 2)
 
 
 def ordered(parents: Array) -> list[int]:

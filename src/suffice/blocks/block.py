@@ -1,0 +1,331 @@
+"""Blocks: columns of numbers that hand out their rows piece by piece.
+
+Nothing here copies or converts a whole array: a block hands out its rows as they are where they lie
+well in memory, else through a small buffer. Checks that need the values are made by the counting
+pass itself, which calls back here only to word the complaint.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+import numpy as np
+
+from suffice.kernels.score_predictive import MOST_COUNTED
+from suffice.schema import Array
+
+# Rows that must be copied are copied this many bytes at a time: they stay in the cache until used.
+PIECE, MOST_CELLS = 1 << 19, 1 << 17
+
+NATIVE = {np.dtype(kind) for kind in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")}
+
+
+@dataclass(frozen=True)
+class Block(ABC):
+    """Columns of numbers, read by ranges of rows; ``owner`` is who asks, for error messages."""
+
+    owner: str
+    names: tuple[Any, ...] | None
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]: ...
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the numbers as they are handed out."""
+
+    @property
+    @abstractmethod
+    def cells(self) -> int:
+        """How many numbers are stored."""
+
+    @abstractmethod
+    def between(self, start: int, stop: int) -> Block:
+        """Return a range of the rows as a block of its own."""
+
+    @abstractmethod
+    def take(self, rows: Array) -> Block:
+        """Return these rows as a block of its own."""
+
+    @abstractmethod
+    def find(self, rows: slice, wrong: Callable[[Array], Array]) -> tuple[int, int, Any] | None:
+        """Return row, column and value of the first cell among these rows that is wrong."""
+
+    @property
+    def gaps(self) -> bool:
+        """Whether NaN is an empty cell, to be skipped, and not an error."""
+        return False
+
+    def complete(self) -> Array | None:
+        """Return which rows have no empty cell; None if all."""
+        return None
+
+    def without_gaps(self) -> Block:
+        """Return the same cells, none of which may be empty."""
+        return self
+
+    def name(self, column: int) -> str:
+        """Name a column as an error message should."""
+        return f"column {column}" if self.names is None else f"column {self.names[column]!r}"
+
+    def reject_if_not_finite(self, rows: slice) -> None:
+        """Raise scikit-learn's error for NaN or infinity, naming the cell, if these rows have one."""
+        if self.dtype.kind != "f":
+            return
+        found = self.find(rows, np.isinf if self.gaps else lambda values: ~np.isfinite(values))
+        if found is not None:
+            self.reject_not_finite(*found)
+
+    def reject_not_finite(self, row: int, column: int, value: float) -> NoReturn:
+        """Raise scikit-learn's error for NaN or infinity, naming the cell."""
+        where = f"{self.name(column)} is {value} in row {row}"
+        if np.isnan(value):
+            raise ValueError(
+                f"Input X contains NaN: {where}.\n"
+                f"{self.owner} does not accept missing values encoded as NaN natively. "
+                "Drop those rows or fill them in (sklearn.impute.SimpleImputer)."
+            )
+        raise ValueError(
+            f"Input X contains infinity or a value too large for {self.dtype!r}: {where}. Drop those rows or clip them."
+        )
+
+    def reject_negative(self, rows: slice) -> NoReturn:
+        """Raise scikit-learn's error for the negative value that these rows have, naming the cell."""
+        found = self.find(rows, lambda values: values < 0)
+        assert found is not None
+        row, column, value = found
+        raise ValueError(
+            f"Negative values in data passed to {self.owner} (input X): {self.name(column)} is {value} in row {row}, "
+            f"and {self.owner} counts from 0 up."
+        )
+
+    def reject_uncountable(self, rows: slice) -> NoReturn:
+        """Raise the error for a value that is no count, naming the cell."""
+        found = self.find(rows, lambda values: values > MOST_COUNTED)
+        if found is None:
+            self.reject_negative(rows)
+        row, column, value = found
+        raise ValueError(f"{self.name(column)} is {value} in row {row}, which is no count: {self.owner} counts to 1e15")
+
+
+@dataclass(frozen=True)
+class Dense(Block):
+    """A two-dimensional array of any number type, in any memory layout."""
+
+    array: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.array.shape[0], self.array.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return handed_out(self.array.dtype)
+
+    @property
+    def cells(self) -> int:
+        return self.array.size
+
+    @property
+    def in_place(self) -> bool:
+        return (
+            self.array.flags.c_contiguous
+            and self.array.flags.aligned
+            and (self.array.dtype in NATIVE or self.array.dtype == bool)
+        )
+
+    def between(self, start: int, stop: int) -> Block:
+        return replace(self, array=self.array[start:stop])
+
+    def take(self, rows: Array) -> Block:
+        return Taken(self.owner, self.names, self.array, rows, self.gaps)
+
+    def pieces(self, start: int, stop: int, cells: int | None = None) -> Iterator[tuple[slice, Array]]:
+        """Yield the rows from start to stop in C order, read-only, with where they stand."""
+        whole = self.in_place and cells is None
+        cells = min(PIECE // self.dtype.itemsize, MOST_CELLS) if cells is None else cells
+        step = stop - start if whole else max(cells // self.shape[1], 1)
+        for first in range(start, stop, step):
+            rows = slice(first, min(first + step, stop))
+            with np.errstate(over="ignore"):  # a number too large for a double is infinite, and found as such
+                piece = self.array[rows].view(self.dtype) if self.in_place else self._copied(rows)
+            piece.flags.writeable = False  # one signature for the compiler, not two
+            yield rows, piece
+
+    def _copied(self, rows: slice) -> Array:
+        return np.array(self.array[rows], self.dtype, order="C")
+
+    def complete(self) -> Array | None:
+        if not self.gaps or self.dtype.kind != "f":
+            return None
+        return np.concatenate([~np.isnan(x).any(axis=1) for _, x in self.pieces(0, self.shape[0], PIECE // 8)])
+
+    def scored(self, rows: slice, scores: Array) -> Iterator[tuple[Array, Array]]:
+        """Yield the rows in pieces, each with its own of the scores [row, class]."""
+        for here, piece in self.pieces(rows.start, rows.stop):
+            yield piece, scores[here.start - rows.start : here.stop - rows.start]
+
+    def find(self, rows: slice, wrong: Callable[[Array], Array]) -> tuple[int, int, Any] | None:
+        step = max(PIECE // 8 // self.shape[1], 1)
+        for first in range(rows.start, rows.stop, step):
+            for here, piece in self.pieces(first, min(first + step, rows.stop)):
+                places = np.argwhere(wrong(piece))
+                if len(places):
+                    row, column = places[0]
+                    return here.start + int(row), int(column), piece[row, column].item()
+        return None
+
+
+@dataclass(frozen=True)
+class Gappy(Dense):
+    """A two-dimensional array in which NaN is an empty cell."""
+
+    @property
+    def gaps(self) -> bool:
+        return True
+
+    def without_gaps(self) -> Block:
+        return Dense(self.owner, self.names, self.array)
+
+
+@dataclass(frozen=True)
+class Taken(Dense):
+    """Some rows of an array, in any order: they are copied a piece at a time, when they are used."""
+
+    rows: Array
+    gappy: bool
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.rows), self.array.shape[1]
+
+    @property
+    def cells(self) -> int:
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def in_place(self) -> bool:
+        return False
+
+    @property
+    def gaps(self) -> bool:
+        return self.gappy
+
+    def without_gaps(self) -> Block:
+        return replace(self, gappy=False)
+
+    def between(self, start: int, stop: int) -> Block:
+        return replace(self, rows=self.rows[start:stop])
+
+    def take(self, rows: Array) -> Block:
+        return replace(self, rows=self.rows[rows])
+
+    def pieces(self, start: int, stop: int, cells: int | None = None) -> Iterator[tuple[slice, Array]]:
+        if cells is not None or not Dense(self.owner, self.names, self.array).in_place:
+            yield from super().pieces(start, stop, cells)
+            return
+        for first, last, together in _stretches(self.rows[start:stop]):
+            if together:  # read where they lie, as most rows of a fold can be
+                piece = self.array[self.rows[start + first] :][: last - first].view(self.dtype)
+                piece.flags.writeable = False
+                yield slice(start + first, start + last), piece
+            else:
+                yield from super().pieces(start + first, start + last)
+
+    def _copied(self, rows: slice) -> Array:
+        return np.asarray(np.take(self.array, self.rows[rows], axis=0), self.dtype, order="C")
+
+
+def _stretches(rows: Array, many: int = 128) -> Iterator[tuple[int, int, bool]]:
+    """Yield where rows come one after another, if so many do, and what lies between such stretches.
+
+    >>> list(_stretches(np.array([4, 0, 1, 2, 3, 9, 7]), many=3))
+    [(0, 1, False), (1, 5, True), (5, 7, False)]
+    """
+    ends = np.append(np.flatnonzero(np.diff(rows) != 1) + 1, len(rows))
+    starts = np.append(0, ends[:-1])
+    done = 0
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        if end - start >= many:
+            if start > done:
+                yield done, start, False
+            yield start, end, True
+            done = end
+    if done < len(rows):
+        yield done, len(rows), False
+
+
+@dataclass(frozen=True)
+class Coded(Dense):
+    """Codes of levels, [row, column]: negative where a cell is empty, the number of levels where it holds another."""
+
+    def take(self, rows: Array) -> Block:
+        return replace(self, array=self.array[rows])
+
+
+@dataclass(frozen=True)
+class Sparse(Block):
+    """A sparse matrix in compressed rows; what is not stored is zero."""
+
+    matrix: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.matrix.shape[0], self.matrix.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.matrix.data.dtype  # type: ignore[no-any-return]
+
+    @property
+    def cells(self) -> int:
+        return int(self.matrix.nnz)
+
+    def between(self, start: int, stop: int) -> Block:
+        return replace(self, matrix=self.matrix[start:stop])
+
+    def take(self, rows: Array) -> Block:
+        return replace(self, matrix=self.matrix[rows])
+
+    def stored(self, start: int, stop: int) -> tuple[Array, Array, Array]:
+        """Return row starts, columns and values of a range of rows, as they lie in memory."""
+        return _locked(self.matrix.indptr[start : stop + 1]), _locked(self.matrix.indices), _locked(self.matrix.data)
+
+    def find(self, rows: slice, wrong: Callable[[Array], Array]) -> tuple[int, int, Any] | None:
+        first, last = self.matrix.indptr[rows.start], self.matrix.indptr[rows.stop]
+        places = np.flatnonzero(wrong(self.matrix.data[first:last]))
+        if not len(places):
+            return None
+        place = first + places[0]
+        row = int(np.searchsorted(self.matrix.indptr, place, side="right")) - 1
+        return row, int(self.matrix.indices[place]), self.matrix.data[place].item()
+
+
+def cells_of(stored: tuple[Array, Array, Array]) -> int:
+    """Return how many cells a range of sparse rows stores."""
+    return int(stored[0][-1] - stored[0][0])
+
+
+def handed_out(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the type in which numbers of this type reach the kernels.
+
+    >>> handed_out(np.dtype(bool)), handed_out(np.dtype(">i4")), handed_out(np.dtype("f2"))
+    (dtype('uint8'), dtype('int32'), dtype('float32'))
+    """
+    if dtype.kind == "b":
+        return np.dtype(np.uint8)
+    native = dtype.newbyteorder("=")
+    if native in NATIVE:
+        return native
+    return np.dtype(np.float32 if native.itemsize < 4 else np.float64)
+
+
+def _locked(array: Array) -> Array:
+    view = array.view()
+    view.flags.writeable = False
+    return view

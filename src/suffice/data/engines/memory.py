@@ -1,0 +1,92 @@
+"""The engine for data in memory: row ranges in threads, and the merge of their tallies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import reduce
+from operator import add
+from typing import TypeVar
+
+import numpy as np
+
+from suffice.blocks import Block
+from suffice.data import Table
+from suffice.families import FAMILIES
+from suffice.parallel import spread
+from suffice.schema import Array, Columns, Features, Schema
+from suffice.statistics import Tally
+
+Result = TypeVar("Result")
+
+# A part has at least LEAST_WORK cells, or its thread and its merge cost more than they save. Up to
+# FEW_PARTS of them is what a small machine can use; a large one gets more where the data are large.
+LEAST_WORK = 1 << 20
+FEW_PARTS, MANY_PARTS, MUCH_WORK = 4, 16, 1 << 27
+MOST_ROWS = 1 << 22  # in a part: keeps sums of squares of bytes within 64 bits
+SCORED_ROWS, FEWEST_ROWS = 1 << 13, 1 << 10
+SCORED_CELLS = 1 << 21  # in a part that is scored: its scores are gone before the next one's come
+
+
+def tally(
+    table: Table, columns: tuple[Columns, ...], features: Features | None = None, *, trimmed: bool = True
+) -> Tally:
+    """Return the tally of a table's rows, in one scan of each block; of levels that were met alone, if trimmed."""
+    classes = table.target.classes
+
+    def tally_of(rows: slice) -> Tally:
+        parts = table.parts(rows)
+        met = [FAMILIES[its.family].tally(its, part) for its, part in zip(columns, parts, strict=True)]
+        schema = Schema(classes, tuple(columns for columns, _ in met), features)
+        return Tally(schema, parts[0].class_count, tuple(statistic for _, statistic in met))
+
+    whole = reduce(add, spread(tally_of, _parts(table.blocks, columns, len(classes))))
+    return whole.trimmed() if trimmed else whole
+
+
+def tally_by(
+    table: Table, columns: tuple[Columns, ...], groups: Array, count: int, features: Features | None = None
+) -> list[Tally]:
+    """Return the tally of each group of rows, all of one schema, in one scan: a group is but a finer class."""
+    target, classes = table.target, len(table.target.classes)
+    finer = replace(target, classes=np.arange(count * classes), codes=groups * classes + target.codes)
+    whole = tally(replace(table, target=finer), columns, features)
+    schema = Schema(target.classes, whole.schema.blocks, features)
+    tallies = []
+    for group in range(count):
+        lines = slice(group * classes, (group + 1) * classes)
+        tallies.append(Tally(schema, whole.class_count[lines], tuple(each.lines(lines) for each in whole.statistics)))
+    return tallies
+
+
+def over_rows(
+    blocks: tuple[Block, ...], classes: int, function: Callable[[slice], Result], alone: bool = False
+) -> list[Result]:
+    """Return the function's result for ranges of rows, in order, by several threads unless it uses them itself."""
+    rows, cells = blocks[0].shape[0], sum(block.cells for block in blocks)
+    quarter = max(-(-rows // 4), FEWEST_ROWS)
+    step = max(min(SCORED_CELLS * rows // max(cells, 1), (1 << 17) // classes, SCORED_ROWS, quarter), 64)
+    ranges = [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
+    return [function(each) for each in ranges] if alone else spread(function, ranges)
+
+
+def _parts(blocks: tuple[Block, ...], columns: tuple[Columns, ...], classes: int) -> list[slice]:
+    """Cut the rows into ranges by the size of the data alone.
+
+    The number of threads has no say in it, so it has none in the result either. Each range costs
+    accumulators of its own, so there are few where these are large (a vocabulary times classes).
+    """
+    rows, cells = blocks[0].shape[0], sum(block.cells for block in blocks)
+    if cells < LEAST_WORK and rows <= MOST_ROWS:
+        return [slice(0, rows)]
+    affordable = cells // max(LEAST_WORK, 2 * classes * sum(map(_size, columns, blocks)))
+    most = FEW_PARTS if cells < MUCH_WORK else MANY_PARTS
+    alone = any(FAMILIES[its.family].spreads_itself(its) for its in columns)
+    count = 1 if alone else 1 << max(min(affordable, most, rows), 1).bit_length() - 1
+    step = min(-(-rows // count), MOST_ROWS)
+    return [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
+
+
+def _size(columns: Columns, block: Block) -> int:
+    """Return how many accumulators a class has; of plain codes, whose levels are not known yet, one a column."""
+    return block.shape[1] if columns.sizes is None and not columns.pairs else columns.size

@@ -1,0 +1,100 @@
+"""The engine for lazy frames of polars: batches of its streaming engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from suffice.data import beside
+from suffice.data.column_names import renamed
+from suffice.data.engines import batches
+from suffice.data.engines.source import Request, Scored, Source, SourceError
+from suffice.data.plan import Facts
+from suffice.statistics import Tally
+
+
+@dataclass(frozen=True)
+class LazySource(Source):
+    """A lazy frame, whose rows come when they are counted."""
+
+    frame: Any
+
+    @classmethod
+    def accepts(cls, source: Any) -> bool:
+        """Say whether something is a lazy frame of polars."""
+        return type(source).__module__.startswith("polars") and type(source).__name__ == "LazyFrame"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._asked(self.frame.collect_schema).names())
+
+    @cached_property
+    def rows(self) -> int:
+        """How many rows there are."""
+        import polars as pl
+
+        return int(self._asked(lambda: self.frame.select(pl.len()).collect(engine="streaming")).item())
+
+    def sample(self, rows: int, *, spread: bool) -> tuple[Any, bool]:
+        if self.rows == 0:
+            raise SourceError("there are no rows to learn from")
+        whole = self.rows <= rows
+        # every so many-th row: from everywhere, and the same each time
+        some = self.frame if whole else self.frame.gather_every(-(-self.rows // rows))
+        return self._asked(lambda: some.collect(engine="streaming")), whole
+
+    def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
+        import polars as pl
+
+        wanted = []
+        for j, (name, kind) in enumerate(kinds.items()):
+            x = pl.col(name)
+            x = x.fill_nan(None) if self.frame.collect_schema()[name].is_float() else x
+            wanted += [x.count().alias(f"rows{j}"), x.drop_nulls().n_unique().alias(f"distinct{j}")]
+            if kind == "number" and not self.frame.collect_schema()[name].is_integer():
+                there = x.drop_nulls()
+                wanted.append(((there == there.floor()) & (there.abs() < 2**53)).all().alias(f"whole{j}"))
+        if not wanted:
+            return {}
+        found = self._asked(lambda: self.frame.select(wanted).collect(engine="streaming")).row(0, named=True)
+        return {
+            name: Facts(kind, found[f"rows{j}"], found[f"distinct{j}"], bool(found.get(f"whole{j}", True)))
+            for j, (name, kind) in enumerate(kinds.items())
+        }
+
+    def rows_with(self, name: str, rows: int) -> Any:
+        import polars as pl
+
+        some = self.frame.filter(pl.col(name).is_not_null()).head(rows)
+        return self._asked(lambda: some.collect(engine="streaming"))
+
+    def tally(self, request: Request) -> Tally:
+        names = {name for block in request.blocks for name in block.names or ()}
+        needed = [each for each in self.names if each in names or each in (request.target, request.weight)]
+        rows = self.frame.select(needed).collect_batches(chunk_size=batches.ROWS, maintain_order=False)
+        return self._asked(lambda: batches.tally(rows, request, self.rows))  # type: ignore[no-any-return]
+
+    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
+        import polars as pl
+
+        kinds = {name: pl.Series([value]).dtype for name, value in added.items()}
+        taken = self.names
+        schema = pl.Schema({**self.frame.collect_schema(), **renamed(kinds, taken)})
+        return self.frame.map_batches(
+            lambda frame: (
+                beside(frame, renamed(score(frame), taken)).cast(dict(schema)) if len(frame) else schema.to_frame()
+            ),
+            schema=schema,
+            streamable=True,
+        )
+
+    def _asked(self, ask: Callable[[], Any]) -> Any:
+        """Return what polars answers, or its complaint in a line."""
+        import polars as pl
+
+        try:
+            return ask()
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise SourceError(f"polars could not read the table: {' '.join(str(error).split())[:600]}") from error

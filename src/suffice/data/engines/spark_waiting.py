@@ -1,0 +1,79 @@
+"""What a cluster is asked: not for ever, and what it complains of in a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event
+from time import monotonic
+from typing import Any
+from uuid import uuid4
+
+from suffice.data.engines.source import SourceError
+from suffice.progress import meanwhile
+
+# A cluster whose last worker is lost may get another; after so many seconds nobody waits for it.
+PATIENCE, EVERY = 90, 2.0
+
+
+def asked(session: Any, ask: Callable[[], Any]) -> Any:
+    """Return what Spark answers, or its complaint in a line; what a worker raised is what is said."""
+    gone = Event()
+    try:
+        with _not_for_ever(session, gone):
+            return ask()
+    except SourceError:
+        raise
+    except Exception as error:
+        if gone.is_set():
+            raise SourceError(f"Spark has lost all its workers, and got no other in {PATIENCE} s") from error
+        raise _complaint(error) from error
+
+
+@contextmanager
+def _not_for_ever(session: Any, gone: Event) -> Iterator[None]:
+    """Cancel what is asked of a cluster that has no worker left: Spark itself would wait until one comes."""
+    context = None if session.__class__.__module__.startswith("pyspark.sql.connect") else session.sparkContext
+    if context is None or context._jsc is None or _workers(context) == 0:
+        yield
+        return
+    group, last = f"suffice {uuid4().hex}", [monotonic()]
+    context.setJobGroup(group, "suffice", interruptOnCancel=True)
+
+    def look() -> None:
+        if _workers(context):
+            last[0] = monotonic()
+        elif monotonic() - last[0] >= PATIENCE:
+            gone.set()
+            context.cancelJobGroup(group)
+
+    try:
+        with meanwhile(EVERY, look):
+            yield
+    finally:
+        for name in ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel"):
+            context.setLocalProperty(name, None)
+
+
+def _workers(context: Any) -> int:
+    """Return how many executors there are beside the driver."""
+    return len(context._jsc.sc().statusTracker().getExecutorInfos()) - 1
+
+
+def _complaint(error: Exception) -> Exception:
+    """Return what is wrong: a worker's own words if it had any, else Spark's, in a line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    raised = [re.match(r"(?:[\w.]*\.)?(\w*Error): (.*)", line) for line in lines]
+    kind, said = next(((its[1], its[2]) for its in reversed(raised) if its), ("", ""))
+    if kind in ("ValueError", "TypeError", "SourceError"):
+        return TypeError(said) if kind == "TypeError" else SourceError(said)
+    if kind == "ModuleNotFoundError":
+        return SourceError(
+            f"Spark's workers cannot count: {said}; install suffice where they run, and let them know the interpreter "
+            "(PYSPARK_PYTHON)"
+        )
+    if kind:
+        return SourceError(f"Spark could not count the rows: {kind}: {said[:600]}")
+    said = next((line for line in lines if not line.startswith(("at ", "File "))), type(error).__name__)
+    return SourceError(f"Spark could not count the rows: {said[:600]}")

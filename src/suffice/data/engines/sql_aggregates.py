@@ -1,0 +1,228 @@
+"""Sums as a database takes them: what is asked for are aggregates by class, and all that comes back are sums.
+
+Moments are count, avg and var_pop of x − shift, with the shift a mean that a sample has shown: never Σx².
+Levels are counted by one GROUP BY for each column, pairs by one for each two, several in one statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from suffice.data import label_of
+from suffice.schema import Array, Cuts
+from suffice.statistics import CoMoments, Moments, rounded
+
+# Aggregates, and GROUP BYs, in one statement: with twice as many, planning them takes longer than they do.
+AGGREGATES, GROUPINGS = 400, 16
+
+Run = Callable[[Any], Any]  # an expression of Ibis -> a table of Arrow
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as it is counted: an expression, and how what comes back is read as a label."""
+
+    name: str
+    value: Any
+    label: Callable[[Any], Any] = label_of
+
+
+@dataclass(frozen=True)
+class Scan:
+    """A table at a database whose rows have a class and a weight; ``run`` asks for what an expression says."""
+
+    table: Any
+    label: Any
+    weight: Any
+    run: Run
+
+    def aggregated(self, wanted: dict[str, Any]) -> tuple[list[Any], dict[str, Array]]:
+        """Return the labels and, by label, aggregates of all rows: NaN where there is none."""
+        labels: list[Any] = []
+        found: dict[str, Array] = {}
+        items = list(wanted.items())
+        for first in range(0, len(items), AGGREGATES):
+            some = dict(items[first : first + AGGREGATES])
+            answer = self.run(self.table.group_by(label=self.label).aggregate(**some))
+            here = [_plain(value) for value in answer["label"].to_pylist()]
+            if not labels:
+                labels = here
+            places = {label: place for place, label in enumerate(here)}
+            order = [places[label] for label in labels]
+            for name in some:
+                found[name] = _numbers(answer[name])[order]
+        return labels, found
+
+    def rows(self) -> Any:
+        """Return the aggregate that is the weight of the rows."""
+        return self.table.count() if self.weight is None else self.weight.sum()
+
+    def counted(self, groups: Sequence[tuple[Column, ...]]) -> Iterator[tuple[int, list[Any], list[Any], Array]]:
+        """Yield for each group of columns, by its place: labels of rows, labels of the columns, and their weight.
+
+        Labels are (different ones, the code of each line): lines are many, and different labels few.
+        """
+        import ibis
+
+        kinds: dict[Any, list[int]] = {}
+        for place, group in enumerate(groups):
+            kinds.setdefault(tuple(str(column.value.type()) for column in group), []).append(place)
+        for alike in kinds.values():
+            for first in range(0, len(alike), GROUPINGS):
+                some = alike[first : first + GROUPINGS]
+                parts = [self._grouped(place, groups[place]) for place in some]
+                answer = self.run(ibis.union(*parts) if len(parts) > 1 else parts[0])
+                group_of = np.asarray(answer["place"].to_numpy(zero_copy_only=False), np.intp)
+                weight = _numbers(answer["weight"])
+                label = _coded(answer["label"])
+                levels = [_coded(answer[f"level{j}"]) for j in range(len(groups[some[0]]))]
+                for place in some:
+                    mine = group_of == place
+                    each = [(its, codes[mine]) for its, codes in levels]
+                    yield place, [label[0], label[1][mine]], each, weight[mine]
+
+    def _grouped(self, place: int, group: tuple[Column, ...]) -> Any:
+        import ibis
+
+        levels = {f"level{j}": column.value for j, column in enumerate(group)}
+        counts = self.table.group_by(label=self.label, **levels).aggregate(weight=self.rows())
+        return counts.select("label", *levels, "weight", place=ibis.literal(place, "int32"))
+
+
+def moments(scan: Scan, columns: Sequence[Column], shift: Array, spread: bool) -> tuple[list[Any], Moments]:
+    """Return labels and the moments of columns of numbers; the caller looks for what is not finite."""
+    wanted: dict[str, Any] = {}
+    for j, column in enumerate(columns):
+        x = column.value - float(shift[j]) if shift[j] else column.value
+        if scan.weight is None and spread:
+            wanted |= {f"n{j}": x.count(), f"mean{j}": x.mean(), f"var{j}": x.var(how="pop")}
+        else:
+            wanted |= _weighed(scan, j, x)
+    labels, found = scan.aggregated(wanted)
+    n = _beside(found, "n", len(columns))
+    held = np.where(n > 0, n, 1.0)
+    if scan.weight is None and spread:
+        mean, tail = rounded(np.broadcast_to(shift, n.shape), np.where(n > 0, _beside(found, "mean", len(columns)), 0))
+        m2 = np.where(n > 0, _beside(found, "var", len(columns)), 0) * n
+        return labels, Moments(n, np.where(n > 0, mean, 0.0), np.where(n > 0, tail, 0.0), m2)
+    sums, squares = _beside(found, "sum", len(columns)), _beside(found, "square", len(columns))
+    about = Moments.about(n, np.broadcast_to(shift, n.shape), np.where(n > 0, sums, 0), np.where(n > 0, squares, 0))
+    # where the shift lies far off, most digits are lost: measured from the means just found, they are not
+    if bool(np.any(about.m2 < 1e-5 * np.where(n > 0, squares, 0))) and len(labels):
+        return labels, _again(scan, columns, labels, about, held)
+    return labels, about
+
+
+def _again(scan: Scan, columns: Sequence[Column], labels: list[Any], about: Moments, held: Array) -> Moments:
+    """Return the moments measured from each class's own mean."""
+    wanted: dict[str, Any] = {}
+    for j, column in enumerate(columns):
+        wanted |= _weighed(scan, j, column.value - by_label(scan.label, labels, about.mean[:, j]))
+    again, found = scan.aggregated(wanted)
+    order = [again.index(label) for label in labels]
+    sums, squares = (_beside(found, name, len(columns))[order] for name in ("sum", "square"))
+    n = about.n
+    return Moments.about(n, about.mean, np.where(n > 0, sums, 0.0), np.where(n > 0, squares, 0.0))
+
+
+def _weighed(scan: Scan, j: int, x: Any) -> dict[str, Any]:
+    if scan.weight is None:
+        return {f"n{j}": x.count(), f"sum{j}": x.sum(), f"square{j}": (x * x).sum()}
+    there = x.notnull().ifelse(scan.weight, 0.0)
+    return {f"n{j}": there.sum(), f"sum{j}": (scan.weight * x).sum(), f"square{j}": (scan.weight * x * x).sum()}
+
+
+def by_label(label: Any, labels: Sequence[Any], numbers: Array) -> Any:
+    """Return the expression of a number for each class."""
+    import ibis
+
+    cases = [(label == its, ibis.literal(float(x))) for its, x in zip(labels, numbers, strict=True) if its is not None]
+    return ibis.cases(*cases, else_=0.0)
+
+
+def scatters(scan: Scan, columns: Sequence[Column], means: Array, labels: list[Any]) -> tuple[list[Any], Array, Any]:
+    """Return labels, of each column the weight of the rows that have it, and the co-moments of the columns.
+
+    The co-moments are those of all rows if no cell is empty. Without weights they are the database's own
+    covariances of x − means, of one line of means; else sums of products, with a line for each label.
+    """
+    count, own = len(columns), not labels
+    shift = [float(means[0, j]) if own else by_label(scan.label, labels, means[:, j]) for j in range(count)]
+    deviation = [its.value - about for its, about in zip(columns, shift, strict=True)]
+    wanted: dict[str, Any] = {"rows": scan.rows()}
+    for j, x in enumerate(deviation):
+        wanted |= _weighed(scan, j, x) if not own else {f"n{j}": x.count(), f"sum{j}": x.sum()}
+    for i, j in combinations(range(count), 2):
+        product = deviation[i] * deviation[j]
+        weighed = product if scan.weight is None else product * scan.weight
+        wanted[f"both{i}_{j}"] = deviation[i].cov(deviation[j], how="pop") if own else weighed.sum()
+    if own:
+        wanted |= {f"square{j}": x.var(how="pop") for j, x in enumerate(deviation)}
+    met, found = scan.aggregated(wanted)
+    there = [found[name] for name in found if name.startswith("both")]
+    n = found["rows"][:, None]
+    drift = np.nan_to_num(_beside(found, "sum", count)) / np.where(n > 0, n, 1.0)
+    both = np.zeros((len(met), count, count))
+    both[:, range(count), range(count)] = np.nan_to_num(_beside(found, "square", count))
+    for (i, j), its in zip(combinations(range(count), 2), there, strict=True):
+        both[:, i, j] = both[:, j, i] = np.nan_to_num(its)
+    scatter = both * n[:, :, None] if own else both - n[:, :, None] * drift[:, :, None] * drift[:, None, :]
+    lines = np.zeros(len(met), np.intp) if own else np.array([labels.index(label) for label in met], np.intp)
+    return met, _beside(found, "n", count), CoMoments(n, *rounded(means[lines], drift), scatter)
+
+
+def totals(scan: Scan, columns: Sequence[Column]) -> tuple[list[Any], Array, Array, Array]:
+    """Return labels, and of each column the weight of the rows that have it, its sum, and its least number."""
+    wanted: dict[str, Any] = {}
+    for j, column in enumerate(columns):
+        x = column.value
+        weighed = x if scan.weight is None else x * scan.weight
+        there = x.count() if scan.weight is None else x.notnull().ifelse(scan.weight, 0.0).sum()
+        wanted |= {f"n{j}": there, f"sum{j}": weighed.sum(), f"least{j}": x.min()}
+    labels, found = scan.aggregated(wanted)
+    n, sums, least = (_beside(found, name, len(columns)) for name in ("n", "sum", "least"))
+    return labels, n, np.where(n > 0, sums, 0.0), least
+
+
+def binned(x: Any, cuts: Cuts) -> Any:
+    """Return the expression of the bin of a number, found by halves; NULL if there is none."""
+    import ibis
+
+    edges = cuts.edges
+
+    def half(low: int, high: int) -> Any:
+        if low == high:
+            return ibis.literal(low, "int32")
+        middle = (low + high) // 2
+        return (x < float(edges[middle])).ifelse(half(low, middle), half(middle + 1, high))
+
+    return x.isnull().ifelse(ibis.null("int32"), half(0, len(edges)))
+
+
+def _beside(found: dict[str, Array], name: str, count: int) -> Array:
+    return np.column_stack([found[f"{name}{j}"] for j in range(count)])
+
+
+def _numbers(column: Any) -> Array:
+    """Return numbers of an answer as doubles, NaN where there is none."""
+    import pyarrow as pa
+
+    return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
+
+
+def _coded(column: Any) -> tuple[list[Any], Array]:
+    """Return the different values of an answer's column, and the code of each line, −1 where there is none."""
+    encoded = column.combine_chunks().dictionary_encode() if hasattr(column, "combine_chunks") else column
+    if hasattr(encoded, "combine_chunks"):
+        encoded = encoded.combine_chunks()
+    codes = np.asarray(encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False), np.intp)
+    return [_plain(value) for value in encoded.dictionary.to_pylist()], codes
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and value != value else value

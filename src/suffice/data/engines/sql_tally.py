@@ -1,0 +1,291 @@
+"""A tally at a database, block by block: which sums are asked for, and where they belong when they come back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from suffice.data import encode, label_of, missing_labels
+from suffice.data.engines import batches
+from suffice.data.engines.source import Request, SourceError
+from suffice.data.engines.sql_aggregates import Column, Scan, binned, moments, scatters, totals
+from suffice.progress import Progress
+from suffice.schema import Array, Columns, Combinations, Cuts, Levels, Schema
+from suffice.statistics import CoMoments, Counts, PairCounts, Statistic, Tally
+
+# So many pairs of columns a database counts sooner than their rows are handed out, if it need not send them.
+PAIRS = 64
+
+
+class Counting:
+    """The tally of one request, block by block; sums come back by label, in whatever order."""
+
+    def __init__(self, source: Any, request: Request) -> None:
+        self.source, self.request = source, request
+        self.scan = self._scan(source.table)
+
+    def _scan(self, table: Any) -> Scan:
+        request = self.request
+        if table[request.target].type().is_temporal():
+            raise SourceError(f"column {request.target!r}, the target, holds dates or times; make it text")
+        label = self.source.value(table, request.target, "number" if _is_number(table, request.target) else "string")
+        weight = None if request.weight is None else table[request.weight].cast("float64")
+        return Scan(table, label, weight, self.source.run)
+
+    def tally(self) -> Tally:
+        """Return the tally: first the classes and what they weigh, then each block."""
+        blocks = self.request.blocks
+        with Progress("counting", 1 + len(blocks)) as progress:
+            progress.say(0, "classes")
+            self._count_classes()
+            met = []
+            for place, (block, near) in enumerate(zip(blocks, self.request.near.statistics, strict=True)):
+                progress.say(1 + place, f"{block.count} {block.family} columns")
+                met.append(self._block(block, near))
+        schema = Schema(self.classes, tuple(block for block, _ in met), self.request.features)
+        return Tally(schema, self.class_count, tuple(statistic for _, statistic in met)).trimmed()
+
+    def _count_classes(self) -> None:
+        """Learn the labels, their places and the weight of each; complain of rows without one."""
+        scan, request = self.scan, self.request
+        wanted = {"rows": scan.table.count(), "weight": scan.rows()}
+        if scan.weight is not None:
+            wanted |= {"least": scan.weight.min(), "weighed": scan.weight.count()}
+        labels, found = scan.aggregated(wanted)
+        there = [place for place, label in enumerate(labels) if label is not None]
+        rows = found["rows"]
+        missing = int(rows.sum() - rows[there].sum())
+        if rows.sum() == 0:
+            raise SourceError("there are no rows to learn from")
+        if missing and (request.missing_target == "error" or not there):
+            raise missing_labels(request.target, missing, int(rows.sum()))
+        if scan.weight is not None:
+            _check_weights(str(request.weight), {name: its[there] for name, its in found.items()})
+        kept = np.empty(len(there), object)
+        kept[:] = [label_of(labels[place]) for place in there]
+        self.classes, codes = encode(kept, "fit_table")
+        self.code = {labels[place]: int(code) for place, code in zip(there, codes, strict=True)}
+        self.class_count = np.zeros(len(self.classes))
+        np.add.at(self.class_count, codes, found["weight"][there])
+        if missing:  # what such rows hold is nobody's concern
+            self.scan = self._scan(scan.table.filter(scan.label.notnull()))
+
+    def _block(self, block: Columns, near: Statistic) -> tuple[Columns, Statistic]:
+        many = block.pairs and block.count * (block.count - 1) // 2 > PAIRS and self.source.at_hand
+        if block.family == "categorical" and not many:
+            return self._levels(block)
+        if block.family == "gaussian":
+            return block, self._numbers(block, near)
+        if block.family in ("poisson", "multinomial", "complement"):
+            return block, self._sums(block)
+        return self._by_batches(block, near)
+
+    def _by_batches(self, block: Columns, near: Statistic) -> tuple[Columns, Statistic]:
+        """Return the sums of what a database cannot count, of rows that come batch by batch: only those columns."""
+        request, schema = self.request, self.request.near.schema
+        only = Tally(replace(schema, blocks=(block,)), request.near.class_count, (near,))
+        asked = replace(request, near=only, missing_target="drop")
+        found = batches.tally(self.source.handed_out(asked), asked)
+        wider = Schema(self.classes, found.schema.blocks, request.features)
+        return found.schema.blocks[0], found.on(wider).statistics[0]
+
+    def _columns(self, table: Any, block: Columns, guarded: bool = True) -> list[Column]:
+        """Return the columns of a block as they are counted; unless guarded, NaN is taken for a number."""
+        found = []
+        for name, coding in zip(block.names or (), block.codings or (None,) * block.count, strict=True):
+            if isinstance(coding, Combinations):
+                continue
+            if name not in table.columns:
+                raise SourceError(f"there is no column {name!r} in the table any more")
+            kind = "number" if _is_number(table, name) else "string"
+            value = self.source.value(table, name, kind) if guarded else table[name]
+            if not isinstance(coding, Levels):
+                if kind == "string" and not table[name].type().is_boolean():
+                    raise SourceError(f"column {name!r} is to be numbers, and holds {table[name].type()}")
+                value = value.cast("float64")
+            found.append(Column(name, binned(value, coding) if isinstance(coding, Cuts) else value))
+        return found
+
+    def _levels(self, block: Columns) -> tuple[Columns, Counts]:
+        """Return the block with all levels that were met, and how often each was, alone and in pairs."""
+        columns = self._columns(self.scan.table, block)
+        alone: list[Any] = [None] * len(columns)
+        for place, label, levels, weight in self.scan.counted([(column,) for column in columns]):
+            alone[place] = (label, levels[0], weight)
+        self._check_finite(block)
+        codings: list[Any] = list(block.codings or ())
+        for j, (_, (values, codes), _) in enumerate(alone):
+            if isinstance(codings[j], Levels):
+                met = {label_of(values[code]) for code in np.unique(codes[codes >= 0])}
+                codings[j] = codings[j].grown(sorted(met, key=str), f"column {columns[j].name!r}")
+        together = None
+        if codings and isinstance(codings[-1], Combinations):
+            codings[-1], together = self._combinations(block, codings, columns)
+        wider = block.recoded(tuple(codings))
+        counts = np.zeros((len(self.classes), wider.width))
+        starts = wider.starts
+        for j, (label, level, weight) in enumerate(alone):
+            lines, cells, kept = self._places(label, [(level, codings[j])])
+            np.add.at(counts, (lines, starts[j] + cells[0]), weight[kept])
+        if together is not None:
+            counts[:, starts[-1] :] = together
+        n = np.add.reduceat(counts, starts, axis=1) if counts.shape[1] else np.zeros((len(counts), wider.count))
+        n[:, np.diff([*starts, counts.shape[1]]) == 0] = 0.0  # of a column without levels, reduceat has the next one's
+        if not block.pairs:
+            return wider, Counts(n, counts)
+        return wider, PairCounts(n, counts, self._pairs(wider, columns, counts))
+
+    def _places(self, label: Any, levels: Sequence[tuple[Any, Any]]) -> tuple[Array, list[Array], Array]:
+        """Return the class and the cells of each line of an answer that has them all, and which lines these are."""
+        values, codes = label
+        lines = np.append([self.code.get(value, -1) for value in values], -1).astype(np.intp)[codes]
+        cells = []
+        for (its, level), coding in levels:
+            if isinstance(coding, Levels):
+                places = [coding.index.get(label_of(value), -1) for value in its]  # some are of other columns
+            else:
+                places = [int(value) for value in its]
+            cells.append(np.append(places, -1).astype(np.intp)[level])
+        kept = (lines >= 0) & np.logical_and.reduce([each >= 0 for each in cells])
+        return lines[kept], [each[kept] for each in cells], kept
+
+    def _pairs(self, block: Columns, columns: list[Column], counts: Array) -> Array:
+        """Return how often each two levels were met together."""
+        both = np.zeros((len(counts), counts.shape[1], counts.shape[1]))
+        every = np.arange(counts.shape[1])
+        both[:, every, every] = counts
+        places, starts = list(combinations(range(len(columns)), 2)), block.starts
+        codings = block.codings or ()
+        groups = [(columns[i], columns[j]) for i, j in places]
+        for place, label, levels, weight in self.scan.counted(groups):
+            i, j = places[place]
+            lines, (first, second), kept = self._places(label, [(levels[0], codings[i]), (levels[1], codings[j])])
+            np.add.at(both, (lines, starts[i] + first, starts[j] + second), weight[kept])
+            np.add.at(both, (lines, starts[j] + second, starts[i] + first), weight[kept])
+        return both
+
+    def _combinations(self, block: Columns, codings: list[Any], columns: list[Column]) -> tuple[Any, Array]:
+        """Return all combinations of levels that were met, and how often each was."""
+        order = sorted(range(len(columns)), key=lambda place: str(columns[place].name))
+        ((_, label, levels, weight),) = self.scan.counted([tuple(columns[place] for place in order)])
+        lines, cells, kept = self._places(label, [(its, codings[p]) for its, p in zip(levels, order, strict=True)])
+        decoded = [
+            [codings[p].labels[c] for c in its] if isinstance(codings[p], Levels) else its.tolist()
+            for its, p in zip(cells, order, strict=True)
+        ]
+        rows = list(zip(*decoded, strict=True))
+        coding = codings[-1].grown(dict.fromkeys(rows), "a combination of levels")
+        counts = np.zeros((len(self.classes), coding.size))
+        np.add.at(counts, (lines, [coding.index[row] for row in rows]), weight[kept])
+        return coding, counts
+
+    def _numbers(self, block: Columns, near: Any) -> Any:
+        """Return moments, or co-moments, of columns of numbers."""
+        shift = _far_off(near.pooled())
+        variances = self.source.has("Variance") and self.source.dialect != "sqlite"
+        own = self.scan.weight is None and variances and self.source.has("Covariance")
+        if not block.pairs and self.scan.weight is None:
+            try:  # a look at each number whether it is one costs half as much again, and few tables have NaN
+                labels, alone = moments(self.scan, self._columns(self.scan.table, block, False), shift, variances)
+                return self._ordered(labels, alone, block)
+            except SourceError:
+                pass
+        columns = self._columns(self.scan.table, block)
+        try:
+            if block.pairs and own:
+                labels, n, together = scatters(self.scan, columns, shift[None], [])
+                there = [label is not None for label in labels]
+                if np.array_equal(np.broadcast_to(together.n, n.shape)[there], n[there]):
+                    return self._ordered(labels, together, block)
+            labels, alone = moments(self.scan, columns, shift, variances)
+            spreads = self._ordered(labels, alone, block)
+            if not block.pairs:
+                return spreads
+            return self._scattered(block, shift, own).beside(spreads)
+        except SourceError:
+            self._check_finite(block)
+            raise
+
+    def _scattered(self, block: Columns, shift: Array, own: bool) -> Any:
+        """Return the co-moments over the rows that have all columns."""
+        table = self.scan.table
+        present = [self.source.value(table, name, "number").notnull() for name in block.names or ()]
+        whole = self._scan(table.filter(*present))
+        columns = self._columns(whole.table, block)
+        if own:
+            met, _, together = scatters(whole, columns, shift[None], [])
+        else:
+            # sums of products: measured from the means of the very rows, or digits are lost
+            met, means = moments(whole, columns, shift, False)
+            if met:
+                met, _, together = scatters(whole, columns, means.mean, met)
+        return self._ordered(met, together, block) if met else CoMoments.zero(len(self.classes), block.count)
+
+    def _ordered(self, labels: list[Any], statistic: Any, block: Columns) -> Any:
+        """Return a statistic with a line for each class, those of no label left out; its numbers are finite."""
+        places = np.array([self.code.get(label, -1) for label in labels], np.intp)
+        kept = np.flatnonzero(places >= 0)
+        arrays = {name: array[kept] for name, array in statistic.arrays().items()}
+        if not all(np.isfinite(array).all() for array in arrays.values()):
+            raise SourceError(f"the numbers of {block.name(0)} or beside it are so large that their squares overflow")
+        wide = {name: np.zeros((len(self.classes), *array.shape[1:])) for name, array in arrays.items()}
+        for name, array in arrays.items():
+            wide[name][places[kept]] = array
+        if "m2" in wide and np.array_equal(np.broadcast_to(wide["n"][:, :1], wide["n"].shape), wide["n"]):
+            wide["n"] = wide["n"][:, :1]
+        return type(statistic)(**wide)
+
+    def _sums(self, block: Columns) -> Counts:
+        columns = self._columns(self.scan.table, block)
+        labels, n, sums, least = totals(self.scan, columns)
+        if not np.isfinite(sums).all():
+            self._check_finite(block)
+        if bool(np.any(least < 0)):
+            j = int(np.argmin(np.nanmin(least, axis=0)))
+            raise SourceError(
+                f"Negative values in data: {block.name(j)} is {block.family} but has negative values (least: "
+                f"{np.nanmin(least):g}); make it gaussian or drop them"
+            )
+        counts = self._ordered(labels, Counts(n, sums), block)
+        return Counts(counts.n[:, :1], counts.total) if bool(np.all(counts.n == counts.n[:, :1])) else counts
+
+    def _check_finite(self, block: Columns) -> None:
+        """Raise if a column of numbers holds infinity, which no sum shows."""
+        table = self.scan.table
+        doubtful = [name for name in block.names or () if isinstance(name, str) and table[name].type().is_floating()]
+        if not doubtful:
+            return
+        most = {f"most{j}": self.source.value(table, name, "number").abs().max() for j, name in enumerate(doubtful)}
+        found = self.source.run(table.aggregate(**most)).to_pylist()[0]
+        for j, name in enumerate(doubtful):
+            if found[f"most{j}"] is not None and np.isinf(found[f"most{j}"]):
+                raise SourceError(
+                    f"Input X contains infinity in column {name!r}. Drop those rows, clip them, or leave the cell "
+                    "empty."
+                )
+
+
+def _far_off(pooled: Any) -> Array:
+    """Return what numbers are measured from, so that no digit is lost: their mean, where it is far from 0."""
+    deviation = np.sqrt(pooled.m2[0] / np.maximum(pooled.n[0], 1.0))
+    return np.where(np.isfinite(pooled.mean[0]) & (np.abs(pooled.mean[0]) > 10 * deviation), pooled.mean[0], 0.0)
+
+
+def _is_number(table: Any, name: str) -> bool:
+    kind = table[name].type()
+    return bool(kind.is_numeric() and not kind.is_boolean())
+
+
+def _check_weights(name: str, found: dict[str, Array]) -> None:
+    if bool(np.any(found["weighed"] < found["rows"])):
+        raise SourceError(f"column {name!r} is to hold the weight of each row, and is not all numbers")
+    if bool(np.any(found["least"] < 0)):
+        raise SourceError(
+            f"column {name!r} holds a negative weight ({found['least'].min():g}); to take rows away, use forget"
+        )
+    if not np.isfinite(found["weight"]).all():
+        raise SourceError(f"column {name!r} is to hold the weight of each row, and is not all finite")

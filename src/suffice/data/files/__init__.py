@@ -1,0 +1,1 @@
+"""Files of tables, in every format that is read."""

@@ -1,0 +1,349 @@
+"""Data frames of any make, through narwhals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from suffice.blocks.block import PIECE, Block, Dense, Gappy, handed_out
+from suffice.data.labels import coded_numbers, is_missing
+from suffice.data.sheets import Sheet, as_numbers, coded_objects, kind_of, label_of
+from suffice.schema import Array
+
+
+@dataclass(frozen=True)
+class Frame(Dense):
+    """A data frame of number columns, turned into arrays a piece at a time (``array`` is narwhals')."""
+
+    array: Any
+    common: np.dtype[Any]
+    gappy: bool = False
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return handed_out(self.common)
+
+    @property
+    def cells(self) -> int:
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def in_place(self) -> bool:
+        return False
+
+    @property
+    def gaps(self) -> bool:
+        return self.gappy
+
+    def without_gaps(self) -> Block:
+        return replace(self, gappy=False)
+
+    def take(self, rows: Array) -> Block:
+        return replace(self, array=self.array[rows])
+
+    def pieces(self, start: int, stop: int, cells: int | None = None) -> Iterator[tuple[slice, Array]]:
+        step = max((PIECE // 2 if cells is None else cells) // self.shape[1], 1)
+        for first in range(start, stop, step):
+            rows = slice(first, min(first + step, stop))
+            numbers = self.array[rows].to_numpy()
+            if numbers.dtype.kind == "O":  # booleans with empty cells, or beside whole numbers
+                empty = np.array([[is_missing(value) for value in line] for line in numbers])
+                numbers = np.where(empty, np.nan, numbers) if empty.any() else numbers
+                numbers = numbers.astype(np.float64 if empty.any() else self.dtype)
+            if numbers.dtype.kind == "f" and self.dtype.kind != "f":
+                # whole numbers come out as floats where cells are empty
+                row, column = np.argwhere(np.isnan(numbers))[0]
+                self.reject_not_finite(first + int(row), int(column), np.nan)
+            piece = np.array(numbers, self.dtype, order="C")
+            piece.flags.writeable = False
+            yield rows, piece
+
+
+def frame_block(X: Any, owner: str) -> Block | None:
+    """Return a pandas, polars or pyarrow frame as a block; None if X is no frame."""
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    if 0 in frame.shape:
+        return None  # the general door words the complaint about an empty table
+    names = _names(list(frame.columns))
+    kinds = [_numpy_dtype(dtype, nw) for dtype in frame.schema.values()]
+    if None not in kinds:
+        return Frame(owner, names, frame, np.result_type(*{kind for kind in kinds if kind is not None}))
+    columns = [_as_numbers(frame[:, place], name, owner) for place, name in enumerate(frame.columns)]
+    return Dense(owner, names, np.column_stack(columns))
+
+
+@dataclass(frozen=True)
+class FrameSheet(Sheet):
+    """A data frame of any make (``frame`` is narwhals'), with columns of any kind."""
+
+    frame: Any
+
+    @classmethod
+    def of(cls, X: Any, owner: str) -> FrameSheet | None:
+        """Return a pandas, polars or pyarrow frame as a sheet; None if X is no frame."""
+        import narwhals.stable.v2 as nw
+
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        if not isinstance(frame, nw.DataFrame) and type(X).__name__ == "RecordBatch":
+            frame = nw.from_arrow(X, backend="pyarrow")
+        return cls(owner, tuple(frame.columns), frame) if isinstance(frame, nw.DataFrame) else None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.frame.shape  # type: ignore[no-any-return]
+
+    def _kind(self, name: Any) -> str:
+        import narwhals.stable.v2 as nw
+
+        series = self._series(name)
+        dtype = series.dtype
+        if dtype == nw.Boolean:
+            return "boolean"
+        if dtype.is_numeric():
+            return "number"
+        if dtype == nw.String or dtype == nw.Categorical or dtype == nw.Enum:
+            # pandas has no type for a column of nothing, and calls it a column of strings
+            return "empty" if series.null_count() == len(series) else "string"
+        if dtype.is_temporal():
+            return "date"
+        return kind_of(series.to_list(), f"column {name!r}")
+
+    def number(self, name: Any) -> Array:
+        series = self._series(name)
+        wide = str(series.dtype) in ("Int128", "UInt128")  # which NumPy does not know
+        return self.finite(as_numbers(np.array(series.to_list(), object) if wide else series.to_numpy()), name)
+
+    def plain(self, name: Any) -> Array:
+        series = self._series(name)
+        whole = series.dtype.is_integer() and not series.null_count() and "128" not in str(series.dtype)
+        return series.to_numpy() if whole else self.number(name)
+
+    def _coded(self, name: Any) -> tuple[list[Any], Array]:
+        series = self._series(name)
+        if not (series.dtype.is_integer() and series.null_count() and "128" not in str(series.dtype)):
+            return super()._coded(name)
+        # as whole numbers, also beside empty cells: a double does not tell large ones apart
+        there = ~series.is_null().to_numpy()
+        labels, found = coded_numbers(series.drop_nulls().to_numpy()) if there.any() else ([], np.zeros(0, np.intp))
+        codes = np.full(len(series), -1, np.intp)
+        codes[there] = found
+        return labels, codes
+
+    def numbers(self, names: tuple[Any, ...]) -> Block:
+        import narwhals.stable.v2 as nw
+
+        there = [name for name in names if name in self.places]
+        kinds = [_numpy_dtype(self._series(name).dtype, nw) for name in there]
+        plain = len(there) == len(names) and None not in kinds
+        if not plain:
+            empty = np.full(self.shape[0], np.nan)
+            columns = [self.number(name) if name in self.places else empty for name in names]
+            return Gappy(self.owner, names, np.column_stack(columns))
+        frame = self.frame if names == self.names else self.frame[:, [self.places[name] for name in names]]
+        common = np.result_type(*{kind for kind in kinds if kind is not None})
+        gappy = common.kind == "f" or any(self._series(name).null_count() for name in names)
+        return Frame(self.owner, names, frame, np.result_type(common, np.float64) if gappy else common, gappy)
+
+    def strings(self, name: Any) -> list[Any]:
+        return self._series(name).to_list()  # type: ignore[no-any-return]
+
+    def _series(self, name: Any) -> Any:
+        known = self._looked_at
+        if ("series", name) not in known:
+            columns = zip(self.names, self.frame.iter_columns(), strict=True)
+            known |= {("series", each): series for each, series in columns}
+        return known["series", name]
+
+    def _coded_strings(self, name: Any) -> tuple[list[Any], Array]:
+        import narwhals.stable.v2 as nw
+
+        series = self._series(name)
+        native = series.to_native()
+        if series.dtype == nw.Object or series.dtype == nw.Unknown:
+            return coded_objects(series.to_list())
+        if hasattr(native, "factorize"):  # pandas and its like
+            codes, found = native.factorize()
+            labels = found.tolist()
+        elif hasattr(native, "dictionary_encode"):  # pyarrow
+            encoded = native.dictionary_encode().unify_dictionaries().combine_chunks()
+            codes = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
+            codes, labels = _met(codes, encoded.dictionary.to_pylist())
+        elif hasattr(native, "replace_strict"):  # polars
+            labels = native.drop_nulls().unique().to_list()
+            codes = native.cast(str).replace_strict(labels, list(range(len(labels))), default=-1).to_numpy()
+        else:
+            return coded_objects(series.to_list())
+        if not all(isinstance(label, str) for label in labels):
+            kind_of(labels, f"column {name!r}")  # categories may be of any kind, but not of several
+        kept = [label_of(label) for label in labels]
+        return (kept, codes) if len(set(kept)) == len(kept) else coded_objects(series.to_list())
+
+
+def _met(codes: Array, labels: list[Any]) -> tuple[Array, list[Any]]:
+    """Return codes and labels without those of a dictionary that no cell holds, or that stand for an empty cell.
+
+    >>> _met(np.array([2, -1, 1, 2]), ["never", None, "b"])
+    (array([ 0, -1, -1,  0]), ['b'])
+    """
+    there = np.zeros(len(labels) + 1, bool)
+    there[codes] = True
+    there[[place for place, label in enumerate(labels) if is_missing(label)]] = False
+    there[-1] = False
+    places = np.where(there, np.cumsum(there) - 1, -1)
+    return places[codes], [label for label, met in zip(labels, there, strict=False) if met]
+
+
+def _names(columns: list[Any]) -> tuple[str, ...] | None:
+    """Return the column names if all are strings; None if none is; mixed names are an error."""
+    strings = [isinstance(name, str) for name in columns]
+    if columns and all(strings):
+        return tuple(str(name) for name in columns)
+    if any(strings):
+        kinds = sorted({type(name).__qualname__ for name in columns})
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, "
+            f"but your input has {kinds} as feature name / column name types. "
+            "If you want feature names to be stored and validated, you must convert them all to strings, "
+            "by using X.columns = X.columns.astype(str) for example."
+        )
+    return None
+
+
+def _numpy_dtype(dtype: Any, nw: Any) -> np.dtype[Any] | None:
+    """Return the type of a column of numbers; None if it is none."""
+    if dtype == nw.Boolean:
+        return np.dtype(bool)
+    if dtype.is_decimal() or not dtype.is_numeric():
+        return None
+    try:
+        return np.dtype(str(dtype).lower())
+    except TypeError:  # whole numbers of 128 bits
+        return np.dtype(np.float64)
+
+
+def _as_numbers(series: Any, name: str, owner: str) -> Array:
+    """Return a column of objects or strings as numbers, as NumPy reads them."""
+    values = series.to_numpy()
+    if values.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: column {name!r} holds {values.dtype}")
+    if values.dtype.kind in "mM":
+        raise ValueError(
+            f"column {name!r} holds {values.dtype}, and {owner} needs numbers; turn it into numbers "
+            "(days since a date, the hour, the weekday) or leave it out"
+        )
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        pass
+    for row, value in enumerate(values.tolist()):
+        try:
+            float(np.nan if is_missing(value) else value)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"could not convert string to float: column {name!r} holds {value!r} in row {row}, "
+                f"and {owner} needs numbers; encode the column (sklearn.preprocessing.OrdinalEncoder or "
+                "OneHotEncoder) or leave it out"
+            ) from None
+    return np.array([np.nan if is_missing(value) else value for value in values.tolist()], np.float64)
+
+
+def split_frame(source: Any, target: str, weight: str | None, missing_target: str) -> tuple[Any, Array, Any]:
+    """Return a frame without its column of labels, the labels, and the weights if a column holds them."""
+    rest, labels, codes, weights = coded_frame(source, target, weight, missing_target)
+    return rest, labels[codes], weights
+
+
+def coded_frame(source: Any, target: str, weight: str | None, missing_target: str) -> tuple[Any, Array, Array, Any]:
+    """Return a frame without its column of labels, the different labels, the code of each row, and the weights."""
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(source, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        raise TypeError(f"fit_table takes a frame, a file, or a table of an engine, not a {type(source).__name__}")
+    sheet = FrameSheet("fit_table", tuple(frame.columns), frame)
+    found, codes = sheet.coded(check_table(sheet.names, target, weight, missing_target))
+    missing = codes < 0
+    if missing.any():
+        if missing_target == "error":
+            raise missing_labels(target, int(missing.sum()), len(missing), int(np.argmax(missing)))
+        frame, codes = frame.filter((~missing).tolist()), codes[~missing]
+    labels = np.empty(len(found), object)
+    labels[:] = found
+    rest = [place for place, name in enumerate(sheet.names) if name not in (target, weight)]
+    weights = None if weight is None else _weights(frame[:, sheet.places[weight]], weight)
+    return frame[:, rest].to_native(), labels, codes, weights
+
+
+def _weights(series: Any, name: str) -> Array:
+    if not (series.dtype.is_numeric() and series.null_count() == 0):
+        raise ValueError(f"column {name!r} is to hold the weight of each row, and is not all numbers")
+    return series.to_numpy()  # type: ignore[no-any-return]
+
+
+def check_table(names: Sequence[Any], target: str, weight: str | None, missing_target: str) -> str:
+    """Return the target, which is among the columns, as the weights are, and is not all there is; or raise."""
+    if missing_target not in ("error", "drop"):
+        raise ValueError(f"missing_target is 'error' or 'drop', not {missing_target!r}")
+    for name in (target, *([] if weight is None else [weight])):
+        if name not in names:
+            near = get_close_matches(str(name), [str(each) for each in names], 1)
+            said = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
+            raise ValueError(
+                f"there is no column {name!r}" + (f"; did you mean {near[0]!r}?" if near else f"; there are {said}")
+            )
+    if not set(names) - {target, weight}:
+        raise ValueError(f"there is no column to learn from beside {target!r}")
+    return target
+
+
+def missing_labels(target: str, missing: int, rows: int, first: int | None = None) -> ValueError:
+    """Return the complaint about rows that have no label."""
+    if missing == rows:
+        return ValueError(f"column {target!r}, the target, is empty in all {rows} rows")
+    place = "" if first is None else f", the first of them {first}"
+    return ValueError(
+        f"column {target!r}, the target, is empty in {missing} of {rows} rows{place}; fill them in, or leave those "
+        "rows out: missing_target='drop'"
+    )
+
+
+def stacked(frames: Sequence[Any]) -> Any:
+    """Return frames of one make as one."""
+    import narwhals.stable.v2 as nw
+
+    return frames[0] if len(frames) == 1 else nw.concat([nw.from_native(its) for its in frames]).to_native()
+
+
+def beside(frame: Any, columns: Mapping[str, Array]) -> Any:
+    """Return a frame with more columns."""
+    import narwhals.stable.v2 as nw
+
+    its = nw.from_native(frame, eager_only=True)
+    made = [nw.new_series(name, values.tolist(), backend=its.implementation) for name, values in columns.items()]
+    return its.with_columns(*made).to_native()
+
+
+def only(frame: Any, names: Sequence[Any] | int) -> Any:
+    """Return the columns of these names that a frame has, in order; of so many without names, x0, x1, …, an array."""
+    import narwhals.stable.v2 as nw
+
+    its = nw.from_native(frame, eager_only=True)
+    wanted = [f"x{place}" for place in range(names)] if isinstance(names, int) else names
+    places = {name: place for place, name in enumerate(its.columns)}
+    found = its[:, [places[name] for name in wanted if name in places]]
+    return found.to_numpy() if isinstance(names, int) else found.to_native()
+
+
+def as_arrow(frame: Any) -> Any:
+    """Return a frame of any make as a table of Arrow."""
+    import narwhals.stable.v2 as nw
+
+    return nw.from_native(frame, eager_only=True).to_arrow()

@@ -1,0 +1,241 @@
+"""The plan: which family each column of a table gets, and where its numbers are cut.
+
+The rule, in the order in which it is applied (`family_of`):
+
+| what a column holds | family |
+|---|---|
+| nothing | left out |
+| dates, times, durations | left out |
+| one value only | left out |
+| booleans, or two values of any kind | bernoulli |
+| strings of three words or more on average, most of them different | text |
+| other strings, no two alike, in 20 rows or more | left out, as an identifier |
+| other strings, categories | categorical |
+| whole numbers, no more than 20 different ones, each in 5 rows or more on average | categorical |
+| whole numbers, no two alike, in 100 rows or more | left out, as an identifier |
+| other numbers | as ``numeric`` says |
+
+A first batch (`partial_fit`) is not the whole table, so nothing is left out of it but dates.
+"""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice.data import Sheet, SparseSheet, Target
+from suffice.data.cuts import CUTTERS, Ordered, most_telling
+from suffice.schema import Array, Coding, Columns, Cuts, Features, Levels, Text, Words
+
+NUMERIC = ("gaussian", *CUTTERS, "auto")
+OTHERS = ("bernoulli", "categorical", "poisson", "multinomial", "complement", "text", "ignore")
+
+MOST_LEVELS, ROWS_A_LEVEL = 20, 5
+WORDS_OF_A_TEXT = 3
+STRINGS_ALL_DIFFERENT, NUMBERS_ALL_DIFFERENT = 20, 100
+
+# Bins are cut by so many rows at most, drawn at random with a fixed seed: fewer where there are many classes.
+SAMPLE, CELLS = 100_000, 1 << 22
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the rule asks of a column: its kind, how many cells hold something, how many different things."""
+
+    kind: str
+    rows: int
+    distinct: int
+    whole: bool = False
+    words: float = 0.0
+
+
+def family_of(facts: Facts, numeric: str, complete: bool = True) -> tuple[str, str]:
+    """Return the family of a column, or "ignore" with the reason.
+
+    >>> family_of(Facts("number", rows=1000, distinct=900), "gaussian")
+    ('gaussian', '')
+    >>> family_of(Facts("string", rows=1000, distinct=1000, words=1.0), "gaussian")
+    ('ignore', 'no two alike, an identifier')
+    """
+    if facts.kind == "date":
+        return "ignore", "a date or time"
+    if complete and facts.distinct == 0:
+        return "ignore", "empty"
+    if complete and facts.distinct == 1:
+        return "ignore", "constant"
+    if facts.kind == "boolean" or (facts.distinct == 2 and complete):
+        return "bernoulli", ""
+    if facts.kind == "number":
+        few = facts.distinct <= MOST_LEVELS and facts.rows >= ROWS_A_LEVEL * facts.distinct
+        if facts.whole and few and complete:
+            return "categorical", ""
+        if facts.whole and complete and facts.distinct == facts.rows >= NUMBERS_ALL_DIFFERENT:
+            return "ignore", "no two alike, an identifier"
+        return numeric, ""
+    if facts.words >= WORDS_OF_A_TEXT and facts.distinct > facts.rows / 2:
+        return "text", ""
+    if complete and facts.distinct == facts.rows >= STRINGS_ALL_DIFFERENT:
+        return "ignore", "no two alike, an identifier"
+    return "categorical", ""
+
+
+def planned(
+    sheet: Sheet, target: Target, families: Any, numeric: str, complete: bool
+) -> tuple[tuple[Columns, ...], Features]:
+    """Return the blocks in which a sheet's columns are counted, and which columns are left out and why."""
+    if isinstance(sheet, SparseSheet):
+        return (_of_sparse(sheet, families, complete),), Features(sheet.names)
+    asked = _asked(families, sheet)
+    weights = target.weights
+    rows = None if weights is None else np.flatnonzero(weights > 0)
+    chosen: dict[Any, Any] = {}
+    left_out: dict[Any, str] = {}
+    for name in sheet.names:
+        family = asked.get(name, "auto")
+        if family == "auto":
+            family, reason = family_of(facts_of(sheet, name, weights), numeric, complete)
+            if family == "ignore":
+                left_out[name] = reason
+        chosen[name] = family
+    if all(family == "ignore" for family in chosen.values()):
+        # of constants a model can be made, if only to say that they say nothing
+        constant = [name for name, reason in left_out.items() if reason in ("constant", "empty")]
+        if not constant:
+            raise ValueError(f"there is no column to learn from: {_reasons(left_out) or 'all are to be ignored'}")
+        chosen |= {name: "gaussian" if sheet.kind(name) == "number" else "categorical" for name in constant}
+        left_out = {name: reason for name, reason in left_out.items() if name not in constant}
+    if left_out:
+        warnings.warn(
+            f"columns left out: {_reasons(left_out)}; to learn one all the same, name its family: families={{…}}",
+            UserWarning,
+            stacklevel=2,
+        )
+    ignored = {name: left_out.get(name, "as asked") for name, family in chosen.items() if family == "ignore"}
+    return _blocks(sheet, target, rows, chosen), Features(sheet.names, tuple(ignored.items()))
+
+
+def _of_sparse(sheet: SparseSheet, families: Any, complete: bool) -> Columns:
+    """Return a sparse matrix as one block: bits if all it stores is ones, and more is not to come; else counts."""
+    if families == "auto":
+        stored = sheet.block.matrix.data
+        bits = stored.dtype == bool or (complete and bool(np.all(stored == 1)))
+        families = "bernoulli" if bits else "multinomial"
+    if families not in ("bernoulli", "multinomial", "complement", "poisson"):
+        raise ValueError(
+            f"a sparse matrix is of one family, bernoulli, multinomial, complement or poisson, not {families!r}; for "
+            "others make it dense (X.toarray())"
+        )
+    return Columns(families, len(sheet.names), sheet.names, 0.0 if families == "bernoulli" else None)
+
+
+def facts_of(sheet: Sheet, name: Any, weights: Array | None) -> Facts:
+    """Return what the rule asks of a column; a row of weight 2 is two rows."""
+    kind = sheet.kind(name)
+    if kind in ("date", "empty"):
+        return Facts(kind, 0, 0)
+    if kind in ("number", "boolean"):
+        return _facts_of_numbers(kind, sheet.plain(name), weights)
+    labels, codes = sheet.coded(name, last=False)
+    there = codes >= 0 if weights is None else (codes >= 0) & (weights > 0)
+    distinct = len(labels) if weights is None else len(np.unique(codes[there]))
+    few = labels[:1000]
+    words = sum(len(label.split()) for label in few if isinstance(label, str)) / max(len(few), 1)
+    return Facts(kind, _rows(there, weights), distinct, False, words)
+
+
+def _rows(there: Array, weights: Array | None) -> int:
+    return int(there.sum() if weights is None else np.ceil(weights[there].sum()))
+
+
+def _facts_of_numbers(kind: str, values: Array, weights: Array | None) -> Facts:
+    held = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
+    there = values if held.all() else values[held]
+    if not len(there):
+        return Facts("empty", 0, 0)
+    # a thousand rows show that there are many different numbers, and only few need a closer look
+    some = there[:: max(len(there) // 1000, 1)]
+    distinct, whole = len(np.unique(some)), _whole(some)
+    if distinct <= MOST_LEVELS or (whole and distinct == len(some)):
+        distinct, whole = len(np.unique(there)), _whole(there)
+    return Facts(kind, _rows(held, weights), distinct, whole)
+
+
+def _whole(values: Array) -> bool:
+    """Say whether all numbers are whole; beyond 2⁵³ a double cannot tell."""
+    return values.dtype.kind in "iu" or bool(np.all((values == np.floor(values)) & (np.abs(values) < 2**53)))
+
+
+def _asked(families: Any, sheet: Sheet) -> dict[Any, Any]:
+    """Return the family that was asked for, of each column for which one was."""
+    if not isinstance(families, Mapping):
+        families = dict.fromkeys(sheet.names, families)
+    known = ("auto", *NUMERIC[:-1], *OTHERS)
+    for name, family in families.items():
+        if name not in sheet.places:
+            near = difflib.get_close_matches(str(name), [str(each) for each in sheet.names], 1)
+            raise ValueError(
+                f"families={{…}} names column {name!r}, which is not there"
+                + (f"; did you mean {near[0]!r}?" if near else f"; there are {_few(sheet.names)}")
+            )
+        if not isinstance(family, Text) and family not in known:
+            raise ValueError(
+                f"families={{…}} says {family!r} of column {name!r}, which is no family; it is one of "
+                f"{', '.join(known)}, or Text(…)"
+            )
+    return dict(families)
+
+
+def _blocks(sheet: Sheet, target: Target, rows: Array | None, chosen: Mapping[Any, Any]) -> tuple[Columns, ...]:
+    """Return the columns block by block: all with levels, all of each family of numbers, each text by itself."""
+    coded: dict[Any, Coding] = {}
+    plain: dict[str, list[Any]] = {family: [] for family in ("gaussian", "poisson", "multinomial", "complement")}
+    texts = []
+    for name, family in chosen.items():
+        if family in ("bernoulli", "categorical"):
+            # a boolean has two levels, whether both were met or not
+            both = (False, True) if sheet.kind(name) == "boolean" else ()
+            coded[name] = Levels(both, family == "bernoulli")
+        elif family in CUTTERS or family == "auto":
+            cuts = _cuts(sheet, name, target, rows, family)
+            if cuts is None:
+                plain["gaussian"].append(name)
+            else:
+                coded[name] = cuts
+        elif family == "text" or isinstance(family, Text):
+            words = Words((), text=family if isinstance(family, Text) else Text())
+            texts.append(Columns.coded("text", (name,), (words,)))
+        elif family != "ignore":
+            plain[family].append(name)
+    blocks = [Columns.coded("categorical", tuple(coded), tuple(coded.values()))] if coded else []
+    blocks += [Columns(family, len(names), tuple(names)) for family, names in plain.items() if names]
+    return (*blocks, *texts)
+
+
+def _cuts(sheet: Sheet, name: Any, target: Target, rows: Array | None, how: str) -> Cuts | None:
+    """Return where a column of numbers is cut; None if it is not ("auto", and a Gaussian tells more)."""
+    if sheet.kind(name) not in ("number", "boolean", "empty"):
+        raise ValueError(f"column {name!r} is to be cut into bins ({how}), and holds no numbers")
+    values = sheet.number(name) if sheet.kind(name) != "empty" else np.full(sheet.shape[0], np.nan)
+    there = np.flatnonzero(~np.isnan(values)) if rows is None else rows[~np.isnan(values[rows])]
+    sample = max(min(SAMPLE, CELLS // len(target.classes)), 1000)
+    if len(there) > sample:
+        there = np.sort(np.random.default_rng(0).choice(there, sample, replace=False))
+    if not len(there):
+        return Cuts((), how if how in CUTTERS else "quantiles")
+    weights = np.ones(len(there)) if target.weights is None else target.weights[there]
+    column = Ordered.of(values[there], target.codes[there], weights, len(target.classes))
+    return CUTTERS[how](column) if how in CUTTERS else most_telling(column)
+
+
+def _reasons(left_out: Mapping[Any, str]) -> str:
+    return ", ".join(f"{name!r} ({reason})" for name, reason in left_out.items())
+
+
+def _few(names: tuple[Any, ...]) -> str:
+    said = ", ".join(repr(name) for name in names[:10])
+    return said + (", …" if len(names) > 10 else "")

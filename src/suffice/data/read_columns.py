@@ -1,0 +1,239 @@
+"""Reading: the columns of a sheet, in the blocks in which they are counted and scored."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from suffice.blocks.block import Block, Coded, Sparse
+from suffice.data.labels import is_missing
+from suffice.data.sheets import Sheet
+from suffice.data.texts import counted
+from suffice.kernels import binning as kernels
+from suffice.schema import Array, Columns, Combinations, Cuts, Levels, Schema, Words
+
+
+def read(sheet: Sheet, blocks: Iterable[Columns], grow: bool) -> tuple[tuple[Columns, ...], tuple[Block, ...]]:
+    """Return the columns, with the levels and words that are new if they may grow, and the cells.
+
+    Columns are found by name. One that the sheet has not is read as if all its cells were empty.
+    """
+    columns, cells = zip(*(_read(sheet, block, grow) for block in blocks), strict=True)
+    return columns, cells
+
+
+def _read(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
+    assert columns.names is not None
+    if columns.codings is None:
+        for name in columns.names:
+            if name in sheet.places and sheet.kind(name) not in ("number", "boolean", "empty"):
+                raise ValueError(
+                    f"column {name!r} is {columns.family}, and holds {_no_number(sheet, name)}; turn it into numbers, "
+                    f"or learn it as levels: families={{{name!r}: 'categorical'}}"
+                )
+        block = sheet.numbers(columns.names)
+        return columns, block if columns.threshold is None else block.without_gaps()
+    if isinstance(columns.codings[0], Words):
+        return _read_text(sheet, columns, grow)
+    return _read_levels(sheet, columns, grow)
+
+
+def recoded(block: Block, columns: Columns, others: Columns) -> Block:
+    """Return cells read for some columns as they would have been read for others, which know less."""
+    if columns.codings is None or others.codings is None:
+        return block
+    pairs = list(zip(columns.codings, others.codings, strict=True))
+    if isinstance(block, Sparse):
+        its = pairs[0][0].codes_in(pairs[0][1])
+        kept = np.flatnonzero(its < others.codings[0].size)
+        return Sparse(block.owner, block.names, block.matrix[:, kept[np.argsort(its[kept])]])
+    assert isinstance(block, Coded)
+    cells = block.array.copy()
+    for place, (mine, other) in enumerate(pairs):
+        if mine is not other:
+            cells[:, place] = np.append(mine.codes_in(other), -1)[cells[:, place]]
+    return Coded(block.owner, block.names, cells)
+
+
+def _read_text(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
+    assert columns.codings is not None
+    assert columns.names is not None
+    name, words = columns.names[0], columns.codings[0]
+    assert isinstance(words, Words)
+    texts = sheet.strings(name) if name in sheet.places else [None] * sheet.shape[0]
+    grown, counts = counted(texts, words, grow, f"column {name!r}")
+    return columns.recoded((grown,)), Sparse(sheet.owner, None, counts)
+
+
+def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
+    """Return codes for labels and for bins, each column in its place."""
+    assert columns.codings is not None
+    assert columns.names is not None
+    codings = list(columns.codings)
+    coded: dict[int, Array] = {}
+    for place, (name, levels) in enumerate(zip(columns.names, codings, strict=True)):
+        if isinstance(levels, Levels) and not isinstance(levels, Combinations) and name in sheet.places:
+            labels, codes = sheet.coded(name)
+            if grow:
+                codings[place] = levels = levels.grown(labels, f"column {name!r}")
+            elif labels and levels.labels and isinstance(labels[0], str) != isinstance(levels.labels[0], str):
+                warnings.warn(
+                    f"column {name!r} holds {labels[0]!r}, and was learned with levels such as {levels.labels[0]!r}: "
+                    "of another kind, so that none of them is known",
+                    UserWarning,
+                    stacklevel=2,
+                )
+            # the last place is for empty cells, whose code is −1
+            final = [levels.index.get(label, levels.size) for label in labels]
+            coded[place] = np.array([*final, -1])[codes]
+    sizes = [levels.size for levels in codings]
+    narrow = np.min_scalar_type(-max(*sizes, 2) - 1)
+    cells = np.full((sheet.shape[0], len(codings)), -1, narrow)
+    for place, codes in coded.items():
+        cells[:, place] = codes
+    _cut(sheet, columns.names, codings, cells)
+    if isinstance(codings[-1], Combinations):
+        codings[-1], together = _combined(columns.names[:-1], codings, cells[:, :-1], grow)
+        wide = np.min_scalar_type(-codings[-1].size - 2)
+        cells = cells.astype(np.promote_types(cells.dtype, wide))
+        cells[:, -1] = together
+    grown = columns if not grow else columns.recoded(tuple(codings))
+    return grown, Coded(sheet.owner, columns.names, cells)
+
+
+def _sorted_names(names: tuple[Any, ...]) -> list[int]:
+    """Return the order in which a combination lists its columns: by name, so that tables of any order agree."""
+    return sorted(range(len(names)), key=lambda place: str(names[place]))
+
+
+def _combined(names: tuple[Any, ...], codings: list[Any], cells: Array, grow: bool) -> tuple[Combinations, Array]:
+    """Return the combinations of levels that rows hold, and the code of each row's; −1 where a cell is empty."""
+    last, order = codings[-1], _sorted_names(names)
+    codings, cells = [codings[place] for place in order], cells[:, order]
+    met, inverse = np.unique(cells, axis=0, return_inverse=True)
+    labels: list[Any] = []
+    for line in met.tolist():
+        known = all(0 <= code < its.size for code, its in zip(line, codings, strict=True))
+        pairs = zip(line, codings, strict=True)
+        labels.append(tuple(its.labels[c] if isinstance(its, Levels) else c for c, its in pairs) if known else None)
+    if grow:
+        last = last.grown([label for label in labels if label is not None], "a combination of levels")
+    empty = (met < 0).any(axis=1)
+    final = [last.index.get(label, last.size) for label in labels]
+    return last, np.where(empty, -1, final)[inverse.ravel()]
+
+
+def _cut(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells: Array) -> None:
+    """Write the codes of numbers that are cut into bins."""
+    places = [p for p, its in enumerate(codings) if isinstance(its, Cuts) and names[p] in sheet.places]
+    if not places:
+        return
+    for place in places:
+        if sheet.kind(names[place]) not in ("number", "boolean", "empty"):
+            raise ValueError(
+                f"column {names[place]!r} was learned as numbers, and holds {_no_number(sheet, names[place])}; turn it "
+                "into numbers"
+            )
+    block = sheet.numbers(tuple(names[p] for p in places))
+    edges = [codings[p].edges for p in places]
+    ends = np.cumsum([len(its) for its in edges])
+    flat = np.array([edge for its in edges for edge in its], np.float64)
+    for rows, x in block.pieces(0, sheet.shape[0]):  # type: ignore[attr-defined]
+        if kernels.cut(x, flat, ends, np.array(places), cells[rows], work=4 * x.size) != 0:
+            block.reject_if_not_finite(rows)
+
+
+def _no_number(sheet: Sheet, name: Any) -> str:
+    """Return the first value of a column that is no number, to show in a message."""
+    held = [value for value in sheet.strings(name) if not is_missing(value)]
+    for value in held:
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return f"{value!r}, which is no number"
+    return f"{held[0]!r}, which is a text and no number"
+
+
+def matched(there: Sequence[Any], names: Iterable[Any], needed: Iterable[Any]) -> None:
+    """Warn of columns that were learned and are not there, and of columns that are there and were not learned."""
+    present, known = set(there), set(names)
+    missing = [name for name in needed if name not in present]
+    new = [name for name in there if name not in known]
+    if missing and len(new) == len(there):
+        raise ValueError(
+            "The feature names should match those that were passed during fit.\n"
+            f"Feature names unseen at fit time:\n- {new[0]}\nFeature names seen at fit time, yet now missing:\n"
+            f"- {missing[0]}\n"
+        )
+    if missing:
+        warnings.warn(
+            f"columns that were learned are not there, and are read as if all their cells were empty: {_list(missing)}",
+            UserWarning,
+            stacklevel=2,
+        )
+    if new:
+        warnings.warn(f"columns that were not learned are ignored: {_list(new)}", UserWarning, stacklevel=2)
+
+
+def _list(names: list[Any]) -> str:
+    said = ", ".join(repr(name) for name in names[:10])
+    return said + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+
+
+def decoded(schema: Schema, blocks: tuple[Array, ...], rng: np.random.Generator) -> Array:
+    """Return drawn cells as a table of objects, in the order of the columns; what was left out is empty.
+
+    A number drawn as a bin lies anywhere within it, of an open bin within the width of the one beside it.
+    A level never met is drawn as an empty cell.
+    """
+    assert schema.features is not None
+    places = {name: place for place, name in enumerate(schema.features.names)}
+    table = np.full((len(blocks[0]), len(places)), None, object)
+    for columns, cells in zip(schema.blocks, blocks, strict=True):
+        codings = columns.codings or (None,) * columns.count
+        for j, (name, its) in enumerate(zip(columns.names or (), codings, strict=True)):
+            if name not in places:
+                continue  # combinations, whose columns are there as well
+            column: list[Any]
+            if isinstance(its, Words):
+                words = np.array(its.labels, object)
+                column = [" ".join(np.repeat(words, line.astype(int))) for line in cells]
+            elif isinstance(its, Levels):
+                labels = [*its.labels, None, None]
+                column = [labels[code] for code in _codes(columns, cells, j)]
+            elif isinstance(its, Cuts):
+                column = _within(its, _codes(columns, cells, j), rng)
+            else:
+                column = cells[:, j].tolist()
+            table[:, places[name]] = column
+    return table
+
+
+def _codes(columns: Columns, cells: Array, j: int) -> list[int]:
+    """Return the codes of a column; those of a drawn combination are the combination's."""
+    last = columns.codings[-1] if columns.codings else None
+    if not isinstance(last, Combinations):
+        return cells[:, j].tolist()  # type: ignore[no-any-return]
+    its = columns.codings[j]  # type: ignore[index]
+    place = _sorted_names((columns.names or ())[:-1]).index(j)
+    found = []
+    for line in cells.tolist():
+        if 0 <= line[-1] < last.size:
+            label = last.labels[line[-1]][place]
+            found.append(its.index[label] if isinstance(its, Levels) else label)
+        else:
+            found.append(line[j])
+    return found
+
+
+def _within(cuts: Cuts, codes: list[int], rng: np.random.Generator) -> list[float]:
+    edges = np.array(cuts.edges, np.float64)
+    if not len(edges):
+        return [0.0] * len(codes)
+    widths = np.diff(edges) if len(edges) > 1 else np.array([max(abs(edges[0]), 1.0)])
+    bounds = np.concatenate([[edges[0] - widths[0]], edges, [edges[-1] + widths[-1]]])
+    place = np.array(codes)
+    return (bounds[place] + rng.random(len(place)) * (bounds[place + 1] - bounds[place])).tolist()  # type: ignore[no-any-return]

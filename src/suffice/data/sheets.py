@@ -1,0 +1,269 @@
+"""Sheets: a user's table as it is, looked at column by column before anything is counted.
+
+A sheet says of what kind a column is and hands it out in the form that suits the kind: numbers as a
+block that is read in pieces, levels as codes with their labels, texts as strings.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from suffice.blocks.block import Block, Dense, Gappy, Sparse
+from suffice.data.labels import coded_numbers, is_missing
+from suffice.schema import Array
+
+KINDS = ("number", "boolean", "string", "date", "empty")
+
+
+@dataclass(frozen=True)
+class Sheet(ABC):
+    """A table with columns of any kind; ``owner`` is who asks, for error messages."""
+
+    owner: str
+    names: tuple[Any, ...]
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]: ...
+
+    @abstractmethod
+    def _kind(self, name: Any) -> str: ...
+
+    @abstractmethod
+    def number(self, name: Any) -> Array:
+        """Return a column of numbers or booleans as doubles, NaN where a cell is empty."""
+
+    def plain(self, name: Any) -> Array:
+        """Return a column of numbers as it is: whole numbers as such, which a double may not tell apart."""
+        return self.number(name)
+
+    @abstractmethod
+    def numbers(self, names: tuple[Any, ...]) -> Block:
+        """Return columns of numbers as a block; of a column that is not there, all cells are empty."""
+
+    @abstractmethod
+    def strings(self, name: Any) -> list[Any]:
+        """Return a column of strings as a list, with None or NaN where a cell is empty."""
+
+    def values(self, name: Any) -> list[Any]:
+        """Return a column as a person would write it, with None where a cell is empty."""
+        kind = self.kind(name)
+        if kind in ("number", "boolean"):
+            numbers = self.plain(name).tolist()
+            empty = [number != number for number in numbers]
+            said = map(bool, numbers) if kind == "boolean" else numbers
+            return [None if gone else its for gone, its in zip(empty, said, strict=True)]
+        if kind == "empty":
+            return [None] * self.shape[0]
+        return [None if is_missing(its) else its for its in self.strings(name)]
+
+    @abstractmethod
+    def _coded_strings(self, name: Any) -> tuple[list[Any], Array]: ...
+
+    def finite(self, values: Array, name: Any) -> Array:
+        """Return numbers of which none is infinite, or name the one that is."""
+        infinite = np.isinf(values)
+        if infinite.any():
+            row = int(np.argmax(infinite))
+            raise ValueError(
+                f"Input X contains infinity: column {name!r} is {values[row]} in row {row}. Drop those rows, "
+                "clip them, or leave the cell empty (NaN)."
+            )
+        return values
+
+    @cached_property
+    def places(self) -> dict[Any, int]:
+        """Where each column stands."""
+        return {name: place for place, name in enumerate(self.names)}
+
+    @cached_property
+    def _looked_at(self) -> dict[Any, Any]:
+        """What is known of columns already: they are looked at to plan, and again to read them."""
+        return {}
+
+    def kind(self, name: Any) -> str:
+        """Return what a column holds, one of `KINDS`, or say why it cannot be read."""
+        known: dict[Any, str] = self._looked_at
+        if ("kind", name) not in known:
+            known["kind", name] = self._kind(name)
+        return known["kind", name]
+
+    def coded(self, name: Any, last: bool = True) -> tuple[list[Any], Array]:
+        """Return the labels met in a column, and the code of each row, negative where its cell is empty.
+
+        They are kept to be asked for again, unless this is the last time.
+        """
+        known = self._looked_at.pop(("codes", name), None)
+        if known is None:
+            known = self._coded(name)
+        if not last:
+            self._looked_at["codes", name] = known
+        return known  # type: ignore[no-any-return]
+
+    def _coded(self, name: Any) -> tuple[list[Any], Array]:
+        kind = self.kind(name)
+        if kind == "string":
+            return self._coded_strings(name)
+        if kind == "empty":
+            return [], np.full(self.shape[0], -1, np.int8)
+        if kind == "date":
+            return coded_objects(self.strings(name))
+        labels, codes = coded_numbers(self.plain(name))
+        return ([bool(label) for label in labels], codes) if kind == "boolean" else (labels, codes)
+
+
+@dataclass(frozen=True)
+class ArraySheet(Sheet):
+    """A two-dimensional array, of numbers or of objects; columns are named by their place."""
+
+    array: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.array.shape[0], self.array.shape[1]
+
+    def _kind(self, name: Any) -> str:
+        if self.array.dtype.kind == "b":
+            return "boolean"
+        if self.array.dtype.kind in "iuf":
+            return "number"
+        return kind_of(self.array[:, self.places[name]].tolist(), f"column {name!r}")
+
+    def number(self, name: Any) -> Array:
+        return self.finite(as_numbers(self.array[:, self.places[name]]), name)
+
+    def plain(self, name: Any) -> Array:
+        return self.array[:, self.places[name]] if self.array.dtype.kind in "iu" else self.number(name)
+
+    def numbers(self, names: tuple[Any, ...]) -> Block:
+        if self.array.dtype.kind not in "biuf":
+            return Gappy(self.owner, names, np.column_stack([self.number(name) for name in names]))
+        whole = names == self.names
+        array = self.array if whole else self.array[:, [self.places[name] for name in names]]
+        return (Gappy if array.dtype.kind == "f" else Dense)(self.owner, names, array)
+
+    def strings(self, name: Any) -> list[Any]:
+        return self.array[:, self.places[name]].tolist()  # type: ignore[no-any-return]
+
+    def _coded_strings(self, name: Any) -> tuple[list[Any], Array]:
+        return coded_objects(self.strings(name))
+
+
+@dataclass(frozen=True)
+class SparseSheet(Sheet):
+    """A sparse matrix: columns of numbers, most of them 0."""
+
+    block: Sparse
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.block.shape
+
+    def _kind(self, name: Any) -> str:
+        return "number"
+
+    def number(self, name: Any) -> Array:
+        return self.finite(np.asarray(self.block.matrix[:, [self.places[name]]].toarray()[:, 0], np.float64), name)
+
+    def numbers(self, names: tuple[Any, ...]) -> Block:
+        if names == self.names:
+            return self.block
+        return Sparse(self.owner, names, self.block.matrix[:, [self.places[name] for name in names]].tocsr())
+
+    def strings(self, name: Any) -> list[Any]:
+        raise ValueError(f"column {name!r} of a sparse matrix holds numbers, and no text")
+
+    _coded_strings = strings  # type: ignore[assignment]
+
+
+def kind_of(values: list[Any], name: str) -> str:
+    """Return what a column of Python's own objects holds, or say why it cannot be read."""
+    first: dict[type, Any] = {}
+    for value in values:
+        if type(value) not in first and not is_missing(value):
+            first[type(value)] = value
+    if not first:
+        return "empty"
+    kinds: dict[str, Any] = {}
+    for value in first.values():
+        kinds.setdefault(_kind_of_value(value), value)
+    if "nested" in kinds:
+        raise TypeError(
+            f"{name} holds {_short(kinds['nested'])}, which is nested: an argument must be a string or a number in "
+            "each cell; spread it over columns of its own, or leave it out"
+        )
+    if set(kinds) == {"number", "boolean"}:
+        return "number"
+    if len(kinds) > 1:
+        one, other = list(kinds.values())[:2]
+        raise ValueError(
+            f"{name} mixes {_short(one)} and {_short(other)}; make it all numbers (pandas.to_numeric) or all strings "
+            f"(.astype(str)), or leave it out"
+        )
+    return next(iter(kinds))
+
+
+def _kind_of_value(value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return "boolean"
+    if isinstance(value, (int, float, np.number, Decimal)):
+        if isinstance(value, (complex, np.complexfloating)):
+            raise ValueError(f"Complex data not supported: {value!r}")
+        return "number"
+    if isinstance(value, complex):
+        raise ValueError(f"Complex data not supported: {value!r}")
+    if isinstance(value, (date, datetime, time, timedelta, np.datetime64, np.timedelta64)) or _is_period(value):
+        return "date"
+    if isinstance(value, (list, tuple, dict, set, frozenset, bytes, bytearray, np.ndarray)):
+        return "nested"
+    return "string"  # and whatever else has a name: members of an enumeration, intervals
+
+
+def _is_period(value: Any) -> bool:
+    return type(value).__name__ == "Period"  # pandas' own, which is not imported for it
+
+
+def as_numbers(values: Array) -> Array:
+    """Return numbers of any type as doubles, NaN where a cell is empty."""
+    if values.dtype.kind in "biuf":
+        return np.asarray(values, np.float64)
+    try:
+        return np.array([np.nan if is_missing(value) else value for value in values.tolist()], np.float64)
+    except OverflowError:
+        huge = max((value for value in values.tolist() if isinstance(value, int)), key=abs)
+        raise ValueError(f"a number of {len(str(huge))} digits is too large to count with; leave it out") from None
+
+
+def coded_objects(values: list[Any]) -> tuple[list[Any], Array]:
+    """Return the labels among objects that are strings or have a name, and the code of each.
+
+    >>> labels, codes = coded_objects(["b", None, "a", "b"])
+    >>> labels, codes.tolist()
+    (['b', 'a'], [0, -1, 1, 0])
+    """
+    index: dict[Any, int] = {}
+    codes = np.empty(len(values), np.int32)
+    for row, value in enumerate(values):
+        codes[row] = -1 if is_missing(value) else index.setdefault(label_of(value), len(index))
+    return list(index), codes
+
+
+def label_of(value: Any) -> Any:
+    """Return a level as it is kept: a string, a number or a boolean."""
+    if isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    return str(value)
+
+
+def _short(value: Any) -> str:
+    said = repr(value)
+    return said if len(said) <= 40 else said[:37] + "…"

@@ -1,0 +1,154 @@
+"""The one door for data: what a user passes becomes a checked block, class codes and weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import _check_sample_weight, check_array, check_consistent_length
+
+from suffice.blocks.block import Block, Dense, Sparse, handed_out
+from suffice.blocks.part import Part, part_of
+from suffice.data.labels import encode
+from suffice.data.sheets import ArraySheet, Sheet, SparseSheet
+from suffice.schema import Array, merged_classes
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is known of each row beside its columns: its class, and its weight (None: 1)."""
+
+    classes: Array
+    codes: Array
+    weights: Array | None
+
+    @classmethod
+    def of(cls, rows: int, y: Any, sample_weight: Any, known: Array | None, owner: str) -> Target:
+        """Return the labels of so many rows, coded among the known ones and new ones."""
+        met, codes = encode(y, owner=owner)
+        if len(codes) != rows:
+            check_consistent_length(np.empty(rows), codes)
+        classes = met if known is None else merged_classes(known, met)
+        if classes is not met:
+            codes = np.searchsorted(classes, met)[codes]
+        return cls(classes, codes, weights_of(sample_weight, rows))
+
+    @classmethod
+    def coded(cls, labels: Array, codes: Array, weights: Any, owner: str) -> Target:
+        """Return the target of rows whose labels are coded already, in whatever order."""
+        classes, places = encode(labels, owner=owner)
+        return cls(classes, places[codes], weights_of(weights, len(codes)))
+
+    def only(self, rows: Array) -> Target:
+        """Return the target in which only these rows count."""
+        weights = np.zeros(len(self.codes))
+        weights[rows] = 1.0 if self.weights is None else self.weights[rows]
+        return replace(self, weights=weights)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows to learn from: blocks of columns, and the class and weight of each row."""
+
+    blocks: tuple[Block, ...]
+    target: Target
+
+    def parts(self, rows: slice) -> list[Part]:
+        """Return a range of the rows, block by block."""
+        target = self.target
+        weights = None if target.weights is None else target.weights[rows]
+        first = part_of(self.blocks[0], rows, target.codes[rows], weights, len(target.classes))
+        return [first, *(replace(first, block=block) for block in self.blocks[1:])]
+
+
+def weights_of(sample_weight: Any, rows: int) -> Array | None:
+    """Return the weights as an array of doubles, or None where every row counts once."""
+    if sample_weight is None:
+        return None
+    weights = np.array(_check_sample_weight(sample_weight, np.empty((rows, 0)), dtype=np.float64))
+    if bool(np.any(weights < 0)):
+        row = int(np.argmax(weights < 0))
+        raise ValueError(
+            f"Negative values in data passed to `sample_weight`: {weights[row]:g} in row {row}; "
+            "to take rows away, use forget"
+        )
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError("the sum of `sample_weight` overflows; divide the weights by their mean")
+    weights.flags.writeable = False
+    return weights
+
+
+def as_block(X: Any, *, owner: str, sparse: bool) -> Block:
+    """Return the user's X as a block, unconverted, or say what is wrong with its form."""
+    if type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype.kind in "biuf":
+        return Dense(owner, None, X)
+    if sp.issparse(X):
+        return _sparse_block(X, owner, sparse)
+    if hasattr(X, "columns") or hasattr(X, "column_names"):
+        from suffice.data.frames import frame_block
+
+        block = frame_block(X, owner)
+        if block is not None:
+            return block
+    array = check_array(X, dtype="numeric", ensure_all_finite=False, input_name="X", estimator=owner)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"X holds {array.dtype}, and {owner} needs numbers; turn X into numbers first")
+    return Dense(owner, None, array)
+
+
+def as_sheet(X: Any, *, owner: str) -> Sheet:
+    """Return the user's X as a sheet, whatever its columns hold, or say what is wrong with its form."""
+    if sp.issparse(X):
+        block = _sparse_block(X, owner, True)
+        return SparseSheet(owner, tuple(range(block.shape[1])), block)
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a lazy frame, which has no rows yet; call X.collect() first")
+    if hasattr(X, "columns") or hasattr(X, "column_names"):
+        from suffice.data.frames import FrameSheet
+
+        sheet = FrameSheet.of(X, owner)
+        if sheet is not None and sheet.shape[1] == 0:
+            raise ValueError(f"0 feature(s) (shape={sheet.shape}) while a minimum of 1 is required: X has no columns")
+        if sheet is not None and 0 not in sheet.shape:
+            return sheet
+    array = _as_array(X)
+    if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "biufO":
+        array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X", estimator=owner)
+        array = array.astype(object) if array.dtype.kind not in "biuf" else array
+    return ArraySheet(owner, tuple(range(array.shape[1])), array)
+
+
+def _as_array(X: Any) -> Array:
+    """Return lists and masked arrays as arrays; in lists of lists, each cell keeps its own type."""
+    if isinstance(X, np.ma.MaskedArray):
+        numbers = X.dtype.kind in "biuf"
+        hole, cells = (np.nan, X.data.astype(np.float64)) if numbers else (None, X.data.astype(object))
+        return np.where(np.ma.getmaskarray(X), np.asarray(hole), cells)
+    if isinstance(X, np.ndarray) or not isinstance(X, (list, tuple)):
+        return np.asarray(X)
+    try:
+        array = np.array(X, dtype=object)
+    except ValueError:  # rows of unequal length: the general door words the complaint
+        return np.asarray(X)
+    if array.ndim != 2 or not array.size:
+        return array
+    kinds = {type(cell) for cell in array.ravel().tolist()}
+    return array.astype(np.float64) if kinds <= {int, float, type(None)} else array
+
+
+def _sparse_block(X: Any, owner: str, accepted: bool) -> Sparse:
+    if not accepted or 0 in X.shape or X.ndim != 2 or X.dtype.kind not in "biuf":
+        X = check_array(
+            X, accept_sparse="csr" if accepted else False, ensure_all_finite=False, input_name="X", estimator=owner
+        )
+    rows = X.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    if rows.data.dtype != handed_out(rows.data.dtype):
+        rows = rows.astype(handed_out(rows.data.dtype))
+    return Sparse(owner, None, rows)

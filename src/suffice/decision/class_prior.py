@@ -1,0 +1,111 @@
+"""Class priors, and from log joint probabilities to posteriors and the most probable class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from suffice.kernels import posterior
+from suffice.priors import Prior, numbers, pseudo_counts
+from suffice.schema import Array
+
+
+def empirical_prior(class_count: Array) -> Array:
+    """Return the share of each class; equal shares where nothing was counted yet.
+
+    >>> empirical_prior(np.array([3.0, 1.0])).tolist()
+    [0.75, 0.25]
+    """
+    total = class_count.sum(axis=-1, keepdims=True)
+    if total.all():
+        return np.asarray(class_count / total)
+    return np.where(total > 0, class_count / np.where(total > 0, total, 1.0), 1 / class_count.shape[-1])
+
+
+def class_prior(setting: Any, classes: Array, class_count: Array) -> Array:
+    """Return the probability of each class before anything is seen of a row.
+
+    ``"empirical"`` (or None) takes the classes' shares of the rows, ``"uniform"`` makes them equal (the
+    maximum-likelihood decision), an array or {label: p} is taken as it is, and a number or a Prior
+    smooths the shares: (count + α) / Σ (count + α).
+
+    >>> class_prior({"ham": 0.75, "spam": 0.25}, np.array(["ham", "spam"]), np.array([1.0, 1.0])).tolist()
+    [0.75, 0.25]
+    >>> class_prior(1, np.array(["ham", "spam"]), np.array([2.0, 0.0])).tolist()
+    [0.75, 0.25]
+    """
+    if setting is None or (isinstance(setting, str) and setting == "empirical"):
+        return empirical_prior(class_count)
+    if isinstance(setting, str):
+        if setting != "uniform":
+            raise ValueError(
+                f"class_prior={setting!r} is not known; it is 'empirical', 'uniform', probabilities or a Prior"
+            )
+        return np.full(len(classes), 1 / len(classes))
+    if isinstance(setting, bool):
+        raise ValueError(f"class_prior={setting!r} is no probability; it is 'empirical', 'uniform', numbers or a Prior")
+    if isinstance(setting, (Real, Prior)):
+        smoothed = class_count + pseudo_counts(setting, np.array([len(classes)]), "class")
+        return empirical_prior(smoothed)
+    if isinstance(setting, Mapping):
+        labels = classes.tolist()
+        if set(setting) != set(labels):
+            odd = next(iter(set(setting) ^ set(labels)))
+            raise ValueError(f"class_prior={{label: p}} must name each class once: {odd!r} is on one side only")
+        setting = [setting[label] for label in labels]
+    prior = numbers(setting, "class_prior") if np.ndim(setting) else np.zeros(0)
+    if prior.shape != (len(classes),):
+        raise ValueError("Number of priors must match number of classes.")
+    if not (prior >= 0).all():
+        raise ValueError(f"Priors must be non-negative: they are {prior}.")
+    total = prior.sum()
+    if abs(total - 1) > 1e-8:
+        raise ValueError(f"The sum of the priors should be 1. It is {total:g}.")
+    return np.asarray(prior / total)
+
+
+def drawn_class_prior(setting: Any, classes: Array, class_count: Array, rng: np.random.Generator) -> Array:
+    """Return class probabilities drawn from their posterior where they were counted, else as set."""
+    smoothed = isinstance(setting, (Real, Prior))
+    counted = smoothed or setting is None or (isinstance(setting, str) and setting == "empirical")
+    if not counted:
+        return class_prior(setting, classes, class_count)
+    alpha = pseudo_counts(setting if smoothed else 1.0, np.array([len(classes)]), "class")
+    return rng.dirichlet(class_count + np.maximum(alpha, np.finfo(float).tiny))
+
+
+def log(probabilities: Array) -> Array:
+    """Return logarithms, with log 0 = −∞ and no warning about it.
+
+    >>> log(np.array([1.0, 0.0])).tolist()
+    [0.0, -inf]
+    """
+    with np.errstate(divide="ignore"):
+        return np.log(probabilities)
+
+
+def log_posterior(log_joint: Array, class_log_prior: Array) -> Array:
+    """Turn log p(x, class) into log P(class given x), in place.
+
+    A row that is impossible in every class says nothing, so the prior stands.
+
+    >>> impossible = np.full((1, 2), -np.inf)
+    >>> np.exp(log_posterior(impossible, np.log([0.75, 0.25]))).round(2).tolist()
+    [[0.75, 0.25]]
+    """
+    posterior.normalise(log_joint, class_log_prior, work=4 * log_joint.size)
+    return log_joint
+
+
+def most_probable(log_joint: Array, class_log_prior: Array) -> Array:
+    """Return the code of the most probable class of each row, the first of equals.
+
+    >>> most_probable(np.log([[0.1, 0.2], [0.2, 0.1]]), np.log([0.5, 0.5])).tolist()
+    [1, 0]
+    """
+    codes = np.empty(len(log_joint), np.intp)
+    posterior.pick(log_joint, class_log_prior, codes, work=log_joint.size)
+    return codes

@@ -1,0 +1,239 @@
+"""Comparing models: which predicts best what it has not learned, and which differences are real."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from sklearn.base import clone
+
+from suffice.data import encode, weights_of
+from suffice.decision.reliability import Reliability
+from suffice.evaluation.candidates import candidates, names_of
+from suffice.folds.held_out import by_sums
+from suffice.folds.shared_pass import Scores, scores_of
+from suffice.folds.splits import check_weights, splits_of
+from suffice.progress import Progress
+from suffice.schema import Array
+
+LEVEL = 0.05
+MEASURES = ("accuracy", "log_loss", "brier", "calibration_error")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Models side by side, the best first: ``table`` has a line for each, as a dictionary.
+
+    Each measure stands with its standard error (``log_loss`` with ``log_loss_se``). ``p`` is how probable a
+    difference in log-loss from the best as large as this one would be if there were none; ``worse`` says
+    whether it is real, at 5 % for all lines together. ``refitted`` are models that are no sum, and were fitted
+    again for each fold.
+    """
+
+    table: list[dict[str, Any]]
+    best_: Any = field(repr=False)
+    folds: int = 10
+
+    @property
+    def best_name_(self) -> str:
+        """The name of the best model."""
+        return str(self.table[0]["model"])
+
+    def to_frame(self) -> Any:
+        """Return the table as a pandas frame."""
+        return import_module("pandas").DataFrame(self.table)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the log-loss and the accuracy of each model, with two standard errors to each side; return the Axes."""
+        from suffice.plots import ladder
+
+        return ladder(self.table, ax)
+
+    def __str__(self) -> str:
+        width = max(len("model"), *(len(line["model"]) for line in self.table))
+        head = f"{'model':<{width}}  {'accuracy':>15}  {'log-loss':>15}  {'Brier':>15}  {'ECE':>15}  {'parameters':>10}"
+        lines = [f"{head}  {'fit':>8}  {'predict':>8}  against the best"]
+        for place, line in enumerate(self.table):
+            cells = "  ".join(f"{line[name]:.4f} ± {line[name + '_se']:.4f}" for name in MEASURES)
+            count = "" if line["parameters"] is None else f"{line['parameters']:,}"
+            against = (
+                "best" if not place else f"p = {line['p']:.2g}, {'worse' if line['worse'] else 'no real difference'}"
+            )
+            times = "  ".join(f"{_time(line[name]):>8}" for name in ("fit_time", "predict_time"))
+            again = " (fitted again for each fold)" if line["refitted"] else ""
+            lines.append(f"{line['model']:<{width}}  {cells}  {count:>10}  {times}  {against}{again}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        columns = list(self.table[0])
+        head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(_cell(line[name]))}</td>" for name in columns) + "</tr>"
+            for line in self.table
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def compare(
+    X: Any,
+    y: Any,
+    models: Any = None,
+    *,
+    cv: Any = 10,
+    groups: Any = None,
+    sample_weight: Any = None,
+    progress: bool = True,
+) -> Comparison:
+    """Return how well several models predict rows that they have not learned, on the same folds.
+
+    Models that count the same (structures, rules and priors of one classifier) share one pass over the
+    rows, however many they are, and read the rows that they predict together. Others are fitted again.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,)
+        The labels.
+    models : dict {name: classifier} or list of classifiers, default=None
+        What to compare; by default structures, rules and priors of BayesClassifier. Any classifier that
+        gives probabilities will do, scikit-learn's as well.
+    cv : int, splitter, or iterable of pairs (train, test), default=10
+        The number of folds, or how to split.
+    groups : array-like of shape (n_samples,), default=None
+        What a splitter by groups keeps together.
+    sample_weight : array-like of shape (n_samples,), default=None
+        The weight of each row, in learning and in scoring.
+    progress : bool, default=True
+        Whether to show how far it has come, on a terminal, when it takes longer than a second.
+
+    Returns
+    -------
+    comparison : Comparison
+        With ``table``, ``best_`` (the best model, fitted on all rows), ``plot()`` and ``to_frame()``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from suffice import GaussianDiscriminant, GaussianNB, compare
+    >>> found = compare(*load_iris(return_X_y=True), {"naive": GaussianNB(), "full": GaussianDiscriminant()})
+    >>> [(line["model"], round(line["accuracy"], 2)) for line in found.table]
+    [('full', 0.98), ('naive', 0.95)]
+    """
+    named = _named(candidates(X) if models is None else models)
+    classes, codes = encode(y, owner="compare")
+    weights = weights_of(sample_weight, len(codes))
+    splits = splits_of(cv, X, y, groups)
+    check_weights(splits, weights)
+    done = 0
+    with Progress("comparing", len(named) * len(splits), progress) as line:
+
+        def tick(folds: int) -> None:
+            nonlocal done
+            done += folds
+            line.say(done)
+
+        scores = scores_of(list(named.values()), X, y, codes, classes, sample_weight, splits, tick)
+    lines = [_line(name, its, weights) for (name, its) in zip(named, scores, strict=True)]
+    order = sorted(range(len(lines)), key=lambda place: (lines[place]["log_loss"], place))
+    fitted = _fitted(list(named.values()), X, y, sample_weight)
+    train = np.mean([len(split.test) / max(len(split.train), 1) for split in splits])
+    against = _against([scores[place] for place in order], weights, float(train))
+    for (p, worse), place in zip(against, order, strict=True):
+        model = fitted(place)
+        lines[place] |= {"parameters": getattr(model, "n_parameters_", None), "p": p, "worse": worse}
+        lines[place]["refitted"] = not by_sums(model, splits)
+    return Comparison([lines[place] for place in order], fitted(order[0]), len(splits))
+
+
+def _named(models: Any) -> dict[str, Any]:
+    if isinstance(models, Mapping):
+        named = {str(name): model for name, model in models.items()}
+        if len(named) < len(models):
+            raise ValueError(f"models has names that are written alike: {', '.join(map(repr, models))}")
+    else:
+        models = [models] if hasattr(models, "fit") else list(models)
+        named = dict(zip(names_of(models), models, strict=True))
+    if not named:
+        raise ValueError("models is empty: there is nothing to compare")
+    for name, model in named.items():
+        speaks = hasattr(model, "predict_proba") or hasattr(model, "predict_log_proba")
+        if isinstance(model, type) or not (hasattr(model, "fit") and speaks):
+            raise ValueError(f"model {name!r} is {model!r}, which is no classifier that gives probabilities")
+    return named
+
+
+def _line(name: str, scores: Scores, weights: Array | None) -> dict[str, Any]:
+    """Return the line of a model, without what takes all of them."""
+    its, mine = scores.assessment, None if weights is None else weights[scores.rows]
+    line: dict[str, Any] = {"model": name}
+    for measure, values in (("accuracy", its.right), ("log_loss", its.log_loss), ("brier", its.brier)):
+        line |= {measure: scores.mean(values, weights), f"{measure}_se": _standard_error(values, mine)}
+    errors = Reliability.by_fold(its.confidence, its.right, scores.fold, mine).error
+    line["calibration_error"] = float(Reliability.of(its.confidence, its.right, mine).error)
+    line["calibration_error_se"] = float(np.std(errors, ddof=1) / np.sqrt(len(errors))) if len(errors) > 1 else 0.0
+    return line | {"fit_time": scores.fit_time / len(errors), "predict_time": scores.predict_time / len(errors)}
+
+
+def _standard_error(values: Array, weights: Array | None) -> float:
+    """Return the standard error of a mean over rows."""
+    each = np.ones(len(values)) if weights is None else weights
+    mean = np.average(values, weights=each)
+    return float(np.sqrt((each**2 * (values - mean) ** 2).sum()) / each.sum())
+
+
+def _against(scores: Sequence[Scores], weights: Array | None, ratio: float) -> list[tuple[float, bool]]:
+    """Return p and whether the difference is real, of each model's log-loss against that of the first.
+
+    A t-test on the differences by fold, whose variance is corrected for what the training sets share
+    (Nadeau and Bengio 2003): σ²·(1 / folds + test / train). Of many comparisons the least p counts as many
+    times as there are (Holm).
+    """
+    losses = np.array([its.by_fold(its.assessment.log_loss, weights) for its in scores])
+    differences = losses - losses[0]
+    folds = differences.shape[1]
+    if folds < 2:
+        return [(1.0, False)] * len(scores)
+    mean, spread = differences.mean(axis=1), differences.std(axis=1, ddof=1)
+    error = spread * np.sqrt(1 / folds + ratio)
+    t = np.where(error > 0, mean / np.where(error > 0, error, 1.0), np.where(mean > 0, np.inf, 0.0))
+    p = 2 * stats.t.sf(np.abs(t), folds - 1)
+    p[0] = 1.0
+    order = np.argsort(p[1:]) + 1
+    held = 0.0
+    for rank, place in enumerate(order):
+        held = max(held, min(p[place] * (len(order) - rank), 1.0))
+        p[place] = held
+    return [(float(each), bool(each < LEVEL)) for each in p]
+
+
+def _fitted(models: Sequence[Any], X: Any, y: Any, sample_weight: Any) -> Any:
+    """Return what gives a model fitted on all rows; those that count the same share the pass."""
+    known: dict[int, Any] = {}
+
+    def fitted(place: int) -> Any:
+        model = models[place]
+        if place not in known:
+            for other, its in known.items():
+                if getattr(models[other], "_adds_up", False) and models[other]._reads_for(model):
+                    known[place] = model._with(its.tally_)
+                    return known[place]
+            settings = {} if sample_weight is None else {"sample_weight": sample_weight}
+            known[place] = clone(model).fit(X, y, **settings)
+        return known[place]
+
+    return fitted
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.1f} ms"
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,282 @@
+"""Cross-validation: every row predicted by a model that has not seen it, for the price of one fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from inspect import Parameter, signature
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import check_scoring, get_scorer
+from sklearn.utils import _safe_indexing
+
+from suffice.data import as_labels, encode, weights_of
+from suffice.evaluation.leave_one_out_predictions import leave_one_out
+from suffice.folds.assessment import LEAST_LOG
+from suffice.folds.held_out import Prediction, adds_up, by_sums, predictions
+from suffice.folds.splits import check_weights, splits_of
+from suffice.folds.training_sums import Rows
+from suffice.progress import Progress
+from suffice.schema import Array
+
+
+class Held(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Predictions that were made already, for scorers that would ask a classifier for them."""
+
+    def __init__(self, classes: Array, log_proba: Array) -> None:
+        self.classes_, self.log_proba = classes, log_proba
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return log P(class given x)."""
+        return self.log_proba
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return P(class given x)."""
+        return np.exp(self.log_proba)
+
+    def predict(self, X: Any) -> Array:
+        """Return the most probable label."""
+        return np.asarray(self.classes_[self.log_proba.argmax(axis=1)])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+def cross_validate(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 10,
+    scoring: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    return_train_score: bool = False,
+    return_estimator: bool = False,
+    return_indices: bool = False,
+    progress: bool = True,
+) -> dict[str, Any]:
+    """Return how well a model predicts rows that it has not learned.
+
+    One pass takes the sums of each fold; what a fold's model has learned is the sum over the others, and
+    each row is predicted once. That equals fitting again for each fold, and nothing of a fold is in what
+    its model knows: levels and words met in it alone are unknown to it, and where numbers are cut into bins
+    is decided for each fold by the others alone. Models that are no sum (mixtures, logistic regression,
+    ``solver="svd"``, calibrated ones, and classifiers of other libraries) are fitted again.
+
+    Parameters
+    ----------
+    model : classifier
+        Its settings are used; it is not changed.
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,)
+        The labels.
+    cv : int, "loo", splitter, or iterable of pairs (train, test), default=10
+        The number of folds, each with its share of every class; each row by itself; or as the splitter says.
+    scoring : str, callable, list or dict, default=None
+        One of scikit-learn's scorers or several; by default accuracy.
+    groups : array-like of shape (n_samples,), default=None
+        What a splitter by groups keeps together.
+    sample_weight : array-like of shape (n_samples,), default=None
+        The weight of each row, in learning and in scoring: a row of weight 2 counts as two.
+    return_train_score : bool, default=False
+        Whether to score the rows that were learned, too.
+    return_estimator : bool, default=False
+        Whether to return each fold's model.
+    return_indices : bool, default=False
+        Whether to return which rows each fold learned and predicted.
+    progress : bool, default=True
+        Whether to show how far it has come, on a terminal, when it takes longer than a second.
+
+    Returns
+    -------
+    results : dict
+        As scikit-learn's: ``fit_time``, ``score_time``, ``test_score`` (or ``test_<name>``), one entry a
+        fold; and of all rows ``log_proba``, log P(class given x) by a model that has not learned the row,
+        with ``classes`` (its columns) and ``predicted`` (whether a row was in any fold); ``refitted`` says
+        whether the model was fitted again for each fold.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from suffice import GaussianNB, cross_validate
+    >>> X, y = load_iris(return_X_y=True)
+    >>> results = cross_validate(GaussianNB(), X, y, cv=5)
+    >>> results["test_score"].round(2).tolist(), results["log_proba"].shape
+    ([0.93, 0.97, 0.93, 0.93, 1.0], (150, 3))
+    """
+    if isinstance(model, type):
+        raise TypeError(f"{model.__name__} is a class; pass a model of it: {model.__name__}()")
+    labels = as_labels(y, type(model).__name__)
+    weights = weights_of(sample_weight, len(labels))
+    scorers, single = _scorers(model, scoring)
+    classes, _ = encode(labels, owner=type(model).__name__)
+    if isinstance(cv, str) and cv == "loo":
+        if return_train_score or return_estimator or return_indices:
+            raise ValueError('cv="loo" has no models of its own: use cv=LeaveOneOut() to have them, or their scores')
+        return _leave_one_out(model, X, labels, sample_weight, scorers, single, progress)
+    splits = splits_of(cv, X, y, groups)
+    check_weights(splits, weights)
+    results: dict[str, list[Any]] = {"fit_time": [], "score_time": []}
+    found = Found(len(labels), classes)
+    with Progress("cross-validation", len(splits), progress) as line:
+        for done, prediction in enumerate(predictions(model, X, y, splits, sample_weight, classes)):
+            line.say(done)
+            results["fit_time"].append(prediction.fit_time)
+            results["score_time"].append(prediction.predict_time)
+            scores = {"test": _scored(scorers, prediction, X, labels, classes, weights)}
+            if return_train_score:
+                scores["train"] = _train_scores(scorers, prediction, X, labels, weights)
+            for what, named in scores.items():
+                for name, score in named.items():
+                    results.setdefault(_key(what, name, single), []).append(score)
+            if return_estimator:
+                results.setdefault("estimator", []).append(prediction.model)
+            found.add(prediction.split.test, prediction.log_proba)
+    arrays: dict[str, Any] = {
+        name: values if name == "estimator" else np.array(values) for name, values in results.items()
+    }
+    if return_indices:
+        arrays["indices"] = {
+            "train": [split.train for split in splits],
+            "test": [split.test for split in splits],
+        }
+    return arrays | found.results() | {"refitted": not by_sums(model, splits)}
+
+
+def _leave_one_out(
+    model: Any, X: Any, labels: Array, sample_weight: Any, scorers: dict[str, Any], single: bool, progress: bool
+) -> dict[str, Any]:
+    """Return the results of leaving out each row by itself; a score that one row cannot have is that of all rows."""
+    classes, codes = encode(labels, owner=type(model).__name__)
+    weights = weights_of(sample_weight, len(labels))
+    started = perf_counter()
+    log_proba = leave_one_out(model, X, labels, sample_weight, classes, progress)
+    results: dict[str, Any] = {"fit_time": np.array([perf_counter() - started])}
+    started = perf_counter()
+    every = np.arange(len(labels))
+    whole = Prediction(Rows(every, every), None, log_proba, log_proba.argmax(axis=1), 0.0, 0.0)
+    for name, scorer in scorers.items():
+        key = _key("test", name, single)
+        if isinstance(scorer, str) and scorer == "accuracy":
+            results[key] = (whole.codes == codes).astype(np.float64)
+        elif isinstance(scorer, str) and scorer == "neg_log_loss":
+            results[key] = np.maximum(log_proba[every, codes], LEAST_LOG)
+        else:
+            results[key] = np.array(list(_scored({name: scorer}, whole, X, labels, classes, weights).values()))
+    results["score_time"] = np.array([perf_counter() - started])
+    found = {"log_proba": log_proba, "classes": classes, "predicted": np.ones(len(labels), bool)}
+    return results | found | {"refitted": not adds_up(model)}
+
+
+class Found:
+    """Log probabilities of rows, gathered fold by fold; a row that is predicted again gets the mean probability."""
+
+    def __init__(self, rows: int, classes: Array) -> None:
+        self.classes = classes
+        self.log_sum, self.times = np.empty((rows, len(classes))), np.zeros(rows, np.intp)
+
+    def add(self, rows: Array, log_proba: Array) -> None:
+        """Add what was said of some rows."""
+        again = self.times[rows] > 0
+        if again.any():
+            log_proba[again] = np.logaddexp(self.log_sum[rows[again]], log_proba[again])
+        self.log_sum[rows] = log_proba
+        self.times[rows] += 1
+
+    def results(self) -> dict[str, Array]:
+        """Return what was found of all rows."""
+        self.log_sum[self.times == 0] = -np.inf
+        times = np.maximum(self.times, 1)
+        log_proba = self.log_sum if int(times.max()) == 1 else self.log_sum - np.log(times)[:, None]
+        return {"log_proba": log_proba, "classes": self.classes, "predicted": self.times > 0}
+
+
+def _key(what: str, name: str, single: bool) -> str:
+    return f"{what}_score" if single else f"{what}_{name}"
+
+
+def _scorers(model: Any, scoring: Any) -> tuple[dict[str, Any], bool]:
+    """Return the scorers by name, and whether one was asked for without a name."""
+    if scoring is None or isinstance(scoring, str) or callable(scoring):
+        return {"score": "accuracy" if scoring is None else scoring}, True
+    named = dict(scoring) if isinstance(scoring, Mapping) else {name: name for name in scoring}
+    if not named:
+        raise ValueError(f"scoring={scoring!r} names no scorer")
+    return named, False
+
+
+def _scored(
+    scorers: dict[str, Any], prediction: Prediction, X: Any, labels: Array, classes: Array, weights: Array | None
+) -> dict[str, float]:
+    """Return the scores of a fold; a scorer of scikit-learn's is handed the predictions there are."""
+    rows = prediction.split.test
+    held = Held(classes, prediction.log_proba)
+    mine = {} if weights is None else {"sample_weight": weights[rows]}
+    scores = {}
+    for name, scorer in scorers.items():
+        if isinstance(scorer, str) and scorer in ("accuracy", "neg_log_loss"):
+            truth = np.searchsorted(classes, labels[rows])
+            if scorer == "accuracy":
+                found = prediction.codes == truth
+            else:
+                found = np.maximum(prediction.log_proba[np.arange(len(rows)), truth], LEAST_LOG)
+            scores[name] = float(np.average(found, weights=mine.get("sample_weight")))
+            continue
+        scorer = get_scorer(scorer) if isinstance(scorer, str) else scorer
+        if hasattr(scorer, "_score_func"):
+            scores[name] = _number(scorer, scorer(held, rows[:, None], labels[rows], **mine))
+        else:
+            _check_callable(scorer, prediction.model, mine)
+            scores[name] = _number(scorer, scorer(prediction.model, _safe_indexing(X, rows), labels[rows], **mine))
+    return scores
+
+
+def _number(scorer: Any, score: Any) -> float:
+    """Return what a scorer says as a number, or say that it is none."""
+    try:
+        return float(score)
+    except (TypeError, ValueError):
+        name = getattr(scorer, "__name__", repr(scorer))
+        raise ValueError(
+            f"scoring={name} returns {score!r}, and not a number; for several scores pass scoring={{name: scorer}}"
+        ) from None
+
+
+def _takes_weights(scorer: Any) -> bool:
+    """Say whether a function takes the weights of rows, as far as that can be known."""
+    try:
+        taken = signature(scorer).parameters
+    except (TypeError, ValueError):  # it is not written in Python
+        return True
+    return "sample_weight" in taken or any(its.kind is Parameter.VAR_KEYWORD for its in taken.values())
+
+
+def _check_callable(scorer: Any, model: Any, weights: dict[str, Any]) -> None:
+    """Raise if a function cannot score: it wants a model, and the weights of rows if they have any."""
+    name = getattr(scorer, "__name__", repr(scorer))
+    if model is None:
+        raise ValueError(
+            f'scoring={name} wants a model for each row, and cv="loo" has none; name one of the scorers that '
+            "scikit-learn knows, or use cv=LeaveOneOut()"
+        )
+    if weights and not _takes_weights(scorer):
+        raise ValueError(f"scoring={name} takes no sample_weight, by which rows are to be scored: let it take one")
+
+
+def _train_scores(
+    scorers: dict[str, Any], prediction: Prediction, X: Any, labels: Array, weights: Array | None
+) -> dict[str, float]:
+    rows = prediction.split.train
+    mine = {} if weights is None else {"sample_weight": weights[rows]}
+    known = _safe_indexing(X, rows)
+    for scorer in scorers.values():
+        if callable(scorer) and not hasattr(scorer, "_score_func"):
+            _check_callable(scorer, prediction.model, mine)
+    return {
+        name: _number(scorer, check_scoring(prediction.model, scorer)(prediction.model, known, labels[rows], **mine))
+        for name, scorer in scorers.items()
+    }

@@ -1,0 +1,64 @@
+"""Pairs of columns, counted by class: whole numbers, or sums of weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from suffice.kernels.compiler import Kernel
+
+# The bits of a word are counted by adding neighbours: of two, of four, of eight, and all by a product.
+ODD, TWOS, FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
+ALL = np.uint64(0x0101010101010101)
+ONE, TWO, FOUR, TOPMOST = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
+
+
+@Kernel
+def count_pairs(x: Any, codes: Any, weights: Any, starts: Any, pairs: Any) -> None:
+    """Count each two codes of a row, the lower half of pairs[class, cell, cell]; a negative one is empty."""
+    rows, columns = x.shape
+    cells = np.zeros(columns, np.intp)
+    for row in range(rows):
+        k = codes[row]
+        weight = 1.0 if weights is None else weights[row]
+        met = 0
+        for j in range(columns):
+            if x[row, j] >= 0:
+                cells[met] = starts[j] + x[row, j]
+                met += 1
+        for i in range(met):
+            a = cells[i]
+            for j in range(i + 1):
+                pairs[k, a, cells[j]] += weight
+
+
+@Kernel
+def count_bit_pairs(bits: Any, rows: float, ones: Any, pairs: Any) -> None:
+    """Count the pairs of columns of two levels: bits[column, word] of so many rows, pairs[cell, cell].
+
+    Cells 2j and 2j + 1 are the rows in which column j is 0 and 1. What two columns share is counted; that
+    one has and the other has not, and that neither has, follows from their own ones.
+    """
+    columns, words = bits.shape
+    for i in range(columns):
+        for j in range(i + 1):
+            total = np.uint64(0)
+            for word in range(words):
+                both = bits[i, word] & bits[j, word]
+                both = both - ((both >> ONE) & ODD)
+                both = (both & TWOS) + ((both >> TWO) & TWOS)
+                both = (both + (both >> FOUR)) & FOURS
+                total += (both * ALL) >> TOPMOST
+            shared = float(total)
+            first = ones[i] - shared
+            second = ones[j] - shared
+            neither = rows - ones[i] - ones[j] + shared
+            pairs[2 * i + 1, 2 * j + 1] = shared
+            pairs[2 * j + 1, 2 * i + 1] = shared
+            pairs[2 * i + 1, 2 * j] = first
+            pairs[2 * j, 2 * i + 1] = first
+            pairs[2 * i, 2 * j + 1] = second
+            pairs[2 * j + 1, 2 * i] = second
+            pairs[2 * i, 2 * j] = neither
+            pairs[2 * j, 2 * i] = neither

@@ -1,0 +1,164 @@
+"""Counts and sums by class: one read of the data, nothing of its size written.
+
+The arguments are alike throughout: ``x`` the rows, ``codes`` the class of each row, ``weights`` the
+weight of each row or None, ``partial`` narrow accumulators that are emptied into ``counts`` every
+``limit`` rows, before they can overflow. An argument that is None takes its branch out of the
+compiled loop. Sums are rounded alike, compiled or not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from suffice.kernels.compiler import Kernel
+
+LARGEST = 1.7976931348623157e308
+
+
+@Kernel
+def count_above(
+    x: Any, codes: Any, weights: Any, threshold: Any, check: Any, limit: int, partial: Any, counts: Any
+) -> float:
+    """Count the cells above the threshold; NaN comes back where a value is not finite."""
+    rows, columns = x.shape
+    poison = 0.0
+    for first in range(0, rows, limit):
+        for row in range(first, min(first + limit, rows)):
+            k = codes[row]
+            if weights is None:
+                for j in range(columns):
+                    if check is not None:
+                        poison += x[row, j] * 0.0
+                    partial[k, j] += x[row, j] > threshold
+            else:
+                weight = weights[row]
+                for j in range(columns):
+                    if check is not None:
+                        poison += x[row, j] * 0.0
+                    partial[k, j] += weight if x[row, j] > threshold else 0.0
+        for k in range(counts.shape[0]):
+            for j in range(columns):
+                counts[k, j] += partial[k, j]
+                partial[k, j] = 0
+    return poison
+
+
+@Kernel
+def add_up(x: Any, codes: Any, weights: Any, most: Any, limit: int, partial: Any, counts: Any) -> bool:
+    """Sum each column; True comes back where a value is negative, or more than ``most``."""
+    rows, columns = x.shape
+    outside = False
+    for first in range(0, rows, limit):
+        for row in range(first, min(first + limit, rows)):
+            k = codes[row]
+            if most is not None:
+                for j in range(columns):
+                    outside |= x[row, j] > most
+            if weights is None:
+                for j in range(columns):
+                    outside |= x[row, j] < 0
+                    partial[k, j] += x[row, j]
+            else:
+                weight = weights[row]
+                for j in range(columns):
+                    outside |= x[row, j] < 0
+                    partial[k, j] += weight * x[row, j]
+        for k in range(counts.shape[0]):
+            for j in range(columns):
+                counts[k, j] += partial[k, j]
+                partial[k, j] = 0
+    return outside
+
+
+@Kernel
+def add_up_present(x: Any, codes: Any, weights: Any, n: Any, counts: Any) -> bool:
+    """Sum each column over the cells that are not empty, and the rows that have one; True as ``add_up``."""
+    rows, columns = x.shape
+    outside = False
+    for row in range(rows):
+        k = codes[row]
+        weight = 1.0 if weights is None else weights[row]
+        for j in range(columns):
+            value = x[row, j]
+            if value == value:
+                outside |= value < 0
+                n[k, j] += weight
+                counts[k, j] += weight * value
+    return outside
+
+
+@Kernel
+def count_coded(x: Any, codes: Any, weights: Any, starts: Any, counts: Any) -> None:
+    """Count each code of each column; a negative one is an empty cell."""
+    rows, columns = x.shape
+    for row in range(rows):
+        k = codes[row]
+        weight = 1.0 if weights is None else weights[row]
+        for j in range(columns):
+            code = x[row, j]
+            if code >= 0:
+                counts[k, starts[j] + code] += weight
+
+
+@Kernel
+def count_levels(
+    x: Any, codes: Any, weights: Any, first: int, starts: Any, room: Any, counts: Any, fractions: Any
+) -> int:
+    """Count each level of each column, from row ``first`` to the first row that does not fit.
+
+    A row fits if all its levels are whole numbers from 0 to below the column's room; one that does
+    not is left uncounted. Levels with a fraction are cut to whole numbers and noted.
+    """
+    rows, columns = x.shape
+    for row in range(first, rows):
+        fits = True
+        for j in range(columns):
+            value = x[row, j]
+            fits &= (value >= 0) & (value < room[j])
+        if not fits:
+            return int(row)
+        k = codes[row]
+        for j in range(columns):
+            level = int(x[row, j])
+            if level != x[row, j]:
+                fractions[0] = 1
+            if weights is None:
+                counts[k, starts[j] + level] += 1
+            else:
+                counts[k, starts[j] + level] += weights[row]
+    return int(rows)
+
+
+@Kernel
+def count_above_sparse(
+    starts: Any, columns: Any, values: Any, codes: Any, weights: Any, threshold: float, counts: Any
+) -> float:
+    """Count the stored cells above the threshold; NaN comes back where a value is not finite."""
+    poison = 0.0
+    for row in range(codes.shape[0]):
+        k = codes[row]
+        for p in range(starts[row], starts[row + 1]):
+            poison += values[p] * 0.0
+            if values[p] > threshold:
+                if weights is None:
+                    counts[k, columns[p]] += 1.0
+                else:
+                    counts[k, columns[p]] += weights[row]
+    return poison
+
+
+@Kernel
+def add_up_sparse(starts: Any, columns: Any, values: Any, codes: Any, weights: Any, most: Any, counts: Any) -> bool:
+    """Sum the stored cells of each column, as ``add_up`` does all cells."""
+    outside = False
+    for row in range(codes.shape[0]):
+        k = codes[row]
+        for p in range(starts[row], starts[row + 1]):
+            outside |= values[p] < 0
+            if most is not None:
+                outside |= values[p] > most
+            if weights is None:
+                counts[k, columns[p]] += values[p]
+            else:
+                counts[k, columns[p]] += weights[row] * values[p]
+    return outside

@@ -1,7 +1,0 @@
-"""One scan of a block's rows: which kernel reads it, with which accumulators, and what its alarm means."""
-
-from suffice.scans.levels import coded, levels, pairs
-from suffice.scans.spreads import scatters, spreads
-from suffice.scans.sums import bits, comparable, finite_check, sums
-
-__all__ = ["bits", "coded", "comparable", "finite_check", "levels", "pairs", "scatters", "spreads", "sums"]

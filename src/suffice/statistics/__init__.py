@@ -1,0 +1,10 @@
+"""What the data say: sums by class that can be added, subtracted and weighed."""
+
+from suffice.statistics.comoments import CoMoments
+from suffice.statistics.counts import Counts
+from suffice.statistics.moments import Moments, rounded
+from suffice.statistics.pair_counts import PairCounts
+from suffice.statistics.statistic import OverdrawnError, Statistic
+from suffice.statistics.tally import Tally
+
+__all__ = ["CoMoments", "Counts", "Moments", "OverdrawnError", "PairCounts", "Statistic", "Tally", "rounded"]

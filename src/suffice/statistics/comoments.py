@@ -1,0 +1,116 @@
+"""Co-moments: the mean of the columns, and how they vary together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from suffice.schema import Array
+from suffice.statistics.moments import Moments, rounded
+from suffice.statistics.statistic import Statistic, weight_of
+
+
+@dataclass(frozen=True, eq=False)
+class CoMoments(Statistic):
+    """Weight, mean and scatter by class: n = Σw, mean = Σw·x / n, scatter = Σw·(x − mean)(x − mean)ᵀ.
+
+    They merge as `Moments` do, with δδᵀ for δ². The scatter is [class, column, column], over the rows
+    that have all columns; the ``alone`` arrays are the moments of each column over all cells that it has.
+
+    >>> both = CoMoments.of([[0.0, 0.0], [2.0, 2.0]]) + CoMoments.of([[1.0, 4.0]])
+    >>> both.mean.tolist(), both.scatter.tolist()
+    ([[1.0, 2.0]], [[[2.0, 2.0], [2.0, 8.0]]])
+    """
+
+    mean: Array
+    tail: Array
+    scatter: Array
+    alone_n: Array = None  # type: ignore[assignment]
+    alone_mean: Array = None  # type: ignore[assignment]
+    alone_tail: Array = None  # type: ignore[assignment]
+    alone_m2: Array = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.alone_n is None:  # no cell is empty
+            own = (np.broadcast_to(self.n, np.shape(self.mean)), self.mean, self.tail)
+            own = (*own, np.diagonal(np.asarray(self.scatter), axis1=1, axis2=2))
+            for name, array in zip(("alone_n", "alone_mean", "alone_tail", "alone_m2"), own, strict=True):
+                object.__setattr__(self, name, array)
+        super().__post_init__()
+
+    @classmethod
+    def zero(cls, classes: int, width: int) -> Self:
+        nothing = np.zeros((classes, width))
+        return cls(np.zeros((classes, 1)), nothing, nothing, np.zeros((classes, width, width)))
+
+    @classmethod
+    def of(cls, rows: Array | list[list[float]], weights: Array | None = None) -> Self:
+        """Return the co-moments of one class's rows."""
+        rows = np.asarray(rows, np.float64)
+        weights = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
+        shift, n = rows[:1], weights.sum()
+        deviations = rows - shift
+        drift = (weights[:, None] * deviations).sum(axis=0, keepdims=True) / n
+        mean, tail = rounded(shift, drift)
+        centred = deviations - drift
+        scatter = (weights[:, None] * centred).T @ centred
+        return cls(np.array([[n]]), mean, tail, scatter[None])
+
+    def beside(self, spreads: Moments) -> Self:
+        """Return the same co-moments with the moments of all cells beside them, where some are empty."""
+        n = np.broadcast_to(spreads.n, spreads.m2.shape)
+        return type(self)(self.n, self.mean, self.tail, self.scatter, n, spreads.mean, spreads.tail, spreads.m2)
+
+    @property
+    def spreads(self) -> Moments:
+        """The moments of each column by itself, over all its cells."""
+        return Moments(self.alone_n, self.alone_mean, self.alone_tail, self.alone_m2)
+
+    def pooled(self) -> Moments:
+        """Return the moments of each column in all classes together."""
+        return self.spreads.pooled()
+
+    def __add__(self, other: Self) -> Self:
+        n = self.n + other.n
+        share = other.n / np.where(n > 0, n, 1.0)
+        delta = self._distance(other)
+        mean, tail = rounded(self.mean, self.tail + delta * share)
+        empty = self.n == 0
+        mean, tail = np.where(empty, other.mean, mean), np.where(empty, other.tail, tail)
+        scatter = self.scatter + other.scatter + _outer(delta) * (self.n * share)[..., None]
+        return type(self)(n, mean, tail, scatter).beside(self.spreads + other.spreads)
+
+    def __sub__(self, other: Self) -> Self:
+        spreads = self.spreads - other.spreads  # raises if more is asked for than is there
+        rows = self._rows - other._rows
+        left = np.where(rows.n > 0, rows.n, 1.0)
+        given = _outer(self._distance(other)) * (self.n / left * other.n)[..., None]
+        scatter = np.where((rows.n > 0)[..., None], self.scatter - other.scatter - given, 0.0)
+        diagonal = np.arange(self.mean.shape[1])
+        scatter[:, diagonal, diagonal] = rows.m2
+        # what is left of two columns can be no more than what is left of each
+        limit = np.sqrt(rows.m2[:, :, None] * rows.m2[:, None, :])
+        scatter = np.clip(scatter, -limit, limit)
+        return type(self)(rows.n, rows.mean, rows.tail, scatter).beside(spreads)
+
+    def __mul__(self, weight: float) -> Self:
+        weight = weight_of(weight)
+        if weight == 0:
+            return type(self).zero(*self.mean.shape)
+        scaled = type(self)(self.n * weight, self.mean, self.tail, self.scatter * weight)
+        return scaled.beside(self.spreads * weight)
+
+    @property
+    def _rows(self) -> Moments:
+        """The moments of each column over the rows that have all columns."""
+        return Moments(self.n, self.mean, self.tail, np.diagonal(self.scatter, axis1=1, axis2=2))
+
+    def _distance(self, other: Self) -> Array:
+        delta = (other.mean - self.mean) + (other.tail - self.tail)
+        return np.where((self.n > 0) & (other.n > 0), delta, 0.0)
+
+
+def _outer(delta: Array) -> Array:
+    return np.asarray(delta[:, :, None] * delta[:, None, :])

@@ -1,0 +1,7 @@
+"""One scan of a block's rows: which kernel reads it, with which accumulators, and what its alarm means."""
+
+from suffice.statistics.scan_levels import coded, levels, pairs
+from suffice.statistics.scan_moments import scatters, spreads
+from suffice.statistics.scan_sums import bits, comparable, finite_check, sums
+
+__all__ = ["bits", "coded", "comparable", "finite_check", "levels", "pairs", "scatters", "spreads", "sums"]

@@ -1,0 +1,133 @@
+"""Levels of columns of codes, one by one and two by two."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from suffice.blocks import Part
+from suffice.kernels import count_pairs, count_rows
+from suffice.parallel import spread
+from suffice.schema import Array, by_group, starts_of
+from suffice.statistics import Counts, PairCounts
+
+# Levels are codes 0, 1, …: a code beyond this is an identifier or a mistake, not a level.
+MOST_LEVELS = 1 << 24
+MOST_CELLS = 1 << 29
+
+
+def levels(part: Part, known: Array | None = None) -> tuple[Array, Array]:
+    """Return the number of levels of each column, and how often each level was seen, of plain codes."""
+    columns = part.block.shape[1]
+    room = np.full(columns, 8, np.intp) if known is None else known
+    kind: Any = np.int64 if part.weights is None else np.float64
+    counts = np.zeros((part.classes, int(room.sum())), kind)
+    fractions = np.zeros(1, np.uint8)
+    for x, codes, weights in part.pieces():
+        starts, first = starts_of(room), 0
+        while True:
+            work = (len(x) - first) * columns
+            first = count_rows.count_levels(x, codes, weights, first, starts, room, counts, fractions, work=work)
+            if first == len(x):
+                break
+            wider = _room_for(part, x[first], room)
+            counts, room = _relaid(counts, room, wider), wider
+            starts = starts_of(room)
+    if fractions[0]:
+        _warn_of_fractions(part)
+    return room, counts.astype(np.float64, copy=False)
+
+
+def coded(part: Part, sizes: Array) -> Counts:
+    """Return how often each level was seen, of columns with so many levels each, and the rows not empty."""
+    counts = np.zeros((part.classes, int(sizes.sum())))
+    starts = starts_of(sizes)
+    for x, codes, weights in part.pieces():
+        count_rows.count_coded(x, codes, weights, starts, counts, work=x.size)
+    return Counts(by_group(np.add, counts, starts), counts)
+
+
+def pairs(part: Part, sizes: Array) -> PairCounts:
+    """Return how often each level was seen, and each two levels together."""
+    starts, width = starts_of(sizes), int(sizes.sum())
+    both = np.zeros((part.classes, width, width))
+    if part.weights is None and bool(np.all(sizes == 2)) and part.block.dtype == np.int8 and _complete(part):
+        _pairs_of_bits(part, both)
+    else:
+        for x, codes, weights in part.pieces():
+            count_pairs.count_pairs(x, codes, weights, starts, both, work=x.size * x.shape[1] // 2)
+        lower = np.tril_indices(width, -1)
+        both[:, lower[1], lower[0]] = both[:, lower[0], lower[1]]
+    total = np.diagonal(both, axis1=1, axis2=2)
+    return PairCounts(by_group(np.add, total, starts), total, both)
+
+
+def _complete(part: Part) -> bool:
+    """Say whether all cells of coded columns hold one of the levels."""
+    return all(x.min() >= 0 for x, _, _ in part.pieces())
+
+
+def _pairs_of_bits(part: Part, both: Array) -> None:
+    """Write the pairs of columns of two levels, from the ones that each two columns share."""
+    ones = np.concatenate([x for x, _, _ in part.pieces()]).view(np.uint8)
+    order = np.argsort(part.codes, kind="stable")
+    ends = np.cumsum(part.class_count.astype(int))
+
+    def count(k: int) -> None:
+        rows = int(part.class_count[k])
+        mine = ones[order[ends[k] - rows : ends[k]]]
+        packed = np.packbits(mine, axis=0)
+        words = np.zeros((packed.shape[1], -(-packed.shape[0] // 8) * 8), np.uint8)
+        words[:, : packed.shape[0]] = packed.T
+        alone = mine.sum(axis=0, dtype=np.float64)
+        lines = words.view(np.uint64)
+        count_pairs.count_bit_pairs(lines, float(rows), alone, both[k], work=lines.size * len(lines) // 2)
+
+    spread(count, range(part.classes))
+
+
+def _room_for(part: Part, row: Array, room: Array) -> Array:
+    """Return room for a row that did not fit, or say why it never will."""
+    block = part.block
+    if row.dtype.kind == "f" and not np.isfinite(row).all():
+        block.reject_if_not_finite(part.rows)
+    if bool(np.any(row < 0)):
+        block.reject_negative(part.rows)
+    column = int(np.argmax(row))
+    if row[column] >= MOST_LEVELS:
+        raise ValueError(
+            f"{block.name(column)} holds the level {row[column]}, and {block.owner} takes levels as codes 0, 1, 2, …; "
+            "encode the column (sklearn.preprocessing.OrdinalEncoder) or leave it out"
+        )
+    needed = np.maximum(row.astype(np.intp) + 1, room)
+    # twice the room each time, so that a column whose levels grow row by row is not laid out anew each time
+    wider = np.where(needed > room, np.maximum(needed, 2 * room), room)
+    if int(wider.sum()) * part.classes > MOST_CELLS:
+        raise ValueError(
+            f"{block.name(column)} holds the level {row[column]}: to count so many levels in {part.classes} classes "
+            f"takes {int(wider.sum()) * part.classes * 8 / 2**30:.0f} GiB; group its rare levels, or leave it out"
+        )
+    return wider
+
+
+def _relaid(counts: Array, room: Array, wider: Array) -> Array:
+    places = np.arange(counts.shape[1]) + np.repeat(starts_of(wider) - starts_of(room), room)
+    relaid = np.zeros((len(counts), int(wider.sum())), counts.dtype)
+    relaid[:, places] = counts
+    return relaid
+
+
+def _warn_of_fractions(part: Part) -> None:
+    block = part.block
+    found = block.find(part.rows, lambda values: values != np.floor(values))
+    if found is not None:
+        row, column, value = found
+        warnings.warn(
+            f"{block.name(column)} is {value} in row {row}: {block.owner} takes levels as whole numbers 0, 1, 2, … "
+            "and cuts off the fraction, as scikit-learn does; encode the column (sklearn.preprocessing.OrdinalEncoder, "
+            "or KBinsDiscretizer for numbers)",
+            UserWarning,
+            stacklevel=2,
+        )

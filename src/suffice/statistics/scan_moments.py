@@ -1,0 +1,135 @@
+"""Means, spreads and scatter of columns of numbers."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+import numpy as np
+
+from suffice.blocks import Part
+from suffice.kernels import moment_sums
+from suffice.schema import Array
+from suffice.statistics import CoMoments, Moments, rounded
+
+# The first rows of a range, this many a class, give the means that the next ones are measured from, and
+# these the means for all others. Measured from its first row alone, a column that starts with an outlier
+# would lose a digit for each tenfold of rows.
+HEAD = 32
+
+# Products of rows with themselves are taken of this many cells at a time.
+SCATTERED = 1 << 22
+
+
+def spreads(part: Part) -> Moments:
+    """Return the moments of each column."""
+    if part.block.dtype == np.uint8 and part.weights is None:
+        return _moments_of_bytes(part)
+    if len(part.codes) == 1 and part.weights is None and not part.block.gaps:
+        return _moments_of_row(part)
+    total, before = None, None
+    for head in (HEAD * part.classes, HEAD**2 * part.classes, len(part.codes)):
+        last = head >= len(part.codes)
+        here, part = (part, part) if last else part.split(head)
+        before = _deviations(here, before) or _deviations_present(here, before)
+        total = before if total is None else total + before
+        if last:
+            break
+    assert total is not None
+    return total
+
+
+def scatters(part: Part) -> CoMoments:
+    """Return the co-moments of the columns, over the rows in which no cell is empty."""
+    columns, classes = part.block.shape[1], part.classes
+    n, sums = np.zeros((classes, 1)), np.zeros((classes, columns))
+    shift, scatter = np.zeros((classes, columns)), np.zeros((classes, columns, columns))
+    for x, codes, weights in part.pieces(SCATTERED):
+        for k in np.unique(codes):
+            mine = codes == k if weights is None else (codes == k) & (weights > 0)
+            rows = x[mine].astype(np.float64, copy=False)
+            weight = np.ones(len(rows)) if weights is None else weights[mine]
+            total = weight @ rows
+            if not np.isfinite(total).all():
+                part.block.reject_if_not_finite(part.rows)
+                there = np.isfinite(rows).all(axis=1)
+                rows, weight = rows[there], weight[there]
+                total = weight @ rows
+            if not len(rows):
+                continue
+            if n[k] == 0:
+                shift[k] = rows[: HEAD**2].mean(axis=0)
+            rows -= shift[k]
+            n[k] += weight.sum()
+            sums[k] += weight @ rows
+            if weights is not None:
+                rows *= np.sqrt(weight)[:, None]
+            with np.errstate(over="ignore", invalid="ignore"):
+                scatter[k] += rows.T @ rows
+    held = np.where(n > 0, n, 1.0)
+    drift = sums / held
+    _check_squares(part, sums, np.diagonal(scatter, axis1=1, axis2=2))
+    together = CoMoments(n, *rounded(shift, drift), scatter - sums[:, :, None] * drift[:, None, :])
+    whole = np.array_equal(n[:, 0], part.class_count) or not part.block.gaps
+    return together if whole else together.beside(spreads(part))
+
+
+def _moments_of_row(part: Part) -> Moments:
+    """Return the moments of a single row, which is its own mean: a stream comes row by row."""
+    mean = np.zeros((part.classes, part.block.shape[1]))
+    for x, codes, _ in part.pieces():
+        mean[codes[0]] = x[0]
+    if not isfinite(mean.sum()):
+        part.block.reject_if_not_finite(part.rows)
+    nothing = np.zeros(mean.shape)
+    return Moments(part.class_count[:, None], mean, nothing, nothing)
+
+
+def _moments_of_bytes(part: Part) -> Moments:
+    n, shape = part.class_count[:, None], (part.classes, part.block.shape[1])
+    partial, partial_squares = np.zeros(shape, np.uint32), np.zeros(shape, np.uint32)
+    total, squares = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    most_rows = 0xFFFFFFFF // 255**2
+    for x, codes, _ in part.pieces():
+        moment_sums.add_squares(
+            x, codes, most_rows, partial, partial_squares, total, squares, work=2 * (x.size + total.size)
+        )
+    # n·Σx² − (Σx)² in whole numbers, where nothing is lost; a part is short enough for it
+    held = np.where(n > 0, n, 1.0)
+    return Moments(n, total / held, np.zeros(shape), (n.astype(np.int64) * squares - total * total) / held)
+
+
+def _deviations(part: Part, before: Moments | None) -> Moments | None:
+    """Return the moments, measured from the means of the rows before if there are any; None if cells are empty."""
+    if before is not None and before.n.shape[1] > 1:
+        return None  # cells were empty before, so this class and column may have no mean yet
+    shape = (part.classes, part.block.shape[1])
+    shift = np.zeros(shape) if before is None else before.mean.copy()
+    met = np.zeros(part.classes, np.uint8) if before is None else (before.n[:, 0] > 0).astype(np.uint8)
+    sums, squares = np.zeros(shape), np.zeros(shape)
+    for x, codes, weights in part.pieces():
+        if moment_sums.add_deviations(x, codes, weights, shift, met, sums, squares, work=2 * x.size) != 0:
+            part.block.reject_if_not_finite(part.rows)
+        if part.block.gaps and not np.isfinite(sums).all():
+            return None
+    _check_squares(part, sums, squares)
+    return Moments.about(part.class_count[:, None], shift, sums, squares)
+
+
+def _deviations_present(part: Part, before: Moments | None) -> Moments:
+    """Return the moments of the cells that are not empty, measured as `_deviations` does."""
+    shape = (part.classes, part.block.shape[1])
+    shift = np.zeros(shape) if before is None else before.mean.copy()
+    met = np.zeros(shape, np.uint8) if before is None else np.broadcast_to(before.n > 0, shape).astype(np.uint8)
+    n, sums, squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    for x, codes, weights in part.pieces():
+        moment_sums.add_deviations_present(x, codes, weights, shift, met, n, sums, squares, work=3 * x.size)
+    _check_squares(part, sums, squares)
+    return Moments.about(n, shift, sums, squares)
+
+
+def _check_squares(part: Part, sums: Array, squares: Array) -> None:
+    finite = np.isfinite(sums) & np.isfinite(squares)
+    if not finite.all():
+        part.block.reject_if_not_finite(part.rows)
+        name = part.block.name(int(np.argmin(finite.all(axis=0))))
+        raise ValueError(f"the numbers of {name} are so large that their squares overflow; rescale it")

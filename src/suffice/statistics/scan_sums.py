@@ -1,0 +1,112 @@
+"""Sums and bits of columns of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from suffice.blocks import Block, Part, Sparse, cells_of
+from suffice.kernels import count_rows
+from suffice.schema import Array
+from suffice.statistics import Counts
+
+
+def bits(part: Part, threshold: float | None) -> Counts:
+    """Return how often each column was above the threshold; without one, the sum of its bits."""
+    if threshold is None:
+        return sums(part, most=1)
+    return Counts(part.class_count[:, None], _above(part, threshold))
+
+
+def sums(part: Part, most: float | None = None) -> Counts:
+    """Return the sum of each column, of numbers from 0 up (and up to ``most``)."""
+    if isinstance(part.block, Sparse):
+        counts = np.zeros((part.classes, part.block.shape[1]))
+        stored = part.stored()
+        outside = count_rows.add_up_sparse(*stored, part.codes, part.weights, most, counts, work=cells_of(stored))
+        _check_sums(part, outside, counts, most)
+        return Counts(part.class_count[:, None], counts)
+    partial, counts, most_rows = _accumulators(part, {1: np.uint32} if part.block.dtype == np.uint8 else {}, 255)
+    for x, codes, weights in part.pieces():
+        outside = count_rows.add_up(x, codes, weights, most, most_rows, partial, counts, work=x.size + counts.size)
+        if part.block.gaps and not np.isfinite(counts).all():
+            return _sums_present(part)
+        _check_sums(part, outside, counts, most)
+    return Counts(part.class_count[:, None], counts)
+
+
+def comparable(threshold: float, dtype: np.dtype[Any]) -> Any:
+    """Return the threshold in the numbers' own type, so that they are compared without conversion.
+
+    >>> comparable(127.5, np.dtype(np.uint8))
+    np.uint8(127)
+    """
+    if dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            return dtype.type(threshold)
+    bounds = np.iinfo(dtype)
+    within = np.isfinite(threshold) and bounds.min <= int(np.floor(threshold)) <= bounds.max
+    return dtype.type(int(np.floor(threshold))) if within else float(threshold)
+
+
+def finite_check(block: Block) -> Any:
+    """Return what asks a kernel to look out for NaN and infinity: whole numbers need no look."""
+    return block.dtype.type(0) if block.dtype.kind == "f" else None
+
+
+def _above(part: Part, threshold: float) -> Array:
+    block = part.block
+    limit = comparable(threshold, block.dtype)
+    if isinstance(block, Sparse):
+        counts = np.zeros((part.classes, block.shape[1]))
+        stored = part.stored()
+        poison = count_rows.count_above_sparse(*stored, part.codes, part.weights, limit, counts, work=cells_of(stored))
+        if poison != 0:
+            block.reject_if_not_finite(part.rows)
+        return counts
+    check = finite_check(block)
+    partial, counts, most_rows = _accumulators(part, {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.int64}, 1)
+    for x, codes, weights in part.pieces():
+        poison = count_rows.count_above(
+            x, codes, weights, limit, check, most_rows, partial, counts, work=x.size + counts.size
+        )
+        if poison != 0:
+            block.reject_if_not_finite(part.rows)
+    return counts.astype(np.float64, copy=False)
+
+
+def _sums_present(part: Part) -> Counts:
+    """Return the sums over cells that are not empty, with the rows that have one."""
+    shape = (part.classes, part.block.shape[1])
+    n, counts = np.zeros(shape), np.zeros(shape)
+    for x, codes, weights in part.pieces():
+        outside = count_rows.add_up_present(x, codes, weights, n, counts, work=x.size)
+        _check_sums(part, outside, counts, None)
+    return Counts(n, counts)
+
+
+def _accumulators(part: Part, narrow: dict[int, Any], largest: int) -> tuple[Array, Array, int]:
+    """Return narrow accumulators, wide ones, and after how many rows the narrow ones are full."""
+    shape, itemsize = (part.classes, part.block.shape[1]), part.block.dtype.itemsize
+    if part.weights is not None or itemsize not in narrow:
+        return np.zeros(shape), np.zeros(shape), 1 << 62
+    return np.zeros(shape, narrow[itemsize]), np.zeros(shape, np.int64), int(np.iinfo(narrow[itemsize]).max) // largest
+
+
+def _check_sums(part: Part, outside: bool, counts: Array, most: float | None) -> None:
+    block = part.block
+    if counts.dtype.kind == "f" and not np.isfinite(counts).all():
+        block.reject_if_not_finite(part.rows)
+        name = block.name(int(np.argmin(np.isfinite(counts).all(axis=0))))
+        raise ValueError(f"the numbers of {name} are so large that their sum overflows; rescale it")
+    if not outside:
+        return
+    found = None if most is None else block.find(part.rows, lambda values: values > most)
+    if found is None:
+        block.reject_negative(part.rows)
+    row, column, value = found
+    raise ValueError(
+        f"{block.owner} with binarize=None takes 0s and 1s, but {block.name(column)} is {value} in row {row}; "
+        "set binarize to the threshold above which a value counts as 1"
+    )

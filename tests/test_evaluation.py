@@ -1,0 +1,386 @@
+"""Cross-validation and leave-one-out by sums equal fitting again; models are compared on the same folds."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, log_loss
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneOut,
+    PredefinedSplit,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
+from sklearn.model_selection import cross_validate as their_cross_validate
+
+import suffice
+from conftest import CASES, Case, every_case, example, tables
+from suffice import BayesClassifier, GaussianDiscriminant, GaussianNB, MixtureClassifier, compare, cross_validate
+from suffice.data.engines import memory
+from suffice.folds.splits import stratified
+from suffice.structures.covariances import KINDS
+
+RULES = ("mle", "map", "mean", "predictive")
+
+
+def fitted_again(model: Any, X: Any, y: Any, train: Any, test: Any, classes: Any, weights: Any = None) -> Any:
+    """What a model fitted on the training rows says of the test rows, with a column for each class."""
+    rows = (lambda index: X.iloc[index]) if isinstance(X, pd.DataFrame) else (lambda index: X[index])
+    fold = clone(model).fit(rows(train), y[train], None if weights is None else weights[train])
+    wide = np.full((len(test), len(classes)), -np.inf)
+    wide[:, np.searchsorted(classes, fold.classes_)] = fold.predict_log_proba(rows(test))
+    return wide
+
+
+def assert_same_probabilities(found: Any, expected: Any) -> None:
+    np.testing.assert_allclose(np.exp(found), np.exp(expected), atol=1e-9)
+    finite = np.isfinite(expected)
+    assert (np.isfinite(found) == finite).all()
+    np.testing.assert_allclose(found[finite], expected[finite], rtol=1e-9, atol=1e-8)
+
+
+def mixed(rows: int = 240, seed: int = 0) -> tuple[pd.DataFrame, Any]:
+    """A table with numbers to be cut, levels of which some are rare, a text, and holes."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(["no", "perhaps", "yes"], rows, p=[0.5, 0.3, 0.2])
+    shift = np.select([y == "no", y == "yes"], [0.0, 2.0], 1.0)
+    words = np.array(["apple", "pear", "plum", "fig", "quince", "cherry", "medlar"])
+    table = pd.DataFrame(
+        {
+            "height": rng.normal(shift, 1.0),
+            "income": np.exp(rng.normal(shift, 1.0)),
+            "town": rng.choice(["a", "b", "c", "d"], rows, p=[0.6, 0.3, 0.09, 0.01]),
+            "owner": rng.random(rows) < 0.3 + 0.2 * shift,
+            "note": [" ".join(rng.choice(words, 6)) + f" only{row}" for row in range(rows)],
+        }
+    )
+    for name in ("height", "income", "town"):
+        table.loc[rng.random(rows) < 0.1, name] = None
+    return table, y
+
+
+SPLITTERS = [
+    StratifiedKFold(5),
+    KFold(4, shuffle=True, random_state=0),
+    TimeSeriesSplit(4),
+    PredefinedSplit(np.arange(300) % 3 - 1),
+    LeaveOneOut(),
+]
+
+
+@every_case
+@pytest.mark.parametrize("splitter", SPLITTERS[:-1], ids=lambda splitter: type(splitter).__name__)
+def test_a_fold_by_sums_equals_a_refit(case: Case, splitter: Any) -> None:
+    X, y = example(case)
+    weights = np.random.default_rng(1).uniform(0.5, 2, len(y))
+    for rule in RULES if splitter is SPLITTERS[0] else ("mean",):
+        model = case.ours().set_params(estimate=rule)
+        found = cross_validate(model, X, y, cv=splitter, sample_weight=weights)
+        for train, test in splitter.split(X, y):
+            expected = fitted_again(model, X, y, train, test, found["classes"], weights)
+            assert_same_probabilities(found["log_proba"][test], expected)
+
+
+@pytest.mark.parametrize("structure", ["naive", "chain", "tree", "averaged", "joint", "full", "auto"])
+@pytest.mark.parametrize("numeric", ["gaussian", "quantiles", "mdl", "auto"])
+def test_structures_on_a_table_with_holes_equal_a_refit(structure: str, numeric: str) -> None:
+    X, y = mixed()
+    if structure == "joint":
+        X = X[["height", "town", "owner"]]
+    model = BayesClassifier(structure=structure, numeric=numeric)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = cross_validate(model, X, y, cv=5, return_estimator=True)
+        for (train, test), fold in zip(StratifiedKFold(5).split(X, y), found["estimator"], strict=True):
+            assert_same_probabilities(
+                found["log_proba"][test], fitted_again(model, X, y, train, test, found["classes"])
+            )
+            again = clone(model).fit(X.iloc[train], y[train])
+            assert fold.tally_.isclose(again.tally_)
+            assert fold.families_ == again.families_
+
+
+@pytest.mark.parametrize("covariance", KINDS)
+def test_covariances_equal_a_refit(covariance: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = GaussianDiscriminant(covariance=covariance)
+    found = cross_validate(model, X, y, cv=10)
+    for train, test in StratifiedKFold(10).split(X, y):
+        assert_same_probabilities(found["log_proba"][test], fitted_again(model, X, y, train, test, found["classes"]))
+
+
+@given(data=st.data())
+@settings(max_examples=25)
+@pytest.mark.parametrize("case", [case for case in CASES if case.parameters == {}], ids=str)
+def test_any_folds_of_any_table_equal_a_refit(case: Case, data: st.DataObject) -> None:
+    X, y, weights = data.draw(tables(case, min_rows=4))
+    fold_of = np.array(data.draw(st.lists(st.integers(0, 2), min_size=len(y), max_size=len(y))))
+    splits = [(np.flatnonzero(fold_of != f), np.flatnonzero(fold_of == f)) for f in range(3)]
+    splits = [(train, test) for train, test in splits if len(train) and len(test)]
+    if not splits:
+        return
+    found = cross_validate(case.ours(estimate="mean"), X, y, cv=splits, sample_weight=weights)
+    for train, test in splits:
+        expected = fitted_again(case.ours(estimate="mean"), X, y, train, test, found["classes"], weights)
+        np.testing.assert_allclose(np.exp(found["log_proba"][test]), np.exp(expected), atol=1e-8)
+    assert (found["predicted"] == np.isin(np.arange(len(y)), np.concatenate([test for _, test in splits]))).all()
+
+
+def test_an_outlier_in_one_fold_does_not_spoil_the_others() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 3)) + 1e9, np.arange(100) % 2
+    X[3] = 1e15
+    found = cross_validate(GaussianNB(), X, y, cv=5)
+    for train, test in StratifiedKFold(5).split(X, y):
+        np.testing.assert_allclose(
+            found["log_proba"][test],
+            GaussianNB().fit(X[train], y[train]).predict_log_proba(X[test]),
+            rtol=1e-9,
+            atol=1e-6,
+        )
+
+
+@every_case
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_leave_one_out_equals_as_many_refits(case: Case, rule: str, weighted: bool) -> None:
+    X, y = example(case, rows=40, columns=3)
+    y = np.where(np.arange(40) == 5, 9, y)  # one row is a class by itself
+    X[7] = (
+        X.max(axis=0) + 1 if case.parameters.get("binarize", 0) is not None else X[7]
+    )  # and one has levels of its own
+    weights = np.random.default_rng(1).uniform(0.5, 2, 40) if weighted else None
+    model = case.ours().set_params(estimate=rule)
+    found = cross_validate(model, X, y, cv="loo", sample_weight=weights)
+    for train, test in LeaveOneOut().split(X):
+        expected = fitted_again(model, X, y, train, test, found["classes"], weights)
+        np.testing.assert_allclose(np.exp(found["log_proba"][test]), np.exp(expected), atol=1e-9)
+    np.testing.assert_array_equal(found["test_score"], found["classes"][found["log_proba"].argmax(axis=1)] == y)
+
+
+def test_leave_one_out_of_wild_numbers_texts_and_trees() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_cauchy(size=(60, 4)) * 1e6, np.arange(60) % 3
+    found = cross_validate(GaussianNB(), X, y, cv="loo")
+    table, labels = mixed(60)
+    models = [(GaussianNB(), X, y), (GaussianDiscriminant(), X, y)]
+    models += [
+        (BayesClassifier(structure=s), table.drop(columns="note"), labels) for s in ("naive", "tree", "averaged")
+    ]
+    models += [(BayesClassifier(families="text"), table[["note"]], labels)]
+    models += [(BayesClassifier(families="categorical", structure="naive"), table[["town", "owner"]], labels)]
+    models += [(suffice.MultinomialNB(), sp.csr_matrix(rng.poisson(1.0, (60, 5))), y)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for model, rows, its in models:
+            found = cross_validate(model, rows, its, cv="loo")
+            for train, test in list(LeaveOneOut().split(its))[::7]:
+                expected = fitted_again(model, rows, its, train, test, found["classes"])
+                np.testing.assert_allclose(np.exp(found["log_proba"][test]), np.exp(expected), atol=1e-8)
+
+
+@pytest.mark.parametrize("scoring", [None, "accuracy", "neg_log_loss", "roc_auc_ovr", "f1_macro", "top_k_accuracy"])
+def test_scores_are_those_of_scikit_learn(scoring: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    ours = cross_validate(GaussianNB(), X, y, cv=5, scoring=scoring, return_train_score=True)
+    theirs = their_cross_validate(GaussianNB(), X, y, cv=5, scoring=scoring, return_train_score=True)
+    assert set(theirs) <= set(ours)
+    for name in ("test_score", "train_score"):
+        np.testing.assert_allclose(ours[name], theirs[name], atol=1e-9)
+
+
+def test_several_scorers_groups_estimators_and_indices() -> None:
+    X, y = load_iris(return_X_y=True)
+    groups = np.arange(150) % 7
+
+    def certain(model: Any, rows: Any, labels: Any) -> float:
+        assert rows.shape[1] == 4
+        return float(model.predict_proba(rows).max())
+
+    scoring = {"acc": "accuracy", "sure": certain}
+    asked = {"groups": groups, "return_estimator": True, "return_indices": True}
+    ours = cross_validate(GaussianNB(), X, y, cv=GroupKFold(3), scoring=scoring, **asked)
+    theirs = their_cross_validate(GaussianNB(), X, y, cv=GroupKFold(3), scoring=scoring, **asked)
+    for name in ("test_acc", "test_sure"):
+        np.testing.assert_allclose(ours[name], theirs[name])
+    for mine, its in zip(ours["indices"]["test"], theirs["indices"]["test"], strict=True):
+        np.testing.assert_array_equal(mine, its)
+    np.testing.assert_allclose(ours["estimator"][1].theta_, theirs["estimator"][1].theta_)
+
+
+def test_folds_are_scikit_learns() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        y = rng.choice(list("zabc"), rng.integers(60, 100))
+        folds = int(rng.integers(2, 6))
+        for mine, (train, test) in zip(stratified(y, folds), StratifiedKFold(folds).split(y, y), strict=True):
+            np.testing.assert_array_equal(mine.train, train)
+            np.testing.assert_array_equal(mine.test, test)
+
+
+def test_rows_that_are_predicted_twice_get_the_mean_probability() -> None:
+    X, y = load_iris(return_X_y=True)
+    splitter = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
+    found = cross_validate(GaussianNB(), X, y, cv=splitter)
+    mean = np.zeros((150, 3))
+    for train, test in splitter.split(X, y):
+        mean[test] += GaussianNB().fit(X[train], y[train]).predict_proba(X[test]) / 2
+    np.testing.assert_allclose(np.exp(found["log_proba"]), mean, atol=1e-9)
+    assert len(found["test_score"]) == 6
+    shuffled = cross_validate(GaussianNB(), X, y, cv=ShuffleSplit(3, random_state=0))
+    assert not shuffled["predicted"].all()
+    assert not np.isnan(shuffled["log_proba"]).any()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MixtureClassifier(),
+        GaussianDiscriminant(covariance="shared", solver="svd"),
+        suffice.LogisticRegression(),
+        LogisticRegression(max_iter=500),
+        GaussianNB(calibrate="temperature"),
+        BayesClassifier(prior="auto"),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_what_is_no_sum_is_fitted_again(model: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    found = cross_validate(model, X, y, cv=3)
+    assert found["refitted"]
+    assert not cross_validate(GaussianNB(), X, y, cv=3)["refitted"]
+    assert "fitted again" in str(compare(X, y, [model], cv=2))
+    for train, test in StratifiedKFold(3).split(X, y):
+        assert_same_probabilities(found["log_proba"][test], fitted_again(model, X, y, train, test, found["classes"]))
+
+
+def test_a_bootstrap_learns_rows_twice() -> None:
+    X, y = load_iris(return_X_y=True)
+    drawn = np.random.default_rng(0).integers(0, 150, 150)
+    rest = np.setdiff1d(np.arange(150), drawn)
+    found = cross_validate(GaussianNB(), X, y, cv=[(drawn, rest)])
+    np.testing.assert_allclose(
+        found["log_proba"][rest], GaussianNB().fit(X[drawn], y[drawn]).predict_log_proba(X[rest]), atol=1e-9
+    )
+
+
+def test_one_pass_serves_all_folds_and_all_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = load_digits(return_X_y=True)
+    passes = []
+    original = memory.tally_by
+    monkeypatch.setattr(memory, "tally_by", lambda *given: passes.append(1) or original(*given))
+    cross_validate(suffice.MultinomialNB(), X, y)
+    assert len(passes) == 1
+    compare(X, y, [suffice.MultinomialNB(prior=c, estimate=rule) for c in (0.1, 1.0) for rule in RULES])
+    assert len(passes) == 2
+    table, labels = mixed()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        given = {s: BayesClassifier(structure=s, numeric="mdl") for s in ("naive", "tree", "averaged", "chain")}
+        compare(table.drop(columns="note"), labels, given, cv=5)
+    assert len(passes) == 3
+
+
+def test_the_table_of_a_comparison_is_right() -> None:
+    X, y = load_iris(return_X_y=True)
+    models = {"naive": GaussianNB(), "full": GaussianDiscriminant(), "theirs": LogisticRegression(max_iter=500)}
+    found = compare(X, y, models, cv=5)
+    lines = {line["model"]: line for line in found.table}
+    for name, model in models.items():
+        log_proba = cross_validate(model, X, y, cv=5)["log_proba"]
+        p = np.exp(log_proba)
+        line = lines[name]
+        assert line["accuracy"] == pytest.approx(accuracy_score(y, p.argmax(axis=1)))
+        assert line["log_loss"] == pytest.approx(log_loss(y, p), rel=1e-9)
+        assert line["brier"] == pytest.approx(((p - np.eye(3)[y]) ** 2).sum(axis=1).mean())
+        losses = -log_proba[np.arange(150), y]
+        assert line["log_loss_se"] == pytest.approx(losses.std() / np.sqrt(150))
+        best, sure = p.argmax(axis=1) == y, p.max(axis=1)
+        bins = np.minimum((sure * 15).astype(int), 14)
+        error = sum(abs(best[bins == b].mean() - sure[bins == b].mean()) * (bins == b).mean() for b in set(bins))
+        assert line["calibration_error"] == pytest.approx(error)
+    assert [line["log_loss"] for line in found.table] == sorted(line["log_loss"] for line in found.table)
+    assert found.table[0]["p"] == 1.0
+    assert lines["naive"]["parameters"] == 24
+    assert lines["theirs"]["parameters"] is None
+    assert found.best_.score(X, y) > 0.95
+    assert found.to_frame()["model"].tolist() == [line["model"] for line in found.table]
+    assert str(found).count("\n") == 3
+    assert "<b>" not in compare(X, y, {"<b>": GaussianNB()}, cv=3)._repr_html_()
+
+
+def test_only_real_differences_are_called_real() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 600)
+    X = (rng.random((600, 6)) < 0.3 + 0.3 * y[:, None]).astype(int)
+    same = compare(X, y, {"a": suffice.BernoulliNB(), "b": suffice.BernoulliNB(prior=1.01)})
+    assert not same.table[1]["worse"]
+    apart = compare(X, y, {"a": suffice.BernoulliNB(), "blind": suffice.BernoulliNB(binarize=5.0)})
+    assert apart.table[1]["model"] == "blind"
+    assert apart.table[1]["worse"]
+
+
+def test_a_comparison_of_what_there_is() -> None:
+    X, y = load_iris(return_X_y=True)
+    found = compare(X, y, cv=3)
+    assert {line["model"].split(",")[0] for line in found.table} == {"naive", "tree", "averaged", "full"}
+    weights = np.random.default_rng(0).integers(1, 3, 150)
+    twice = np.repeat(np.arange(150), weights)
+    weighted = compare(X, y, [GaussianNB()], cv=[(np.arange(0, 150, 2), np.arange(1, 150, 2))], sample_weight=weights)
+    rows = [np.flatnonzero(np.isin(twice, part)) for part in (np.arange(0, 150, 2), np.arange(1, 150, 2))]
+    repeated = compare(X[twice], y[twice], [GaussianNB()], cv=[tuple(rows)])
+    for name in ("accuracy", "log_loss", "brier", "calibration_error"):
+        assert weighted.table[0][name] == pytest.approx(repeated.table[0][name], rel=1e-9)
+
+
+def test_the_classifier_chooses_by_comparison() -> None:
+    table, y = mixed(400)
+    X = table[["height", "income", "owner"]]
+    model = BayesClassifier(prior="auto").fit(X, y)
+    assert set(model.chosen_) == {"structure", "prior"}
+    assert model.prior_ == model.chosen_["prior"]
+    found = {}
+    for structure in ("naive", "tree", "averaged"):
+        for prior in (0.05, 0.5, 5.0):
+            scores = cross_validate(
+                BayesClassifier(structure=structure, prior=prior),
+                X,
+                y,
+                cv=StratifiedKFold(10, shuffle=True, random_state=0),
+                scoring="neg_log_loss",
+            )["test_score"]
+            found[structure, prior] = scores.mean()
+    best = max(found, key=lambda key: found[key])
+    assert found[model.chosen_["structure"], model.chosen_["prior"]] == pytest.approx(found[best], rel=1e-6)
+    alone = BayesClassifier(structure="tree", prior="auto").fit(X, y)
+    assert alone.chosen_["structure"] == "tree"
+    before = alone.chosen_
+    alone.partial_fit(X[:20], y[:20])
+    assert alone.chosen_ is before
+    few = BayesClassifier(prior="auto").fit(X[:5], ["a", "b", "c", "d", "e"])
+    assert few.prior_ == 0.5
+
+
+def test_pictures_are_drawn() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    X, y = load_iris(return_X_y=True)
+    ax = compare(X, y, [GaussianNB(), GaussianDiscriminant()], cv=3).plot()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["GaussianDiscriminant()", "GaussianNB()"]
+    model = GaussianNB(calibrate="temperature").fit(X, y)
+    assert "as it should be" in [text.get_text() for text in model.calibration_.plot().get_legend().get_texts()]
+    assert suffice.prequential(GaussianNB(), suffice.batches(X[::-1], y[::-1], 10)).plot().get_xlabel() == "rows"
