@@ -98,6 +98,12 @@ def kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture
+def engine_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Count small tables at the engine, too, where `fit_table` would take their sample as the whole table."""
+    monkeypatch.setattr("suffice.classifiers.fit_table.takes_sample_as_table", lambda source: False)
+
+
+@pytest.fixture
 def spark() -> Any:
     """Spark in this process, which all tests share until one of them stops it."""
     import spark as starting

@@ -18,7 +18,8 @@ from suffice import BayesClassifier, Text
 from suffice.data.engines.batches import gathered
 
 NAIVE: dict[str, Any] = {"structure": "naive", "numeric": "gaussian"}
-SMALL = "suffice.classifiers.afar.SAMPLE"
+SMALL = "suffice.classifiers.fit_table.SAMPLE"
+pytestmark = pytest.mark.usefixtures("engine_counts")
 
 
 def test_all_rows_of_a_file_say_what_a_column_holds(tmp_path: Path) -> None:

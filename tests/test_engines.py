@@ -26,6 +26,7 @@ from conftest import data
 from suffice import BayesClassifier, Text
 
 Make = Callable[[pd.DataFrame], Any]
+pytestmark = pytest.mark.usefixtures("engine_counts")
 
 
 def adult() -> pd.DataFrame:
@@ -289,7 +290,7 @@ def test_a_sample_does_not_decide_what_all_rows_show(tmp_path: Path, monkeypatch
     frame["nearly an identifier"] = np.where(np.arange(rows) == 9_999, 0, np.arange(rows))
     frame["an identifier"] = [f"id {row}" for row in range(rows)]
     frame["all the same"] = 1
-    monkeypatch.setattr("suffice.classifiers.afar.SAMPLE", 400)
+    monkeypatch.setattr("suffice.classifiers.fit_table.SAMPLE", 400)
     frame.to_parquet(tmp_path / "rows.parquet", row_group_size=2000)
     settings: dict[str, Any] = {"structure": "naive", "numeric": "gaussian"}
     with pytest.warns(UserWarning, match="columns left out"):
@@ -307,7 +308,7 @@ def test_a_sample_does_not_decide_what_all_rows_show(tmp_path: Path, monkeypatch
 
 
 def test_bins_of_a_large_table_come_from_a_sample_of_all_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("suffice.classifiers.afar.SAMPLE", 5_000)
+    monkeypatch.setattr("suffice.classifiers.fit_table.SAMPLE", 5_000)
     rows = 60_000
     frame = pd.DataFrame({"x": np.linspace(0, 1, rows), "y": np.arange(rows) // (rows // 4)})  # sorted by class
     frame.to_parquet(tmp_path / "rows.parquet", row_group_size=4096)

@@ -21,7 +21,7 @@ from suffice.data.engines import spark as engine
 from test_engines import FAMILIES, MODELS, TABLES, assert_same_sums, far_from_zero, mixed
 from test_scoring import model_of, rows_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.usefixtures("engine_counts")]
 
 
 def frame_of(spark: Any, frame: pd.DataFrame, parts: int = 3) -> Any:
@@ -99,7 +99,7 @@ def test_strange_names_and_what_a_sample_does_not_show(spark: Any, monkeypatch: 
         }
     )
     near = BayesClassifier(**MODELS["naive"]).fit_table(table, "income")
-    monkeypatch.setattr("suffice.classifiers.afar.SAMPLE", 500)
+    monkeypatch.setattr("suffice.classifiers.fit_table.SAMPLE", 500)
     source = spark.createDataFrame(table).repartition(2)
     assert_same_sums(BayesClassifier(**MODELS["naive"]).fit_table(source, "income"), near, table)
     said = BayesClassifier(**MODELS["naive"]).fit_table(table, "income").predict_table(source)

@@ -475,7 +475,7 @@ def test_expectations_of_several_parameters() -> None:
 
 def test_intervals_of_many_rows_are_those_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """The rows are taken a few at a time, and every few see the same draws."""
-    from suffice.classifiers import base
+    from suffice.classifiers import tally_classifier
 
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, (50, 4)), np.arange(50) % 3
@@ -484,7 +484,7 @@ def test_intervals_of_many_rows_are_those_of_each(monkeypatch: pytest.MonkeyPatc
     for rows in (X, sp.csr_array(X)):
         model = MultinomialNB().fit(rows, y)
         whole = model.predict_interval(rows, draws=50)
-        monkeypatch.setattr(base, "DRAWN_CELLS", 50 * 3 * 7)
+        monkeypatch.setattr(tally_classifier, "DRAWN_CELLS", 50 * 3 * 7)
         np.testing.assert_allclose(model.predict_interval(rows, draws=50), whole, rtol=1e-9)
         monkeypatch.undo()
 

@@ -90,8 +90,8 @@ def test_many_numbers_together_are_taken_apart_at_once() -> None:
     holes = X[::10].copy()
     holes[::3, 1] = np.nan
     found = assert_sums(model, holes)
-    parameters, block = model._model().parameters[0], model._blocks(holes, model.tally_)[0]
-    slowly = Parameters.evidence(parameters, model._model().columns[0], block)
+    parameters, block = model.estimate_model().parameters[0], model.read_rows(holes).blocks[0]
+    slowly = Parameters.evidence(parameters, model.estimate_model().columns[0], block)
     np.testing.assert_allclose(found.contributions, slowly, atol=1e-9)
 
 

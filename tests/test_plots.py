@@ -372,8 +372,8 @@ def test_boundaries_of_frames_with_empty_cells_and_names():
 def test_a_tree_is_the_one_that_was_learned():
     model = BayesClassifier(structure="tree").fit((DIGITS > 7)[:, [10, 11, 12, 18, 19, 20, 26, 27, 28, 35]], DIGIT)
     parents = graphs.parents_of(model)
-    inner = next(each for each in model._model().parameters if hasattr(each, "parents"))
-    names = model._model().columns[0].names
+    inner = next(each for each in model.estimate_model().parameters if hasattr(each, "parents"))
+    names = model.estimate_model().columns[0].names
     assert [parents[name][0] for name in names] == [names[p] if p >= 0 else None for p in inner.parents[0]]
     ax = plots.tree(model)
     assert len(ax.texts) == 2 * len(parents) - 1  # a box each, and an arrow to each but the root

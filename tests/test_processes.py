@@ -129,7 +129,7 @@ def test_a_model_travels(case: Case) -> None:
     travelled = pickle.loads(pickle.dumps(model))
     assert travelled.tally_ == model.tally_
     assert_same_scores(travelled.predict_proba(X), model.predict_proba(X))
-    assert set(vars(model)) == {*model.get_params(), "tally_"}  # nothing else is learned
+    assert set(model.__getstate__()) == {*model.get_params(), "tally_"}  # nothing else is learned
 
 
 def test_where_nothing_can_be_cached(tmp_path: Path) -> None:

@@ -241,9 +241,9 @@ def test_combinations_beyond_the_range_of_their_codes() -> None:
 
     X, y = load_iris(return_X_y=True)
     model = BayesClassifier(structure="joint", numeric="quantiles").fit(X, y)
-    narrow, wide = model._blocks(X, model.tally_), []
+    narrow, wide = model.read_rows(X).blocks, []
     wide = [replace(block, array=block.array.astype(np.int64)) for block in narrow]
-    assert_same_scores(model._model().log_joint(narrow), model._model().log_joint(tuple(wide)))
+    assert_same_scores(model.estimate_model().log_joint(narrow), model.estimate_model().log_joint(tuple(wide)))
 
 
 def test_a_structure_that_is_gone_is_not_taken_for_another() -> None:

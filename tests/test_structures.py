@@ -301,7 +301,7 @@ def test_the_joint_table_is_the_share_of_the_combination() -> None:
         np.testing.assert_allclose(said[i, 0], (y[same] == "+").mean())
     new = pd.DataFrame({"colour": ["red"], "shape": ["square"], "size": ["s"]})
     naive = BayesClassifier(structure="naive", estimate="mle").fit(X, y)
-    with pytest.warns(UserWarning, match="1 of 1 rows hold a combination of levels that was never met"):
+    with pytest.warns(UserWarning, match="1 of 1 rows have a combination of levels that was not in the training data"):
         np.testing.assert_allclose(fitted.predict_proba(new), naive.predict_proba(new))
 
 
@@ -385,9 +385,9 @@ def test_much_is_said_before_much_is_allocated(monkeypatch: pytest.MonkeyPatch) 
     import suffice.data.engines.memory as memory
 
     bits = np.random.default_rng(0).random((30, 3000)) < 0.5
-    monkeypatch.setattr(memory, "tally", lambda *_: (_ for _ in ()).throw(MemoryError))
+    monkeypatch.setattr(memory, "tally", lambda *_, **__: (_ for _ in ()).throw(MemoryError))
     with (
-        pytest.warns(UserWarning, match=r"the pairs of 3000 columns in 5 classes take 1\.3 GiB"),
+        pytest.warns(UserWarning, match=r"the pair counts of 3000 columns in 5 classes take 1\.3 GiB"),
         pytest.raises(MemoryError),
     ):
         BayesClassifier(families="bernoulli", structure="tree").fit(bits, np.arange(30) % 5)

@@ -268,7 +268,7 @@ def test_levels_and_any_other_level_share_the_whole(estimate: str, prior: float)
     """(count + α) / (n + α·(L + 1)) for each level, α / (n + α·(L + 1)) for any other: together 1."""
     X, y = example()
     fitted = model(estimate=estimate, prior=prior).fit(X[list(FAMILIES)], y)
-    parameters, columns = fitted._model().parameters[0], fitted.tally_.schema.blocks[0]
+    parameters, columns = fitted.estimate_model().parameters[0], fitted.tally_.schema.blocks[0]
     assert isinstance(parameters, CategoricalParameters)
     assert columns.names == ("colour", "smokes")
     colour, smokes = parameters.by_column
@@ -378,14 +378,16 @@ def test_priors_by_column_and_by_family() -> None:
     fitted = model(prior=prior).fit(X, y)
     columns, counts = fitted.tally_.schema.blocks[0], fitted.tally_.statistics[0]
     place = columns.names.index("smokes")
-    smokes = fitted._model().parameters[0].by_column[place]
+    smokes = fitted.estimate_model().parameters[0].by_column[place]
     ones = counts.total[:, columns.starts[place] + 1]
     np.testing.assert_allclose(np.exp(smokes[:, 1]), (ones + 2) / (counts.n[:, place] + 5))
     posterior = fitted.posterior_
     assert set(posterior) == set(FAMILIES)
     assert posterior["height"]["mean"].mean().shape == (3, 1)
     assert posterior["colour"]["p"].mean().shape == (3, 4)
-    np.testing.assert_allclose(posterior["visits"]["rate"].mean()[:, 0], fitted._model().parameters[2].rate[:, 0])
+    np.testing.assert_allclose(
+        posterior["visits"]["rate"].mean()[:, 0], fitted.estimate_model().parameters[2].rate[:, 0]
+    )
     chosen = model(prior="auto-by-column").fit(X, y)
     assert set(chosen.prior_) == set(FAMILIES)
     assert chosen.log_evidence_ >= model(prior=1.0).fit(X, y).log_evidence_
@@ -407,7 +409,7 @@ def test_score_samples_is_the_density_of_the_row() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(50, 1)), rng.integers(0, 2, 50)
     fitted = naive(families="gaussian").fit(x, y)
-    parameters = fitted._model().parameters[0]
+    parameters = fitted.estimate_model().parameters[0]
     shares = fitted.class_count_ / 50
     by_hand = sum(
         shares[k] * stats.norm(parameters.mean[k, 0], np.sqrt(parameters.variance[k, 0])).pdf(x[:, 0]) for k in (0, 1)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from suffice.classifiers.mixture import MixtureClassifier
     from suffice.classifiers.multinomial import ComplementNB, MultinomialNB
     from suffice.classifiers.poisson import PoissonNB
+    from suffice.classifiers.saved_models import load
     from suffice.distributions.discrete import Bernoulli, Categorical, Multinomial, Poisson
     from suffice.distributions.gaussian import Gaussian
     from suffice.evaluation.comparison import compare
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from suffice.priors import Beta, Dirichlet, Flat, Gamma, MEstimate, NormalInverseGamma, NormalInverseWishart, Prior
     from suffice.schema import Text
     from suffice.statistics import CoMoments, Counts, Moments, PairCounts, Tally
-    from suffice.store import load
     from suffice.structures import Averaged, Chain, Full, Joint, Tree
 
 __version__ = "0.1.0"
@@ -111,7 +111,7 @@ _HOMES = {
     "suffice.evaluation.comparison": ("compare",),
     "suffice.evaluation.cross_validation": ("cross_validate",),
     "suffice.evaluation.streams": ("Window", "batches", "prequential"),
-    "suffice.store": ("load",),
+    "suffice.classifiers.saved_models": ("load",),
     "suffice.structures": ("Averaged", "Chain", "Full", "Joint", "Tree"),
     "suffice.statistics": ("CoMoments", "Counts", "Moments", "PairCounts", "Tally"),
 }

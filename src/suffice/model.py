@@ -34,7 +34,7 @@ class Model:
         """Return the code of the most probable class of each row."""
         return self._by_row(blocks, lambda log_joint: decision.most_probable(log_joint, self.class_log_prior))
 
-    def along(self, blocks: tuple[Block, ...]) -> Array:
+    def posterior_by_row(self, blocks: tuple[Block, ...]) -> Array:
         """Return log P(class given x) of rows that each have a prior and parameters of their own, [row, class, …]."""
         scores = np.empty((blocks[0].shape[0], self.class_log_prior.shape[-1]))
         scores[:] = self.class_log_prior

@@ -12,6 +12,7 @@ import json
 import os
 import secrets
 import stat
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
@@ -63,40 +64,31 @@ class StoreError(ValueError):
     """A model that cannot be stored, or a file that is no model."""
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> Path:
-    """Write a fitted model to a file."""
-    return _replaced(Path(path), packed_up(model))
+def save(classifier: str, state: Mapping[str, Any], path: str | os.PathLike[str]) -> Path:
+    """Write the state of a classifier of this name to a file."""
+    return _replaced(Path(path), file_content(classifier, state))
 
 
-def packed_up(model: Any) -> bytes:
-    """Return the content of the file that holds a fitted model."""
+def file_content(classifier: str, state: Mapping[str, Any]) -> bytes:
+    """Return the bytes of the file that holds the state of a classifier."""
     from safetensors.numpy import save as packed
 
-    name = type(model).__name__
-    if name not in CLASSIFIERS:
-        raise StoreError(f"{name} is none of suffice's classifiers, and cannot be stored")
+    if classifier not in CLASSIFIERS:
+        raise StoreError(f"{classifier} is not a classifier of suffice, and cannot be saved")
     arrays: dict[str, Array] = {}
-    state = {key: _written(value, arrays, key) for key, value in vars(model).items()}
     header = {
         "format": FORMAT,
         "version": import_module("suffice").__version__,
-        "classifier": name,
-        "state": state,
+        "classifier": classifier,
+        "state": {key: _written(value, arrays, key) for key, value in state.items()},
     }
     header["digest"] = _digest(arrays, header)
     content: bytes = packed(arrays or {"nothing": np.zeros(1)}, {"suffice": json.dumps(header)})
     return content
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Return the model that a file holds.
-
-    >>> import suffice, tempfile, pathlib
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "model.suffice"
-    >>> _ = suffice.GaussianNB().fit([[1.0], [2.0]], ["a", "b"]).save(file)
-    >>> suffice.load(file).predict([[1.2]]).tolist()
-    ['a']
-    """
+def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
+    """Return the name of the classifier whose state a file holds, and the state."""
     header, arrays = _opened(Path(path))
     if header["format"] > FORMAT:
         raise StoreError(
@@ -106,13 +98,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     expected = _digest(arrays) if header["format"] == 1 else _digest(arrays, header)
     if header.get("classifier") not in CLASSIFIERS or said != expected:
         raise StoreError(f"{path} is damaged: it does not hold what was written; take it from a backup")
-    model = getattr(import_module("suffice"), header["classifier"])()
     try:
-        for key, value in header["state"].items():
-            setattr(model, key, _read(value, arrays))
+        return header["classifier"], {key: _read(value, arrays) for key, value in header["state"].items()}
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise StoreError(f"{path} is damaged: {error}; take it from a backup") from None
-    return model
 
 
 def _opened(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:

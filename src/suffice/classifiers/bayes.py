@@ -1,61 +1,61 @@
-"""BayesClassifier: naive Bayes for a table as it is."""
+"""BayesClassifier: Bayes' rule for tables with columns of any kind."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import StrOptions
 
-from suffice.classifiers.afar import learned_from
-from suffice.classifiers.choosing import PRIORS, best_of, structures_for
-from suffice.classifiers.tabled import TabledClassifier
+from suffice.classifiers.fit_table import learn_source
+from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data import check_table, split_frame
 from suffice.data.column_names import few
-from suffice.data.cuts import CUTTERS
 from suffice.data.engines.open_source import opened
 from suffice.data.plan import NUMERIC
-from suffice.estimation import RULES, posterior
+from suffice.data.reader import ColumnReader
+from suffice.estimation import RULES
 from suffice.families import FAMILIES, Family
 from suffice.families.complement import Complement
-from suffice.priors import by_name
-from suffice.schema import Columns, Levels, Words
+from suffice.folds.choice import PRIORS, choose_recipe, structures_for
+from suffice.recipe import Recipe, Rule
+from suffice.schema import Columns, Features, Levels, Words
 from suffice.statistics import Tally
-from suffice.structures import STRUCTURES, Chain, Structure
+from suffice.structures import Chain, as_structure
 
 
-class BayesClassifier(TabledClassifier):
-    """Bayes' rule for tables: numbers, categories, booleans, texts and empty cells side by side.
+class BayesClassifier(TallyClassifier):
+    """Bayes' rule for tables: numbers, categories, booleans, texts and missing cells side by side.
 
-    log p(x, class) = log P(class) + Σ over blocks of columns of log p(block given class): each column by
-    its own family, each block by a structure. In the naive one all columns are independent.
+    log p(x, class) = log P(class) + Σ over blocks of columns of log p(block | class). Each column has a family, and
+    the structure says which columns of a block depend on each other.
 
     Parameters
     ----------
     families : "auto", a family, or dict {column: family}, default="auto"
-        What each column is: "bernoulli", "categorical", "gaussian", "poisson", "quantiles" or "mdl"
-        (numbers cut into bins), "text" or `Text`, "multinomial" or "complement" (all such columns
-        together), "ignore", or "auto", which is also what columns get that are not named.
+        The family of each column: "bernoulli", "categorical", "gaussian", "poisson", "quantiles" or "mdl" (numbers
+        cut into bins), "text" or `Text`, "multinomial" or "complement" (counts, all such columns together), any
+        other registered family, "ignore", or "auto". Columns that are not named are "auto".
     structure : "auto", "naive", "chain", "tree", "averaged", "full", or a Structure, default="auto"
-        Which column depends on which, given the class. "auto" is "averaged" where there is room for the
-        pairs of all columns, else "naive". Settings are those of `Chain`, `Tree`, `Averaged` and `Full`.
+        Which column depends on which, given the class. "auto" is "averaged" if the pair counts of all columns are
+        small enough, else "naive". `Chain`, `Tree`, `Averaged`, `Full` and `Joint` have settings of their own.
     numeric : {"gaussian", "quantiles", "mdl", "auto"}, default="auto"
-        What columns of many different numbers are, unless named: real numbers about a mean, numbers
-        cut into ten bins of equal weight, numbers cut where the classes differ, or for each column
-        that of the three which tells most about the classes, each row judged by all others.
+        How numeric columns of many different values are modelled, unless named: by a Gaussian, by ten bins of equal
+        weight, by bins chosen from the classes (MDL), or for each column by the one of the three with the best
+        leave-one-out predictions of the class.
     estimate : {"mle", "map", "mean", "predictive"}, default="mean"
-        How parameters are read off the data.
+        How parameters are estimated.
     prior : number, Prior, dict {column or family: prior}, "auto" or "auto-by-column", default=0.5
-        What was believed of them; "mle" has no use for it. "auto" is the pseudo-count that predicts rows held
-        out best, chosen together with the structure if that is "auto", too (``chosen_``);
-        "auto-by-column" has the most evidence, column by column.
+        The prior of the parameters; "mle" does not use it. "auto" is the pseudo-count with the best held-out
+        predictions, chosen together with the structure if that is "auto" (``chosen_``); "auto-by-column" maximises
+        the evidence of each column.
     class_prior : "empirical", "uniform", array-like, dict {label: p}, number or Prior, default="empirical"
-        The probabilities of the classes.
+        The class probabilities.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
-        How ``fit`` makes probabilities honest, by predictions for rows held out; None leaves them as they are.
+        How ``fit`` calibrates probabilities on held-out predictions; None does not.
 
     Examples
     --------
@@ -79,11 +79,11 @@ class BayesClassifier(TabledClassifier):
         *,
         families: Any = "auto",
         structure: Any = "auto",
-        numeric: str = "auto",
-        estimate: str = "mean",
+        numeric: Literal["gaussian", "quantiles", "mdl", "auto"] = "auto",
+        estimate: Rule = "mean",
         prior: Any = 0.5,
         class_prior: Any = "empirical",
-        calibrate: str | None = None,
+        calibrate: CalibrationMethod | None = None,
     ) -> None:
         self.families = families
         self.structure = structure
@@ -93,47 +93,44 @@ class BayesClassifier(TabledClassifier):
         self.class_prior = class_prior
         self.calibrate = calibrate
 
-    def fit_table(self, source: Any, target: str, *, weight: str | None = None, missing_target: str = "error") -> Self:
-        """Learn from a table that has the labels in a column of its own.
+    def fit_table(
+        self, source: Any, target: str, *, weight: str | None = None, missing_target: Literal["error", "drop"] = "error"
+    ) -> Self:
+        """Learn from a table that has the labels in one of its columns.
 
         Parameters
         ----------
         source : data frame, path, or table of an engine
             The table: a frame of pandas, polars or pyarrow; a file, a glob, a folder or several of them (CSV,
-            Parquet, JSON lines, Arrow); a table expression of Ibis on any backend; a frame of Spark; a lazy
-            frame of polars; or an iterable of frames or record batches. But for frames, rows stay where they
-            are: one scan takes the sums, after a look at up to 100,000 rows that show what the columns are.
+            Parquet, JSON lines, Arrow); a table expression of Ibis on any backend; a Spark frame; a lazy polars
+            frame; or an iterable of frames or record batches. Rows of frames are in memory; all others stay where
+            they are: columns are planned from a sample of up to 100,000 rows, and one scan takes the sums.
         target : str
             The name of the column with the labels.
         weight : str, default=None
             The name of a column with the weight of each row.
         missing_target : {"error", "drop"}, default="error"
-            What to do about rows without a label.
+            Whether rows without a label are an error or are dropped.
 
         Returns
         -------
         self : object
         """
-        far = opened(source)
-        if far is None:
-            X, y, weights = split_frame(source, target, weight, missing_target)
-            self.fit(X, y, weights)
+        table = opened(source)
+        if table is None:
+            self.fit(*split_frame(source, target, weight, missing_target))
         else:
-            check_table(far.names, target, weight, missing_target)
-            near, tally = learned_from(far, clone(self), target, weight, missing_target)
-            near._check(tally)
-            for name in self._kept:
-                self.__dict__.pop(name, None)
-                if name in near.__dict__:
-                    self.__dict__[name] = near.__dict__[name]
-            self.tally_ = tally
+            check_table(table.names, target, weight, missing_target)
+            learned = learn_source(table, clone(self), target, weight, missing_target)
+            beside = {name: learned.__dict__[name] for name in self._learned_beside if name in learned.__dict__}
+            self._check(self._recipe_for(beside.get("chosen_")), learned.tally_)
+            self._set_learned(learned.tally_, beside)
         self.target_name_ = target
-        self.__dict__.pop("weight_name_", None)
         if weight is not None:
             self.weight_name_ = weight
         return self
 
-    _kept = ("calibration_", "chosen_", "target_name_", "weight_name_")
+    _learned_beside = ("calibration_", "chosen_", "target_name_", "weight_name_")
     chosen_: dict[str, Any]
     target_name_: str
     weight_name_: str
@@ -141,7 +138,7 @@ class BayesClassifier(TabledClassifier):
     @property
     def families_(self) -> dict[Any, str]:
         """The family of each column that was learned, in the order of the table."""
-        schema = self._learned().schema
+        schema = self._fitted_tally().schema
         found = {
             name: its for block in schema.blocks for name, its in zip(block.names or (), block.families, strict=True)
         }
@@ -154,90 +151,107 @@ class BayesClassifier(TabledClassifier):
 
     @property
     def posterior_(self) -> dict[Any, dict[str, Any]]:
-        """What is believed of the parameters of each column: distributions of scipy.stats, [class, …]."""
-        tally = self._learned()
-        self._check(tally)
-        believed: dict[Any, dict[str, Any]] = {}
-        for (family, columns, statistic), prior in zip(self._subjects(tally), self._priors(tally), strict=True):
-            marginals = family.marginals(columns, posterior(family, columns, statistic, prior))
+        """The posterior of the parameters of each column: scipy.stats distributions of arrays [class, …]."""
+        found: dict[Any, dict[str, Any]] = {}
+        for (family, columns, _), hyperparameters in self.recipe().hyperparameters(self._checked_tally()):
+            marginals = family.marginals(columns, hyperparameters)
             ends = columns.starts + (1 if columns.sizes is None else columns.sizes)
             for name, start, end in zip(columns.names or (), columns.starts, ends, strict=True):
-                believed[name] = {what: _cells(each, start, end) for what, each in marginals.items()}
-        return believed
+                found[name] = {what: _select_cells(each, start, end) for what, each in marginals.items()}
+        return found
 
     @property
     def prior_(self) -> Any:
         """The prior in use: as set, or {column: pseudo-count} as "auto" chose."""
-        tally = self._learned()
-        self._check(tally)
-        if self._chooses or not isinstance(self.prior, str):
-            return self._chosen("prior")
+        tally, recipe = self._checked_tally(), self.recipe()
+        if not isinstance(recipe.prior, str):
+            return recipe.prior
         found: dict[Any, float] = {}
-        for columns, prior in zip(tally.schema.blocks, self._priors(tally), strict=True):
+        for columns, prior in zip(tally.schema.blocks, recipe.block_priors(tally), strict=True):
             found |= dict(zip(columns.names or (), np.broadcast_to(prior, columns.count).tolist(), strict=True))
         return {name: found[name] for name in self._features.names if name in found}
 
     @property
+    def _features(self) -> Features:
+        features = self._fitted_tally().schema.features
+        assert features is not None
+        return features
+
+    # -- the recipe, and the choice of what is "auto" -----------------------------------------------
+
+    @property
     def _chooses(self) -> bool:
-        """Whether the prior, and the structure unless it is said, are chosen by what they predict."""
+        """Whether the prior, and the structure if it is "auto", are chosen by their held-out predictions."""
         return isinstance(self.prior, str) and self.prior == "auto" and self.estimate != "mle"
 
-    @property
-    def _hangs_on_rows(self) -> bool:
-        """Whether more than the kinds of columns is read off rows: where numbers are cut, what is chosen."""
-        said = self.families
-        each = said.values() if isinstance(said, Mapping) else [said]
-        kinds = {its for its in each if isinstance(its, str)}
-        if "auto" in kinds or isinstance(said, Mapping):
-            kinds = kinds - {"auto"} | {self._numeric}
-        return self._chooses or self.calibrate is not None or bool(kinds & {*CUTTERS, "auto"})
+    def _is_additive(self) -> bool:
+        return not self._chooses and super()._is_additive()
 
-    @property
-    def _adds_up(self) -> bool:
-        return not self._chooses and super()._adds_up
+    def _make_recipe(self) -> Recipe:
+        chosen = self.__dict__.get("chosen_")
+        if self._chooses and chosen is None and self.__sklearn_is_fitted__():
+            raise ValueError('prior="auto" is chosen by fit, and this was fitted without it: fit again')
+        return self._recipe_for(chosen)
 
-    def _learn(self, known: Tally | None, X: Any, y: Any, classes: Any, sample_weight: Any, *, whole: bool) -> Self:
-        """Learn, after the choice of what is to be chosen; what was chosen once stays until ``fit``."""
-        if not self._chooses or (not whole and "chosen_" in self.__dict__):
-            learned = super()._learn(known, X, y, classes, sample_weight, whole=whole)
-            if not self._chooses:
-                self.__dict__.pop("chosen_", None)
-            return learned
-        before = self.__dict__.get("chosen_")
-        self.chosen_ = self._choice(X, y, sample_weight)
-        try:
-            return super()._learn(known, X, y, classes, sample_weight, whole=whole)
-        except BaseException:
-            self.__dict__.pop("chosen_")
-            if before is not None:
-                self.chosen_ = before
-            raise
+    def _recipe_for(self, chosen: dict[str, Any] | None) -> Recipe:
+        """Return the recipe of the settings, with what was chosen in place of "auto"."""
+        structure, prior = self.structure, self.prior
+        if self._chooses:
+            chosen = chosen or {"structure": "auto", "prior": 0.5}
+            prior = chosen["prior"]
+            structure = chosen["structure"] if isinstance(structure, str) and structure == "auto" else structure
+        structure = as_structure(structure)
+        numeric = (structure.numeric if self.numeric == "auto" else None) or self.numeric
+        return Recipe(
+            ColumnReader(type(self).__name__, self.families, numeric),
+            self.estimate,
+            prior,
+            self.class_prior,
+            structure,
+            family_for=_family_of,
+        )
 
-    def _choice(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
-        """Return the structure and the prior of the least log-loss on rows held out."""
-        by_itself = isinstance(self.structure, str) and self.structure == "auto"
-        opened = self._opened(X, None)  # what is wrong with X is said before what is chosen for it
+    def _choose_recipe(
+        self, X: Any, y: Any, sample_weight: Any, *, is_complete: bool = True
+    ) -> tuple[Recipe, dict[str, Any]]:
+        self._validate_params()
+        if not self._chooses:
+            return self.recipe(), {}
+        if not is_complete and "chosen_" in self.__dict__:  # a choice is kept until the next fit
+            return self.recipe(), {"chosen_": self.chosen_}
+        recipe = self._recipe_for(None)
+        opened = recipe.open(X)  # errors in X are raised before anything is chosen for it
+        is_auto = isinstance(self.structure, str) and self.structure == "auto"
         grid = [
             {"structure": structure, "prior": prior}
-            for structure in (structures_for(opened) if by_itself else (self.structure,))
+            for structure in (structures_for(opened) if is_auto else (self.structure,))
             for prior in PRIORS
         ]
-        settings = self.get_params(deep=False) | {"calibrate": None}
-        place = best_of([type(self)(**settings | choice) for choice in grid], X, y, sample_weight)
-        return grid[place] if place is not None else {"structure": self.structure, "prior": 0.5}
+        place = choose_recipe([self._recipe_for(choice) for choice in grid], X, y, sample_weight)
+        chosen = grid[place] if place is not None else {"structure": self.structure, "prior": 0.5}
+        return self._recipe_for(chosen), {"chosen_": chosen}
 
-    def _chosen(self, name: str) -> Any:
-        """Return a setting, or what was chosen in its place."""
-        said = getattr(self, name)
-        if not self._chooses or not (isinstance(said, str) and said == "auto"):
-            return said
-        if name == "prior" and "chosen_" not in self.__dict__ and self.__sklearn_is_fitted__():
-            raise ValueError('prior="auto" is chosen by fit, and this was fitted without it: fit again')
-        return self.__dict__.get("chosen_", {}).get(name, {"structure": "auto", "prior": 0.5}[name])
+    def _check(self, recipe: Recipe, tally: Tally) -> None:
+        structure, features = recipe.structure, tally.schema.features
+        if isinstance(structure, Chain) and not isinstance(structure.order, str) and features is not None:
+            unknown = [name for name in structure.order if name not in features.names]
+            if unknown:
+                raise ValueError(f"Chain(order=…) names {unknown[0]!r}, which is not a column")
+        if isinstance(self.prior, Mapping):
+            _check_names(self.prior, tally)
+        super()._check(recipe, tally)
+        for block in tally.schema.blocks:
+            for name, coding in zip(block.names or (), block.codings or (), strict=False):
+                family = self.families.get(name) if isinstance(self.families, Mapping) else self.families
+                if family == "bernoulli" and isinstance(coding, Levels) and coding.size > 2:
+                    raise ValueError(
+                        f"column {name!r} is bernoulli, and has more than two values: "
+                        f"{', '.join(repr(label) for label in coding.labels[:4])}; make it categorical"
+                    )
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         said = super().__repr__(N_CHAR_MAX=N_CHAR_MAX)
-        return said if not self.__sklearn_is_fitted__() else f"{said}\n{_described(self)}"
+        return said if not self.__sklearn_is_fitted__() else f"{said}\n{_describe(self)}"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -247,44 +261,15 @@ class BayesClassifier(TabledClassifier):
         tags.input_tags.sparse = True
         return tags
 
-    def _structure(self) -> Structure:
-        structure = self._chosen("structure")
-        if isinstance(structure, Structure):
-            return structure
-        if not isinstance(structure, str) or structure not in STRUCTURES:
-            raise ValueError(f"structure={structure!r} is not known; it is one of {', '.join(STRUCTURES)}")
-        return STRUCTURES[structure]
 
-    def _check_settings(self, tally: Tally) -> None:
-        structure, features = self._structure(), tally.schema.features
-        if isinstance(structure, Chain) and not isinstance(structure.order, str) and features is not None:
-            unknown = [name for name in structure.order if name not in features.names]
-            if unknown:
-                raise ValueError(f"Chain(order=…) names {unknown[0]!r}, which is no column")
-        if isinstance(self.prior, Mapping):
-            _check_named(self.prior, tally)
-        super()._check_settings(tally)
-        for block in tally.schema.blocks:
-            for name, coding in zip(block.names or (), block.codings or (), strict=False):
-                asked = self.families.get(name) if isinstance(self.families, Mapping) else self.families
-                if asked == "bernoulli" and isinstance(coding, Levels) and coding.size > 2:
-                    raise ValueError(
-                        f"column {name!r} is bernoulli, and has more than two values: "
-                        f"{', '.join(repr(label) for label in coding.labels[:4])}; make it categorical"
-                    )
-
-    def _estimator(self, columns: Columns) -> Family:
-        if columns.codings is not None and isinstance(columns.codings[0], Words) and columns.codings[0].text.complement:
-            return Complement()
-        return FAMILIES[columns.family]
-
-    def _prior_setting(self, columns: Columns) -> Any:
-        chosen = self._chosen("prior")
-        return chosen if self._chooses else by_name(super()._prior_setting(columns), columns)
+def _family_of(columns: Columns) -> Family:
+    """Return the family of a block: the registered one, or complements for texts that ask for them."""
+    words = columns.codings[0] if columns.codings else None
+    return Complement() if isinstance(words, Words) and words.text.complement else FAMILIES[columns.family]
 
 
-def _check_named(prior: Mapping[Any, Any], tally: Tally) -> None:
-    """Raise if {column or family: prior} names what is neither."""
+def _check_names(prior: Mapping[Any, Any], tally: Tally) -> None:
+    """Raise if a key of {column or family: prior} is neither a column nor a family."""
     columns = () if tally.schema.features is None else tally.schema.features.names
     names = [*columns, *FAMILIES, *NUMERIC]
     for name in prior:
@@ -294,14 +279,14 @@ def _check_named(prior: Mapping[Any, Any], tally: Tally) -> None:
             raise ValueError(f"prior={{…}} names {name!r}, which is neither a column nor a family{hint}")
 
 
-def _cells(distribution: Any, start: int, end: int) -> Any:
-    """Return the distributions of a few cells out of those of many, [class, cell]."""
+def _select_cells(distribution: Any, start: int, end: int) -> Any:
+    """Return the distributions of a range of cells, out of arrays [class, cell]."""
     arguments = [argument[:, start:end] for argument in distribution.args]
     return distribution.dist(*arguments, **{name: each[:, start:end] for name, each in distribution.kwds.items()})
 
 
-def _described(model: BayesClassifier) -> str:
-    """Return in a few lines what a model has learned: the classes, and the columns by family."""
+def _describe(model: BayesClassifier) -> str:
+    """Return a summary of a few lines: the classes, the structure, and the columns by family."""
     shares = model.class_count_ / model.class_count_.sum()
     classes = [f"{label} {share:.1%}" for label, share in zip(model.classes_.tolist(), shares.tolist(), strict=True)]
     lines = [f"{model.class_count_.sum():g} rows, {len(classes)} classes: {few(classes)}"]
@@ -309,7 +294,7 @@ def _described(model: BayesClassifier) -> str:
     for name, family in model.families_.items():
         by_family.setdefault(family, []).append(str(name))
     blocks = model.tally_.schema.blocks
-    name = model._structure().name
+    name = model.recipe().structure.name
     structure = ("averaged" if any(block.pairs for block in blocks) else "naive") if name == "auto" else name
     by_family = {"structure": [structure], **by_family}
     by_family |= {"left out": [f"{name} ({reason})" for name, reason in model.left_out_.items()]}

@@ -1,21 +1,23 @@
-"""BernoulliNB: naive Bayes for yes and no."""
+"""BernoulliNB: naive Bayes for binary columns."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
-from suffice.blocks import Block
-from suffice.classifiers.discrete import DiscreteNB, FeatureCounts
+from suffice.classifiers import smoothing
+from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
+from suffice.data.reader import NumberReader
 from suffice.families.bernoulli import Bernoulli, BernoulliParameters
-from suffice.schema import Array, Columns
+from suffice.recipe import Recipe, Rule
+from suffice.schema import Array
+from suffice.statistics import Tally
 
 
-class BernoulliNB(FeatureCounts, DiscreteNB):
-    """Naive Bayes for yes and no: the probability of a 1 in each column of each class.
+class BernoulliNB(TallyClassifier):
+    """Naive Bayes for binary columns: the probability of a 1 in each column of each class.
 
     p(x given class) = Πⱼ pⱼ^xⱼ·(1 − pⱼ)^(1 − xⱼ), with pⱼ = (ones + α) / (rows + 2α).
 
@@ -24,21 +26,21 @@ class BernoulliNB(FeatureCounts, DiscreteNB):
     alpha : float or array-like of shape (n_features,), default=1.0
         The pseudo-count added to the ones and to the zeros.
     force_alpha : bool, default=True
-        Take alpha as it is, even below 1e-10.
+        Whether to use ``alpha`` as it is, even below 1e-10.
     binarize : float or None, default=0.0
-        Values above it count as 1, others as 0; None takes them as they are.
+        Values above this count as 1, others as 0; None expects zeros and ones.
     fit_prior : bool, default=True
-        Take the classes' shares of the rows as their probabilities; else they are equal.
+        Whether to use class frequencies as class probabilities; otherwise they are uniform.
     class_prior : array-like, dict, "empirical", "uniform", number or Prior, default=None
-        The probabilities of the classes.
+        The class probabilities.
     estimate : {"mle", "map", "mean", "predictive"}, default="mean"
-        How the probabilities are read off the counts.
-    prior : number, Prior, one a column, "auto" or "auto-by-column", default=None
-        What was believed of them; None takes alpha. "mle" has no use for it.
+        How the probability of a 1 is estimated.
+    prior : number, Beta, MEstimate, Flat, one a column, "auto" or "auto-by-column", default=None
+        The prior of the probability of a 1; None uses ``alpha``, and "mle" uses none.
     epsilon : float, default=0.0
-        Added to every probability before its logarithm is taken: a guard for "mle".
+        Added to p and to 1 − p before taking logarithms, so that "mle" has no log 0.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
-        How ``fit`` makes probabilities honest, by predictions for rows held out; None leaves them as they are.
+        How ``fit`` calibrates probabilities on held-out predictions; None does not.
 
     Examples
     --------
@@ -49,10 +51,8 @@ class BernoulliNB(FeatureCounts, DiscreteNB):
     [[0.75, 0.5], [0.333, 0.667]]
     """
 
-    _family = "bernoulli"
-    _counts_by = ("binarize",)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **DiscreteNB._parameter_constraints,
+        **smoothing.CONSTRAINTS,
         "binarize": [None, Interval(Real, 0, None, closed="left")],
     }
 
@@ -64,24 +64,39 @@ class BernoulliNB(FeatureCounts, DiscreteNB):
         binarize: float | None = 0.0,
         fit_prior: bool = True,
         class_prior: Any = None,
-        estimate: str = "mean",
+        estimate: Rule = "mean",
         prior: Any = None,
         epsilon: float = 0.0,
-        calibrate: str | None = None,
+        calibrate: CalibrationMethod | None = None,
     ) -> None:
-        super().__init__(alpha, force_alpha, fit_prior, class_prior, estimate, prior, epsilon)
+        self.alpha = alpha
+        self.force_alpha = force_alpha
         self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.estimate = estimate
+        self.prior = prior
+        self.epsilon = epsilon
         self.calibrate = calibrate
 
-    def _columns(self, block: Block) -> Columns:
-        return replace(super()._columns(block), threshold=None if self.binarize is None else float(self.binarize))
+    def _make_recipe(self) -> Recipe:
+        threshold = None if self.binarize is None else float(self.binarize)
+        reader = NumberReader(type(self).__name__, "bernoulli", threshold=threshold)
+        return smoothing.count_recipe(self, Bernoulli(self.epsilon), reader)
 
-    def _estimator(self, columns: Columns) -> Bernoulli:
-        return Bernoulli(self.epsilon)
+    def _check(self, recipe: Recipe, tally: Tally) -> None:
+        smoothing.check_alpha(self.alpha, tally.schema.blocks[0].count)
+        super()._check(recipe, tally)
+
+    feature_count_ = smoothing.feature_count
+    class_log_prior_ = smoothing.class_log_prior
+
+    def __sklearn_tags__(self) -> Any:
+        return smoothing.tag_counts(super().__sklearn_tags__(), sparse=True)
 
     @property
     def feature_log_prob_(self) -> Array:
-        """Log p, the log probability of a 1 in each column of each class."""
-        parameters = self._model().parameters[0]
+        """The log probability of a 1 in each column of each class."""
+        parameters = self.estimate_model().parameters[0]
         assert isinstance(parameters, BernoulliParameters)
         return parameters.log_p

@@ -2,45 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from suffice.classifiers.discrete import DiscreteNB
+from suffice.classifiers import smoothing
+from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
+from suffice.data.reader import NumberReader
 from suffice.families.categorical import Categorical, CategoricalParameters
-from suffice.schema import Array, Columns, Schema
+from suffice.recipe import Recipe, Rule
+from suffice.schema import Array
 from suffice.statistics import Counts, Tally
 
 
-class CategoricalNB(DiscreteNB):
+class CategoricalNB(TallyClassifier):
     """Naive Bayes for categories coded 0, 1, …: the probability of each level of each column.
 
-    p(x given class) = Πⱼ p[j, xⱼ], with p[j, level] = (count + α) / (rows + α·levels). A level never
-    met has α / (rows + α·(levels + 1)).
+    p(x given class) = Πⱼ p[j, xⱼ], with p[j, level] = (count + α) / (rows + α·levels). A level that
+    was not in the training data has α / (rows + α·(levels + 1)).
 
     Parameters
     ----------
     alpha : float, default=1.0
         The pseudo-count added to each level.
     force_alpha : bool, default=True
-        Take alpha as it is, even below 1e-10.
+        Whether a pseudo-count below 1e-10 is used as it is.
     fit_prior : bool, default=True
-        Take the classes' shares of the rows as their probabilities; else they are equal.
+        Whether class probabilities are the class frequencies; otherwise they are uniform.
     class_prior : array-like, dict, "empirical", "uniform", number or Prior, default=None
-        The probabilities of the classes.
-    estimate : {"mle", "map", "mean", "predictive"}, default="mean"
-        How the probabilities are read off the counts.
-    prior : number, Prior, one a column, "auto" or "auto-by-column", default=None
-        What was believed of them; None takes alpha. "mle" has no use for it.
-    epsilon : float, default=0.0
-        Added to every probability before its logarithm is taken: a guard for "mle".
+        The class probabilities.
     min_categories : int or array-like of shape (n_features,), default=None
-        The least number of levels of each column.
+        The minimum number of levels of each column.
+    estimate : {"mle", "map", "mean", "predictive"}, default="mean"
+        How the probabilities of the levels are estimated.
+    prior : number, Dirichlet, MEstimate, Flat, one a column, "auto" or "auto-by-column", default=None
+        The prior of the probabilities of the levels; None uses ``alpha``, and "mle" uses none.
+    epsilon : float, default=0.0
+        Added to every level's probability before taking logarithms, so that "mle" has no log 0.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
-        How ``fit`` makes probabilities honest, by predictions for rows held out; None leaves them as they are.
+        How ``fit`` calibrates probabilities on held-out predictions; None does not.
 
     Examples
     --------
@@ -50,10 +52,8 @@ class CategoricalNB(DiscreteNB):
     ([2, 3], ['a'])
     """
 
-    _family = "categorical"
-    _sparse = False
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **DiscreteNB._parameter_constraints,
+        **smoothing.CONSTRAINTS,
         "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="left")],
     }
@@ -66,36 +66,44 @@ class CategoricalNB(DiscreteNB):
         fit_prior: bool = True,
         class_prior: Any = None,
         min_categories: Any = None,
-        estimate: str = "mean",
+        estimate: Rule = "mean",
         prior: Any = None,
         epsilon: float = 0.0,
-        calibrate: str | None = None,
+        calibrate: CalibrationMethod | None = None,
     ) -> None:
-        super().__init__(alpha, force_alpha, fit_prior, class_prior, estimate, prior, epsilon)
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.estimate = estimate
+        self.prior = prior
+        self.epsilon = epsilon
         self.min_categories = min_categories
         self.calibrate = calibrate
 
-    def _estimator(self, columns: Columns) -> Categorical:
-        return Categorical(self.epsilon)
+    def _make_recipe(self) -> Recipe:
+        reader = NumberReader(type(self).__name__, "categorical", accepts_sparse=False)
+        return smoothing.count_recipe(self, Categorical(self.epsilon), reader, least_levels=self.min_categories)
 
-    def _laid_out(self, tally: Tally) -> Tally:
-        if self.min_categories is None:
-            return tally
-        columns, least = tally.schema.blocks[0], np.asarray(self.min_categories)
-        assert columns.sizes is not None
-        if least.dtype.kind != "i":
-            raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
-        if least.ndim and least.shape != (columns.count,):
-            raise ValueError(
-                f"'min_categories' should have shape ({columns.count},) when an array-like is provided. "
-                f"Got {least.shape} instead."
-            )
-        sizes = np.maximum(columns.sizes, least).astype(np.intp)
-        return tally.on(Schema(tally.schema.classes, (replace(columns, sizes=sizes),)))
+    def _check(self, recipe: Recipe, tally: Tally) -> None:
+        columns = tally.schema.blocks[0].count
+        smoothing.check_alpha(self.alpha, columns)
+        if self.min_categories is not None:
+            least = np.asarray(self.min_categories)
+            if least.dtype.kind != "i":
+                raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
+            if least.ndim and least.shape != (columns,):
+                raise ValueError(
+                    f"'min_categories' should have shape ({columns},) when an array-like is provided. "
+                    f"Got {least.shape} instead."
+                )
+        super()._check(recipe, tally)
+
+    class_log_prior_ = smoothing.class_log_prior
 
     @property
     def _parameters(self) -> CategoricalParameters:
-        parameters = self._model().parameters[0]
+        parameters = self.estimate_model().parameters[0]
         assert isinstance(parameters, CategoricalParameters)
         return parameters
 
@@ -106,18 +114,15 @@ class CategoricalNB(DiscreteNB):
 
     @property
     def category_count_(self) -> list[Array]:
-        """How often each level was seen in each class: an array [class, level] a column."""
-        counts = self._laid_out(self._learned()).statistics[0]
+        """The number of rows with each level, by class: one array [class, level] for each column."""
+        counts = self.recipe().lay_out(self._fitted_tally()).statistics[0]
         assert isinstance(counts, Counts)
         return np.split(counts.total, np.cumsum(self.n_categories_)[:-1], axis=1)
 
     @property
     def feature_log_prob_(self) -> list[Array]:
-        """The log probability of each level in each class: an array [class, level] a column."""
+        """The log probability of each level, by class: one array [class, level] for each column."""
         return self._parameters.by_column
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.positive_only = True
-        return tags
+        return smoothing.tag_counts(super().__sklearn_tags__(), sparse=False, positive=True, categorical=True)

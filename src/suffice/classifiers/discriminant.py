@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -11,23 +10,29 @@ import numpy as np
 from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array
 
-from suffice import decision
-from suffice.blocks import Block, Dense
-from suffice.classifiers.base import TallyClassifier
-from suffice.classifiers.settled import settled
+from suffice.blocks import Dense
+from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data import Target
+from suffice.data.reader import NumberReader
 from suffice.estimation import RULES
 from suffice.families.gaussian import Gaussian, nothing_left
 from suffice.families.multivariate_gaussian import GaussianTogether
 from suffice.families.subspace import Subspace
 from suffice.model import Model
 from suffice.priors import positive
-from suffice.schema import Array, Columns
+from suffice.recipe import Recipe, Rule
+from suffice.schema import Array
+from suffice.settings import setting_text
 from suffice.statistics import CoMoments, Moments, Tally
 from suffice.structures import Full
-from suffice.structures.covariances import KINDS, PAIRED, check_prior, n_parameters
+from suffice.structures.covariances import KINDS, PAIRED, n_parameters
+
+
+def _learns_sums(classifier: GaussianDiscriminant) -> bool:
+    return classifier.solver != "svd"
 
 
 class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TallyClassifier):  # type: ignore[misc]
@@ -39,15 +44,14 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     ----------
     covariance : {"spherical", "tied-diagonal", "diagonal", "chain", "tridiagonal", "tied-tridiagonal", "full", \
 "shared"}, default="full"
-        How the columns vary together: "diagonal" is naive Bayes, "full" is QDA, "shared" is LDA, "chain"
-        has an inverse of three diagonals (each column depends on the one before), "tridiagonal" has
-        three diagonals itself.
+        The form of Σ: "diagonal" is naive Bayes, "full" is QDA, "shared" is LDA, "chain" has a tridiagonal
+        inverse (each column depends on the one before), "tridiagonal" is tridiagonal itself.
     shrinkage : float from 0 to 1, "oas" or None, default=None
-        How far Σ is drawn towards a multiple of the identity.
+        The weight of a multiple of the identity in Σ; "oas" computes it from the data.
     estimate : {"mle", "map", "mean", "predictive"}, default="mean"
         How means and covariances are read off the data; "predictive" averages over them (Student's t).
     prior : number, NormalInverseWishart or Flat, default=1.0
-        What was believed of them: a number stands for that many rows like those of all classes together,
+        What was believed of them: a number stands for that many rows like those of all classes parameters,
         columns uncorrelated. "mle" has no use for it.
     class_prior : "empirical", "uniform", array-like, dict {label: p}, number or Prior, default="empirical"
         The probabilities of the classes.
@@ -57,7 +61,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         "svd" never forms a covariance, for a shared one of more columns than rows; its result is no sum,
         so that it cannot learn in batches, forget or merge. It is for estimate="mle" and "mean", without shrinkage.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
-        How ``fit`` makes probabilities honest, by predictions for rows held out; None leaves them as they are.
+        How ``fit`` calibrates probabilities on held-out predictions; None does not.
 
     Examples
     --------
@@ -69,8 +73,6 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     (0.98, 42)
     """
 
-    _family = "gaussian"
-    _sparse = False
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "covariance": [StrOptions(set(KINDS))],
         "shrinkage": [None, StrOptions({"oas"}), Interval(Real, 0, 1, closed="both")],
@@ -79,6 +81,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         "solver": [StrOptions({"moments", "svd"})],
     }
 
+    _learned_beside = ("calibration_", "subspace_")
     subspace_: tuple[tuple[Any, ...], Subspace]
 
     def __init__(
@@ -86,12 +89,12 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         *,
         covariance: str = "full",
         shrinkage: float | str | None = None,
-        estimate: str = "mean",
+        estimate: Rule = "mean",
         prior: Any = 1.0,
         class_prior: Any = "empirical",
         ddof: float = 0,
         solver: str = "moments",
-        calibrate: str | None = None,
+        calibrate: CalibrationMethod | None = None,
     ) -> None:
         self.covariance = covariance
         self.shrinkage = shrinkage
@@ -105,30 +108,30 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     @property
     def means_(self) -> Array:
         """The mean of each class, [class, column]."""
-        return np.asarray(self._together.mean)
+        return np.asarray(self._parameters.mean)
 
     @property
     def covariance_(self) -> Array:
         """The covariance of each class, [class, column, column]; one for all where it is shared."""
-        together = self._together
-        if isinstance(together, Subspace):
+        parameters = self._parameters
+        if isinstance(parameters, Subspace):
             raise AttributeError('solver="svd" does not form a covariance')
-        if isinstance(together, GaussianTogether):
-            return np.asarray(together.covariance)
-        return np.asarray(np.eye(together.mean.shape[1]) * together.variance[:, None, :])
+        if isinstance(parameters, GaussianTogether):
+            return np.asarray(parameters.covariance)
+        return np.asarray(np.eye(parameters.mean.shape[1]) * parameters.variance[:, None, :])
 
     @property
     def variances_(self) -> Array:
         """The variance of each column by itself, [class, column]; one line for all classes where it is shared."""
-        together = self._together
-        if isinstance(together, GaussianTogether):
-            return np.asarray(np.diagonal(together.covariance, axis1=1, axis2=2))
-        return np.asarray(together.variance)
+        parameters = self._parameters
+        if isinstance(parameters, GaussianTogether):
+            return np.asarray(np.diagonal(parameters.covariance, axis1=1, axis2=2))
+        return np.asarray(parameters.variance)
 
     @property
     def n_parameters_(self) -> int:
         """How many numbers p(x given class) of all classes has."""
-        tally = self._learned()
+        tally = self._fitted_tally()
         return n_parameters(self.covariance, len(tally.class_count), tally.schema.blocks[0].count)
 
     @property
@@ -159,18 +162,18 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         -------
         X_new : ndarray of shape (n_samples, n_components)
         """
-        tally = self._learned()
-        self._block(X, tally)
+        tally = self._fitted_tally()
+        self.recipe().open(X, tally.schema)
         rows = check_array(X, dtype=np.float64)
         shares = tally.class_count / tally.class_count.sum()
         return np.asarray((rows - shares @ self.means_) @ self.scalings_[:, :n_components])
 
     def _axes(self) -> tuple[Array, Array]:
-        means, counts = self.means_, self._learned().class_count
+        means, counts = self.means_, self._fitted_tally().class_count
         shares = counts / counts.sum()
         away = means - shares @ means
-        if isinstance(self._together, Subspace):
-            whitening = self._together.whitening
+        if isinstance(self._parameters, Subspace):
+            whitening = self._parameters.whitening
             _, singular, turned = np.linalg.svd((away * np.sqrt(shares)[:, None]) @ whitening, full_matrices=False)
             most = min(len(means) - 1, len(singular))
             return singular[:most] ** 2, whitening @ turned[:most].T
@@ -180,24 +183,23 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         most = min(len(means) - 1, means.shape[1])
         return spreads[::-1][:most], axes[:, ::-1][:, :most]
 
-    def _columns(self, block: Block) -> Columns:
-        return replace(super()._columns(block), pairs=self.covariance in PAIRED and self.solver == "moments")
-
-    def _tallied(self, opened: Dense, target: Target, known: Tally | None, whole: bool) -> Tally:
-        tally = super()._tallied(opened, target, known, whole)
+    def _make_recipe(self) -> Recipe:
+        family, covariance = Gaussian(0.0, self.ddof), self.covariance
         if self.solver == "svd":
-            if not whole:
-                raise ValueError('solver="svd" can only be fitted: it cannot learn in batches or forget')
-            self._check(tally)
-            self._found = (self._svd_settings(), self._svd(opened, target, tally))
-        return tally
+            self._check_svd()
+        pairs = covariance in PAIRED and self.solver == "moments"
+        return Recipe(
+            NumberReader(type(self).__name__, "gaussian", accepts_sparse=False, pairs=pairs),
+            self.estimate,
+            self.prior,
+            self.class_prior,
+            Full(self.shrinkage, covariance, float(self.ddof)),
+            family_for=lambda columns: family,
+            explain_singular=lambda tally, place: _explain_singular(covariance, tally, place),
+        )
 
-    def _learn(self, *arguments: Any, whole: bool) -> Self:
-        learned = super()._learn(*arguments, whole=whole)
-        self.__dict__.pop("subspace_", None)  # of the rows of an earlier fit
-        if "_found" in self.__dict__:
-            self.subspace_ = self.__dict__.pop("_found")
-        return learned
+    partial_fit = available_if(_learns_sums)(TallyClassifier.partial_fit)
+    forget = available_if(_learns_sums)(TallyClassifier.forget)
 
     def __add__(self, other: Self) -> Self:
         """Return a classifier with this one's settings that has learned what both have."""
@@ -206,19 +208,19 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         merged: Self = super().__add__(other)
         return merged
 
-    def _reads_for(self, other: Any) -> bool:
-        pairs = type(other) is type(self) and (self.covariance in PAIRED or other.covariance not in PAIRED)
-        return pairs and self._adds_up and other._adds_up
+    def _is_additive(self) -> bool:
+        return self.solver != "svd" and super()._is_additive()
 
-    @property
-    def _adds_up(self) -> bool:
-        return self.solver != "svd" and super()._adds_up
+    def _learn_beside(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
+        if self.solver != "svd":
+            return {}
+        return {"subspace_": (self._svd_settings(), self._fit_subspace(opened, target, tally))}
 
     def _svd_settings(self) -> tuple[Any, ...]:
-        return tuple(settled(getattr(self, name)) for name in ("estimate", "ddof", "prior"))
+        return tuple(setting_text(getattr(self, name)) for name in ("estimate", "ddof", "prior"))
 
-    def _svd(self, block: Dense, target: Target, tally: Tally) -> Subspace:
-        """Return the shared covariance from the rows themselves, centred by their class."""
+    def _fit_subspace(self, block: Dense, target: Target, tally: Tally) -> Subspace:
+        """Return the shared covariance, from the rows centred by the means of their classes."""
         moments = tally.statistics[0]
         assert isinstance(moments, Moments)
         x = np.concatenate([piece for _, piece in block.pieces(0, block.shape[0])]).astype(np.float64)
@@ -240,14 +242,8 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         stacked = np.vstack([centred, pull])
         return Subspace.of(stacked, posterior, scale, rows=n.sum(), pseudo=pseudo)
 
-    def _structure(self) -> Full:
-        return Full(self.shrinkage, self.covariance, float(self.ddof))
-
-    def _estimator(self, columns: Columns) -> Gaussian:
-        return Gaussian(0.0, self.ddof)
-
     def _check_svd(self) -> None:
-        """Raise what singular values cannot do: their rows are scaled by column, and make no Student's t."""
+        """Raise if settings ask for something that solver="svd" does not compute."""
         if self.covariance != "shared":
             raise ValueError(f'solver="svd" is for covariance="shared", not {self.covariance!r}')
         if self.estimate not in ("mle", "mean"):
@@ -263,67 +259,39 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
                 raise ValueError(f'solver="svd" takes a number as prior, not {self.prior!r}; use solver="moments"')
             positive(self.prior, "prior")
 
-    def _check_settings(self, tally: Tally) -> None:
-        if self.solver == "svd":
-            self._check_svd()
-        if self.covariance not in PAIRED:
-            super()._check_settings(tally)
-            return
-        decision.class_prior(self._class_prior(), tally.schema.classes, tally.class_count)
-        statistic = tally.statistics[0]
-        if isinstance(self.prior, str):
-            raise ValueError(f'prior={self.prior!r} is for covariance="diagonal"; for others it is a number')
-        if self.estimate != "mle" and isinstance(statistic, CoMoments):
-            check_prior(self._prior_setting(tally.schema.blocks[0]), statistic)
+    def _check(self, recipe: Recipe, tally: Tally) -> None:
+        if self.covariance in PAIRED:
+            if self.solver == "moments" and not tally.schema.blocks[0].pairs:
+                raise ValueError(
+                    f'covariance="{self.covariance}" needs co-moments, and this was learned with '
+                    'covariance="diagonal" or simpler: fit it again'
+                )
+            if isinstance(self.prior, str):
+                raise ValueError(f'prior={self.prior!r} is for covariance="diagonal"; otherwise it is a number')
+        super()._check(recipe, tally)
 
-    def _estimated(self, tally: Tally) -> Model:
-        """Return the model, with a word about classes of which there is too little to see how columns vary."""
+    def _estimate(self, recipe: Recipe, tally: Tally) -> Model:
         if self.solver == "svd":
             settings, subspace = getattr(self, "subspace_", (None, None))
             if subspace is None or settings != self._svd_settings():
                 raise ValueError('with solver="svd" settings take effect when it is fitted: fit it again')
-            shares = decision.class_prior(self._class_prior(), tally.schema.classes, tally.class_count)
-            return Model(tally.schema.blocks, decision.log(shares), (subspace,))
-        columns, statistic = tally.schema.blocks[0], tally.statistics[0]
-        if self.covariance in PAIRED and not columns.pairs and self.solver == "moments":
-            raise ValueError(
-                f'covariance="{self.covariance}" needs co-moments, and this was learned with covariance="diagonal" or '
-                "simpler: fit it again"
-            )
-        labels = tally.schema.classes.tolist()
-        if isinstance(statistic, CoMoments) and self.covariance == "full" and self.estimate != "mle":
-            few = [k for k in range(len(labels)) if statistic.n[k, 0] <= columns.count]
-            if few and self.shrinkage is None:
-                warnings.warn(
-                    f"class {labels[few[0]]!r} has {statistic.n[few[0], 0]:g} rows for {columns.count} columns: "
-                    'much of its covariance is the prior\'s; consider shrinkage="oas", or covariance="shared"',
-                    UserWarning,
-                    stacklevel=4,
-                )
-        return super()._estimated(tally)
-
-    def _about_singular(self, tally: Tally, place: int) -> str:
-        shared, columns = self.covariance == "shared", tally.schema.blocks[0].count
-        whose = "the classes" if shared else f"class {tally.schema.classes.tolist()[place]!r}"
-        rows = tally.class_count.sum() if shared else tally.class_count[place]
-        return (
-            f"the covariance of {whose} is singular ({rows:g} rows, {columns} columns, which may be constant or say "
-            'the same): it has no most likely value; use estimate="mean" with a prior, shrinkage=0.1 or "oas", or '
-            'covariance="diagonal"'
-        )
+            return Model(tally.schema.blocks, recipe.class_log_prior(tally), (subspace,))
+        if self.covariance == "full" and self.estimate != "mle" and self.shrinkage is None:
+            _warn_few_rows(tally)
+        return super()._estimate(recipe, tally)
 
     @property
     def log_evidence_(self) -> float:
-        """The log probability of X given the classes and the prior, of independent columns."""
+        """The log probability of X given the classes and the prior; only for covariance="diagonal"."""
         if self.covariance != "diagonal":
-            raise AttributeError('log_evidence_ is there for covariance="diagonal"')
+            raise AttributeError('log_evidence_ is defined for covariance="diagonal"')
         return super().log_evidence_
 
     @property
     def posterior_(self) -> dict[str, Any]:
-        """What is believed of each mean and variance, of independent columns."""
+        """The posterior of each mean and variance; only for covariance="diagonal"."""
         if self.covariance != "diagonal":
-            raise AttributeError('posterior_ is there for covariance="diagonal"')
+            raise AttributeError('posterior_ is defined for covariance="diagonal"')
         return super().posterior_
 
     @property
@@ -331,5 +299,29 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         return int(self.scalings_.shape[1])
 
     @property
-    def _together(self) -> Any:
-        return self._model().parameters[0]
+    def _parameters(self) -> Any:
+        return self.estimate_model().parameters[0]
+
+
+def _explain_singular(covariance: str, tally: Tally, place: int) -> str:
+    shared, columns = covariance == "shared", tally.schema.blocks[0].count
+    whose = "the classes" if shared else f"class {tally.schema.classes.tolist()[place]!r}"
+    rows = tally.class_count.sum() if shared else tally.class_count[place]
+    return (
+        f"the covariance of {whose} is singular ({rows:g} rows, {columns} columns, which may be constant or linearly "
+        'dependent), so that its maximum-likelihood estimate has no density; use estimate="mean" with a prior, '
+        'shrinkage=0.1 or "oas", or covariance="diagonal"'
+    )
+
+
+def _warn_few_rows(tally: Tally) -> None:
+    """Warn if a class has so few rows that its covariance is mostly the prior's."""
+    columns, statistic, labels = tally.schema.blocks[0], tally.statistics[0], tally.schema.classes.tolist()
+    few = [k for k in range(len(labels)) if isinstance(statistic, CoMoments) and statistic.n[k, 0] <= columns.count]
+    if few:
+        warnings.warn(
+            f"class {labels[few[0]]!r} has {statistic.n[few[0], 0]:g} rows for {columns.count} columns: "
+            'much of its covariance is the prior\'s; consider shrinkage="oas", or covariance="shared"',
+            UserWarning,
+            stacklevel=5,
+        )

@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from suffice.classifiers.base import TallyClassifier
+from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
+from suffice.data.reader import NumberReader
 from suffice.estimation import RULES
 from suffice.families.gaussian import Gaussian, GaussianParameters, StudentT
-from suffice.schema import Array, Columns
+from suffice.recipe import Recipe, Rule
+from suffice.schema import Array
 
 
 class GaussianNB(TallyClassifier):
@@ -22,20 +24,20 @@ class GaussianNB(TallyClassifier):
     Parameters
     ----------
     priors : array-like, dict, "empirical", "uniform", number or Prior, default=None
-        The probabilities of the classes, as ``class_prior``: scikit-learn's name for it.
+        The class probabilities: scikit-learn's name for ``class_prior``.
     var_smoothing : float, default=1e-9
-        The portion of the largest variance of all columns that is added to each.
+        The fraction of the largest variance of all columns that is added to every variance.
     estimate : {"mle", "map", "mean", "predictive"}, default="mle"
-        How mean and variance are read off the data; "predictive" averages over them (Student's t).
+        How mean and variance are estimated; "predictive" integrates over them (Student's t).
     prior : number, NormalInverseGamma, Flat, one a column, "auto" or "auto-by-column", default=None
-        What was believed of mean and variance; a number (by default 1) stands for that many rows like
-        those of all classes together. "mle" has no use for it.
+        The prior of mean and variance. A number (by default 1) is a number of pseudo-rows with the mean and
+        variance of all rows; "mle" does not use it.
     class_prior : array-like, dict, "empirical", "uniform", number or Prior, default=None
-        The probabilities of the classes; None takes their shares of the rows.
+        The class probabilities; None uses the class frequencies.
     ddof : float, default=0
-        What is taken off n in the most likely variance; 1 makes it unbiased.
+        Subtracted from n in the maximum-likelihood variance; 1 makes it unbiased.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
-        How ``fit`` makes probabilities honest, by predictions for rows held out; None leaves them as they are.
+        How ``fit`` calibrates probabilities on held-out predictions; None does not.
 
     Examples
     --------
@@ -48,8 +50,6 @@ class GaussianNB(TallyClassifier):
     [[5.5], [1.0]]
     """
 
-    _family = "gaussian"
-    _sparse = False
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "var_smoothing": [Interval(Real, 0, None, closed="left")],
         "estimate": [StrOptions(set(RULES))],
@@ -61,11 +61,11 @@ class GaussianNB(TallyClassifier):
         *,
         priors: Any = None,
         var_smoothing: float = 1e-9,
-        estimate: str = "mle",
+        estimate: Rule = "mle",
         prior: Any = None,
         class_prior: Any = None,
         ddof: float = 0,
-        calibrate: str | None = None,
+        calibrate: CalibrationMethod | None = None,
     ) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
@@ -75,36 +75,40 @@ class GaussianNB(TallyClassifier):
         self.ddof = ddof
         self.calibrate = calibrate
 
-    def _class_prior(self) -> Any:
+    def _make_recipe(self) -> Recipe:
         if self.priors is not None and self.class_prior is not None:
-            raise ValueError("priors and class_prior are two names for one thing: set one of them")
-        return self.class_prior if self.priors is None else self.priors
-
-    def _estimator(self, columns: Columns) -> Gaussian:
-        return Gaussian(self.var_smoothing, self.ddof)
+            raise ValueError("priors and class_prior are two names for the same setting: set one of them")
+        family = Gaussian(self.var_smoothing, self.ddof)
+        return Recipe(
+            NumberReader(type(self).__name__, "gaussian", accepts_sparse=False),
+            self.estimate,
+            1.0 if self.prior is None else self.prior,
+            self.class_prior if self.priors is None else self.priors,
+            family_for=lambda columns: family,
+        )
 
     @property
     def _parameters(self) -> GaussianParameters | StudentT:
-        parameters = self._model().parameters[0]
+        parameters = self.estimate_model().parameters[0]
         assert isinstance(parameters, (GaussianParameters, StudentT))
         return parameters
 
     @property
     def theta_(self) -> Array:
-        """The mean of each column in each class."""
+        """The mean of each column in each class, shape (n_classes, n_features)."""
         return self._parameters.mean
 
     @property
     def var_(self) -> Array:
-        """The variance of each column in each class, floor included."""
+        """The variance of each column in each class, including ``epsilon_``."""
         return self._parameters.variance
 
     @property
     def epsilon_(self) -> float:
-        """The floor that is added to every variance."""
+        """The value that ``var_smoothing`` adds to every variance."""
         return float(np.max(self._parameters.floor))
 
     @property
     def class_prior_(self) -> Array:
         """The probability of each class."""
-        return np.exp(self._model().class_log_prior)
+        return np.exp(self.estimate_model().class_log_prior)

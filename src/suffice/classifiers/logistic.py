@@ -232,7 +232,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         path : Path
         """
         check_is_fitted(self)
-        return store.save(self, path)
+        return store.save(type(self).__name__, vars(self), path)
 
     def as_linear(self) -> LinearForm:
         """Return the coefficients as a linear form, one line a class."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -14,17 +14,18 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from threadpoolctl import threadpool_limits
 
 from suffice import decision
-from suffice.blocks import Block, Dense
-from suffice.classifiers.base import TallyClassifier
-from suffice.classifiers.settled import settled
+from suffice.blocks import Dense
+from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data import Target
-from suffice.families import FAMILIES, Family
+from suffice.data.reader import NumberReader
 from suffice.families.multivariate_gaussian import SingularError
 from suffice.mixtures import Bernoullis, Gaussians, Kind, Mixture, MixtureParameters, mixture, rows_of
 from suffice.model import Model
 from suffice.parallel import spread
 from suffice.progress import Progress
+from suffice.recipe import Recipe, Rule
 from suffice.schema import Array, Columns
+from suffice.settings import setting_text
 from suffice.statistics import Tally
 from suffice.structures.covariances import KINDS
 
@@ -32,41 +33,41 @@ from suffice.structures.covariances import KINDS
 class MixtureClassifier(TallyClassifier):
     """Bayes' rule with a mixture of Gaussians, or of Bernoullis, for each class.
 
-    p(x given class) = Σ over components of share·p(x given component), by expectation and maximisation. A
-    mixture is no sum, so it cannot learn in batches, forget or merge: it is fitted anew.
+    p(x | class) = Σ over components of share·p(x | component), fitted by expectation-maximisation. A mixture is not a
+    sum of statistics, so it cannot learn in batches, forget or merge.
 
     Parameters
     ----------
     components : int or dict {label: int}, default=2
-        How many components each class has.
+        The number of components of each class.
     family : {"gaussian", "bernoulli"}, default="gaussian"
-        What components are.
+        The distribution of a component.
     covariance : {"spherical", "tied-diagonal", "diagonal", "chain", "tridiagonal", "tied-tridiagonal", "full", \
 "shared"}, default="full"
-        How the columns of a Gaussian component vary together, as in `GaussianDiscriminant`; what is
-        shared is shared by the components of a class.
+        The form of the covariance of a Gaussian component, as in `GaussianDiscriminant`; "shared" is shared by the
+        components of a class.
     shrinkage : float from 0 to 1, "oas" or None, default=None
-        How far Σ is drawn towards a multiple of the identity.
+        The weight of a multiple of the identity in Σ; "oas" computes it from the rows of the component.
     binarize : float, default=0.5
-        Values above it count as 1, others as 0 (bernoulli).
+        Values above this count as 1, others as 0 (bernoulli).
     estimate : {"mle", "map", "mean"}, default="mean"
-        How components are read off their sums; with a prior none collapses on a single row.
+        How the parameters of a component are estimated; with a prior, none collapses on a single row.
     prior : number or Prior, default=1.0
-        What was believed of them: a number stands for that many rows like those of the whole class.
+        The prior of these parameters; a number is a number of pseudo-rows like those of the whole class.
     class_prior : "empirical", "uniform", array-like, dict {label: p}, number or Prior, default="empirical"
-        The probabilities of the classes.
+        The class probabilities.
     n_init : int, default=1
-        How many starts are tried; the one of most likelihood is kept.
+        The number of random starts; the one with the highest likelihood is kept.
     max_iter : int, default=100
-        The most steps of a start.
+        The maximum number of steps of a start.
     tol : float, default=1e-3
-        A start is done when the mean log likelihood of a row gains less than this.
+        A start ends when the mean log-likelihood of a row increases by less than this.
     random_state : int, RandomState or None, default=0
         The seed.
     progress : bool, default=True
-        Whether to show how far it has come, on a terminal, when it takes longer than a second.
+        Whether to show progress on a terminal when fitting takes longer than a second.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
-        How ``fit`` makes probabilities honest, by predictions for rows held out; None leaves them as they are.
+        How ``fit`` calibrates probabilities on held-out predictions; None does not.
 
     Examples
     --------
@@ -76,7 +77,6 @@ class MixtureClassifier(TallyClassifier):
     ['out', 'in', 'out']
     """
 
-    _sparse = False
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "components": [Interval(Integral, 1, None, closed="left"), Mapping],
         "family": [StrOptions({"gaussian", "bernoulli"})],
@@ -91,6 +91,7 @@ class MixtureClassifier(TallyClassifier):
         "progress": ["boolean"],
     }
 
+    _learned_beside = ("calibration_", "mixtures_", "fitted_with_")
     mixtures_: tuple[Mixture, ...]
     fitted_with_: tuple[Any, ...]
 
@@ -102,7 +103,7 @@ class MixtureClassifier(TallyClassifier):
         covariance: str = "full",
         shrinkage: float | str | None = None,
         binarize: float = 0.5,
-        estimate: str = "mean",
+        estimate: Rule = "mean",
         prior: Any = 1.0,
         class_prior: Any = "empirical",
         n_init: int = 1,
@@ -110,7 +111,7 @@ class MixtureClassifier(TallyClassifier):
         tol: float = 1e-3,
         random_state: Any = 0,
         progress: bool = True,
-        calibrate: str | None = None,
+        calibrate: CalibrationMethod | None = None,
     ) -> None:
         self.components = components
         self.family = family
@@ -129,12 +130,12 @@ class MixtureClassifier(TallyClassifier):
 
     @property
     def partial_fit(self) -> NoReturn:
-        """Not there: a mixture is no sum."""
+        """Not available: a mixture is not a sum."""
         raise AttributeError("a mixture cannot learn in batches: fit it on all rows")
 
     @property
     def forget(self) -> NoReturn:
-        """Not there: a mixture is no sum."""
+        """Not available: a mixture is not a sum."""
         raise AttributeError("a mixture cannot forget: fit it without the rows")
 
     def __add__(self, other: Any) -> NoReturn:
@@ -142,7 +143,7 @@ class MixtureClassifier(TallyClassifier):
 
     @property
     def trace_(self) -> dict[Any, Array]:
-        """The mean log likelihood of a row after each step, by class."""
+        """The mean log-likelihood of a row after each step, by class."""
         return {label: np.array(each.trace) for label, each in self._by_class()}
 
     @property
@@ -152,64 +153,57 @@ class MixtureClassifier(TallyClassifier):
 
     @property
     def n_iter_(self) -> int:
-        """The most steps that a class took."""
+        """The largest number of steps of any class."""
         return max(len(each.trace) for _, each in self._by_class())
 
     @property
     def converged_(self) -> bool:
-        """Whether all classes stopped gaining before the last step allowed."""
+        """Whether all classes converged within ``max_iter`` steps."""
         return all(each.converged for _, each in self._by_class())
 
     def predict_interval(self, X: Any, level: float = 0.9, **settings: Any) -> NoReturn:
-        """Not there: what is believed of components is not known in closed form."""
-        raise AttributeError("a mixture has no intervals: what is believed of its components is not known")
+        """Not available: the posterior of the components has no closed form."""
+        raise AttributeError("a mixture has no intervals: the posterior of its components has no closed form")
 
     @property
     def posterior_(self) -> NoReturn:
-        """Not there: what is believed of components is not known in closed form."""
-        raise AttributeError("a mixture has no posterior: what is believed of its components is not known")
+        """Not available: the posterior of the components has no closed form."""
+        raise AttributeError("a mixture has no posterior in closed form")
 
     log_evidence_ = posterior_
 
-    @property
-    def _adds_up(self) -> bool:
+    def _is_additive(self) -> bool:
         return False
 
-    def _fixed(self) -> tuple[Any, ...]:
+    def _fit_settings(self) -> tuple[Any, ...]:
         """Return the settings that take effect when it is fitted."""
         names = ("components", "family", "covariance", "shrinkage", "binarize", "estimate", "prior")
-        return tuple(settled(getattr(self, name)) for name in names)
+        return tuple(setting_text(getattr(self, name)) for name in names)
 
     def _by_class(self) -> list[tuple[Any, Mixture]]:
-        return list(zip(self._learned().schema.classes.tolist(), self.mixtures_, strict=True))
+        return list(zip(self._fitted_tally().schema.classes.tolist(), self.mixtures_, strict=True))
 
-    def _columns(self, block: Block) -> Columns:
+    def _make_recipe(self) -> Recipe:
         threshold = float(self.binarize) if self.family == "bernoulli" else None
-        return Columns(self.family, block.shape[1], block.names, threshold)
-
-    def _estimator(self, columns: Columns) -> Family:
-        return FAMILIES[columns.family]
+        return Recipe(
+            NumberReader(type(self).__name__, self.family, accepts_sparse=False, threshold=threshold),
+            self.estimate,
+            self.prior,
+            self.class_prior,
+        )
 
     def _kind(self) -> Kind:
         if self.family == "bernoulli":
             return Bernoullis(self.estimate, self.prior)
         return Gaussians(self.estimate, self.prior, self.covariance, self.shrinkage)
 
-    def _tallied(self, opened: Dense, target: Target, known: Tally | None, whole: bool) -> Tally:
-        tally = super()._tallied(opened, target, None, whole)
-        self._check(tally)
-        self._found = self._fitted(opened, target, tally)
-        return tally
+    def _learn_beside(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
+        mixtures = self._fit_mixtures(opened, tally.schema.blocks[0], target)
+        return {"mixtures_": mixtures, "fitted_with_": self._fit_settings()}
 
-    def _learn(self, *arguments: Any, whole: bool) -> Self:
-        learned = super()._learn(*arguments, whole=whole)
-        self.mixtures_ = self.__dict__.pop("_found")
-        self.fitted_with_ = self._fixed()
-        return learned
-
-    def _fitted(self, block: Dense, target: Target, tally: Tally) -> tuple[Mixture, ...]:
-        """Return the best of several starts, for each class."""
-        columns, labels = self._columns(block), target.classes.tolist()
+    def _fit_mixtures(self, block: Dense, columns: Columns, target: Target) -> tuple[Mixture, ...]:
+        """Return the mixture of each class: the best of several starts."""
+        labels = target.classes.tolist()
         rows = rows_of(block, columns, 0, block.shape[0])
         weighed = np.ones(len(rows)) if target.weights is None else target.weights > 0
         sizes = np.bincount(target.codes, weighed, minlength=len(labels)).astype(int).tolist()
@@ -222,7 +216,7 @@ class MixtureClassifier(TallyClassifier):
             def fitted(start: tuple[int, int]) -> Mixture:
                 k, seed = start
                 mine = target.codes == k if target.weights is None else (target.codes == k) & (target.weights > 0)
-                if not mine.any():  # a class of no weight is as all rows are, and never the answer
+                if not mine.any():  # a class of weight 0 gets the mixture of all rows; it is never predicted
                     mine = np.ones(len(rows), bool)
                 weights = np.ones(int(mine.sum())) if target.weights is None else target.weights[mine]
                 weights = weights if weights.any() else np.ones(len(weights))
@@ -245,7 +239,7 @@ class MixtureClassifier(TallyClassifier):
                 done[0] += 1
                 return found
 
-            # a thread for each start: within one the products are too small to be worth spreading
+            # one thread for each start: the products within a start are too small for several
             with threadpool_limits(1, user_api="blas"):
                 tried = spread(fitted, starts)
         best = []
@@ -271,19 +265,18 @@ class MixtureClassifier(TallyClassifier):
             )
         return max(min(count, rows), 1)
 
-    def _estimated(self, tally: Tally) -> Model:
-        shares = decision.class_prior(self._class_prior(), tally.schema.classes, tally.class_count)
-        if self.fitted_with_ != self._fixed():
+    def _estimate(self, recipe: Recipe, tally: Tally) -> Model:
+        if self.fitted_with_ != self._fit_settings():
             raise ValueError("settings of a mixture take effect when it is fitted: fit it again")
         parameters = MixtureParameters(self.mixtures_, self._kind())
-        return Model(tally.schema.blocks, decision.log(shares), (parameters,))
+        return Model(tally.schema.blocks, recipe.class_log_prior(tally), (parameters,))
 
-    def _check_settings(self, tally: Tally) -> None:
-        decision.class_prior(self._class_prior(), tally.schema.classes, tally.class_count)
+    def _check(self, recipe: Recipe, tally: Tally) -> None:
+        decision.class_prior(self.class_prior, tally.schema.classes, tally.class_count)
         if isinstance(self.components, Mapping):
             odd = [label for label in self.components if label not in tally.schema.classes.tolist()]
             if odd:
-                raise ValueError(f"components={{…}} names {odd[0]!r}, which is no class")
+                raise ValueError(f"components={{…}} names {odd[0]!r}, which is not a class")
             for label, count in self.components.items():
                 if isinstance(count, bool) or not isinstance(count, Integral) or int(count) < 1:
                     raise ValueError(

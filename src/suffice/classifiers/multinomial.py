@@ -6,14 +6,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from suffice.classifiers.discrete import DiscreteNB, FeatureCounts
+from suffice.classifiers import smoothing
+from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
+from suffice.data.reader import NumberReader
 from suffice.families.complement import Complement
 from suffice.families.multinomial import DirichletMultinomial, Multinomial, MultinomialParameters
-from suffice.schema import Array, Columns
+from suffice.recipe import Recipe, Rule
+from suffice.schema import Array
+from suffice.statistics import Tally
 
 
-class MultinomialNB(FeatureCounts, DiscreteNB):
-    """Naive Bayes for counts, such as words: the share of each column in all that a class counts.
+class MultinomialNB(TallyClassifier):
+    """Naive Bayes for counts, such as words: the share of each column in the total count of a class.
 
     p(x given class) ∝ Πⱼ pⱼ^xⱼ, with pⱼ = (countⱼ + α) / Σᵢ (countᵢ + α).
 
@@ -22,19 +26,19 @@ class MultinomialNB(FeatureCounts, DiscreteNB):
     alpha : float or array-like of shape (n_features,), default=1.0
         The pseudo-count added to each column.
     force_alpha : bool, default=True
-        Take alpha as it is, even below 1e-10.
+        Whether to keep an ``alpha`` below 1e-10.
     fit_prior : bool, default=True
-        Take the classes' shares of the rows as their probabilities; else they are equal.
+        Whether to take class frequencies as class probabilities; otherwise they are uniform.
     class_prior : array-like, dict, "empirical", "uniform", number or Prior, default=None
-        The probabilities of the classes.
+        The class probabilities.
     estimate : {"mle", "map", "mean", "predictive"}, default="mean"
-        How the probabilities are read off the counts.
-    prior : number, Prior, one a column, "auto" or "auto-by-column", default=None
-        What was believed of them; None takes alpha. "mle" has no use for it.
+        How the share of each column is estimated; "predictive" integrates over the shares.
+    prior : number, Dirichlet, MEstimate, Flat, one a column, "auto" or "auto-by-column", default=None
+        The prior of the shares; None uses ``alpha``, and "mle" uses none.
     epsilon : float, default=0.0
-        Added to every probability before its logarithm is taken: a guard for "mle".
+        Added to every share before taking logarithms, so that "mle" has no log 0.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
-        How ``fit`` makes probabilities honest, by predictions for rows held out; None leaves them as they are.
+        How ``fit`` calibrates probabilities on held-out predictions; None does not.
 
     Examples
     --------
@@ -45,7 +49,7 @@ class MultinomialNB(FeatureCounts, DiscreteNB):
     [[0.6, 0.4], [0.2, 0.8]]
     """
 
-    _family = "multinomial"
+    _parameter_constraints: ClassVar[dict[str, Any]] = smoothing.CONSTRAINTS
 
     def __init__(
         self,
@@ -54,56 +58,68 @@ class MultinomialNB(FeatureCounts, DiscreteNB):
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: Any = None,
-        estimate: str = "mean",
+        estimate: Rule = "mean",
         prior: Any = None,
         epsilon: float = 0.0,
-        calibrate: str | None = None,
+        calibrate: CalibrationMethod | None = None,
     ) -> None:
-        super().__init__(alpha, force_alpha, fit_prior, class_prior, estimate, prior, epsilon)
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.estimate = estimate
+        self.prior = prior
+        self.epsilon = epsilon
         self.calibrate = calibrate
 
-    def _estimator(self, columns: Columns) -> Multinomial:
-        return Multinomial(self.epsilon)
+    def _make_recipe(self) -> Recipe:
+        reader = NumberReader(type(self).__name__, "multinomial")
+        return smoothing.count_recipe(self, Multinomial(self.epsilon), reader)
+
+    def _check(self, recipe: Recipe, tally: Tally) -> None:
+        smoothing.check_alpha(self.alpha, tally.schema.blocks[0].count)
+        super()._check(recipe, tally)
+
+    feature_count_ = smoothing.feature_count
+    class_log_prior_ = smoothing.class_log_prior
 
     @property
     def feature_log_prob_(self) -> Array:
-        """The log of each column's share in each class; of complements, the weights."""
-        parameters = self._model().parameters[0]
+        """The log of each column's share in each class; for ComplementNB, the weights."""
+        parameters = self.estimate_model().parameters[0]
         assert isinstance(parameters, (MultinomialParameters, DirichletMultinomial))
         return parameters.log_p
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
+        return smoothing.tag_counts(super().__sklearn_tags__(), sparse=True, positive=True)
 
 
-class ComplementNB(MultinomialNB):
-    """Naive Bayes for counts in classes of unequal size: a row goes where its complement fits least.
+class ComplementNB(TallyClassifier):
+    """Naive Bayes for counts in classes of unequal size: each class is scored by the counts of all other classes.
 
     score(class) = −Σⱼ xⱼ·log p̃ⱼ, with p̃ⱼ the share of column j in all other classes (Rennie et al.
-    2003). A score, not a probability.
+    2003). This is a score, not a probability.
 
     Parameters
     ----------
     alpha : float or array-like of shape (n_features,), default=1.0
         The pseudo-count added to each column.
     force_alpha : bool, default=True
-        Take alpha as it is, even below 1e-10.
+        Whether ``alpha`` may be smaller than 1e-10.
     fit_prior : bool, default=True
-        Used only where there is a single class.
+        Used only if there is a single class.
     class_prior : array-like, dict, "empirical", "uniform", number or Prior, default=None
-        Used only where there is a single class.
+        Used only if there is a single class.
     norm : bool, default=False
-        Divide the weights of each class by their sum.
+        Whether to divide the weights of each class by their sum.
     estimate : {"mle", "map", "mean", "predictive"}, default="mean"
-        How the probabilities are read off the counts.
-    prior : number, Prior, one a column, "auto" or "auto-by-column", default=None
-        What was believed of them; None takes alpha. "mle" has no use for it.
+        How the shares in the other classes are estimated; "predictive" is the same as "mean" here.
+    prior : number, Dirichlet, MEstimate, Flat, one a column, "auto" or "auto-by-column", default=None
+        The prior of these shares; None uses ``alpha``, and "mle" uses none.
     epsilon : float, default=0.0
-        Added to every probability before its logarithm is taken: a guard for "mle".
+        Added to each of these shares before taking logarithms, so that "mle" has no log 0.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
-        How ``fit`` makes probabilities honest, by predictions for rows held out; None leaves them as they are.
+        How ``fit`` calibrates probabilities on held-out predictions; None does not.
 
     Examples
     --------
@@ -112,8 +128,7 @@ class ComplementNB(MultinomialNB):
     ['a']
     """
 
-    _family = "complement"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**DiscreteNB._parameter_constraints, "norm": ["boolean"]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**smoothing.CONSTRAINTS, "norm": ["boolean"]}
 
     def __init__(
         self,
@@ -123,30 +138,39 @@ class ComplementNB(MultinomialNB):
         fit_prior: bool = True,
         class_prior: Any = None,
         norm: bool = False,
-        estimate: str = "mean",
+        estimate: Rule = "mean",
         prior: Any = None,
         epsilon: float = 0.0,
-        calibrate: str | None = None,
+        calibrate: CalibrationMethod | None = None,
     ) -> None:
-        super().__init__(
-            alpha=alpha,
-            force_alpha=force_alpha,
-            fit_prior=fit_prior,
-            class_prior=class_prior,
-            estimate=estimate,
-            prior=prior,
-            epsilon=epsilon,
-        )
         self.norm = norm
+        self.estimate, self.prior, self.epsilon = estimate, prior, epsilon
+        self.alpha, self.force_alpha = alpha, force_alpha
+        self.fit_prior, self.class_prior = fit_prior, class_prior
         self.calibrate = calibrate
 
-    def _estimator(self, columns: Columns) -> Complement:
-        return Complement(self.epsilon, self.norm)
+    def _make_recipe(self) -> Recipe:
+        family, reader = Complement(self.epsilon, self.norm), NumberReader(type(self).__name__, "complement")
+        return smoothing.count_recipe(self, family, reader, class_prior_is_scored=False)
 
-    def _scored(self, class_log_prior: Array) -> Array:
-        return class_log_prior if class_log_prior.shape[-1] == 1 else np.zeros(class_log_prior.shape)
+    def _check(self, recipe: Recipe, tally: Tally) -> None:
+        smoothing.check_alpha(self.alpha, tally.schema.blocks[0].count)
+        super()._check(recipe, tally)
+
+    feature_count_ = smoothing.feature_count
+    class_log_prior_ = smoothing.class_log_prior
+
+    @property
+    def feature_log_prob_(self) -> Array:
+        """The weight of each column in each class."""
+        parameters = self.estimate_model().parameters[0]
+        assert isinstance(parameters, MultinomialParameters)
+        return parameters.log_p
+
+    def __sklearn_tags__(self) -> Any:
+        return smoothing.tag_counts(super().__sklearn_tags__(), sparse=True, positive=True)
 
     @property
     def feature_all_(self) -> Array:
-        """How much of each column there was in all classes."""
+        """The total count of each column in all classes."""
         return np.asarray(self.feature_count_.sum(axis=0))

@@ -8,15 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from suffice import decision
-from suffice.classifiers.base import TallyClassifier
-from suffice.classifiers.discrete import FeatureCounts
+from suffice.classifiers import smoothing
+from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
+from suffice.data.reader import NumberReader
 from suffice.estimation import RULES
 from suffice.families.poisson import NegativeBinomial, Poisson, PoissonParameters
-from suffice.schema import Array, Columns
+from suffice.recipe import Recipe, Rule
+from suffice.schema import Array
 
 
-class PoissonNB(FeatureCounts, TallyClassifier):
+class PoissonNB(TallyClassifier):
     """Naive Bayes for numbers of events: the rate of each column in each class.
 
     p(x given class) = Πⱼ λⱼ^xⱼ·e^−λⱼ / xⱼ!, with λⱼ = (events + shape) / (rows + rate).
@@ -24,16 +25,16 @@ class PoissonNB(FeatureCounts, TallyClassifier):
     Parameters
     ----------
     estimate : {"mle", "map", "mean", "predictive"}, default="mean"
-        How the rates are read off the counts; "predictive" averages over them (negative binomial).
+        How the rates are estimated; "predictive" integrates over them (negative binomial).
     prior : number, Gamma, Flat, one a column, "auto" or "auto-by-column", default=None
-        What was believed of the rates; a number c (by default 1) stands for Gamma(c, c): c rows of one
-        event each. "mle" has no use for it.
+        The prior of the rates. A number c (by default 1) stands for Gamma(c, c): c pseudo-rows of one event each;
+        "mle" does not use it.
     class_prior : array-like, dict, "empirical", "uniform", number or Prior, default=None
-        The probabilities of the classes; None takes their shares of the rows.
+        The class probabilities; None uses the class frequencies.
     epsilon : float, default=0.0
-        Added to every rate before its logarithm is taken: a guard for "mle".
+        Added to every rate before taking logarithms, so that "mle" has no log 0.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
-        How ``fit`` makes probabilities honest, by predictions for rows held out; None leaves them as they are.
+        How ``fit`` calibrates probabilities on held-out predictions; None does not.
 
     Examples
     --------
@@ -43,7 +44,6 @@ class PoissonNB(FeatureCounts, TallyClassifier):
     [[9.0, 1.0], [2.0, 6.0]]
     """
 
-    _family = "poisson"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimate": [StrOptions(set(RULES))],
         "epsilon": [Interval(Real, 0, None, closed="left")],
@@ -52,11 +52,11 @@ class PoissonNB(FeatureCounts, TallyClassifier):
     def __init__(
         self,
         *,
-        estimate: str = "mean",
+        estimate: Rule = "mean",
         prior: Any = None,
         class_prior: Any = None,
         epsilon: float = 0.0,
-        calibrate: str | None = None,
+        calibrate: CalibrationMethod | None = None,
     ) -> None:
         self.estimate = estimate
         self.prior = prior
@@ -64,29 +64,30 @@ class PoissonNB(FeatureCounts, TallyClassifier):
         self.epsilon = epsilon
         self.calibrate = calibrate
 
-    def _estimator(self, columns: Columns) -> Poisson:
-        return Poisson(self.epsilon)
+    def _make_recipe(self) -> Recipe:
+        family = Poisson(self.epsilon)
+        return Recipe(
+            NumberReader(type(self).__name__, "poisson"),
+            self.estimate,
+            1.0 if self.prior is None else self.prior,
+            self.class_prior,
+            family_for=lambda columns: family,
+        )
+
+    feature_count_ = smoothing.feature_count
+    class_log_prior_ = smoothing.class_log_prior
 
     @property
     def rate_(self) -> Array:
         """The rate of each column in each class."""
-        parameters = self._model().parameters[0]
+        parameters = self.estimate_model().parameters[0]
         assert isinstance(parameters, (PoissonParameters, NegativeBinomial))
         return parameters.rate
 
     @property
     def class_prior_(self) -> Array:
         """The probability of each class."""
-        return np.exp(self._model().class_log_prior)
-
-    @property
-    def class_log_prior_(self) -> Array:
-        """The log probability of each class."""
-        return decision.log(decision.class_prior(self.class_prior, self.classes_, self.class_count_))
+        return np.exp(self.estimate_model().class_log_prior)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.classifier_tags.poor_score = True
-        return tags
+        return smoothing.tag_counts(super().__sklearn_tags__(), sparse=True, positive=True)

@@ -29,9 +29,9 @@ class Source:
 
 def load(name: str) -> Any:
     """Return the model in a file; what loads models is loaded when one is asked for, not before files are read."""
-    from suffice import store
+    from suffice import load
 
-    return store.load(name)
+    return load(name)
 
 
 def saved(model: Any, output: str) -> Path | None:
@@ -40,7 +40,7 @@ def saved(model: Any, output: str) -> Path | None:
 
     if output != "-":
         return Path(model.save(output))
-    sys.stdout.buffer.write(store.packed_up(model))
+    sys.stdout.buffer.write(store.file_content(type(model).__name__, model.__getstate__()))
     sys.stdout.buffer.flush()
     return None
 

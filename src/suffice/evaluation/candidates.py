@@ -1,4 +1,4 @@
-"""What is compared where nothing else is said, and what models are called."""
+"""The models that `compare` compares by default, and the names of models."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from sklearn.base import clone
 
 from suffice.classifiers.bayes import BayesClassifier
-from suffice.classifiers.choosing import PRIORS, structures_for
+from suffice.folds.choice import PRIORS, structures_for
 
 
 def candidates(X: Any) -> dict[str, Any]:
-    """Return structures, rules and priors of a classifier for tables, as many as its columns allow."""
+    """Return BayesClassifiers of several structures, rules and priors, as many as the number of columns allows."""
     found: dict[str, Any] = {}
     for structure in (*structures_for(X), "full"):
         for prior in PRIORS:
@@ -23,7 +23,7 @@ def candidates(X: Any) -> dict[str, Any]:
 
 
 def names_of(models: Sequence[Any]) -> list[str]:
-    """Return a name for each model: its class and the settings that are not the default, numbered where alike."""
+    """Return a name for each model: its class and the settings that differ from the default, numbered if equal."""
     bare = [clone(model) if hasattr(model, "get_params") and not isinstance(model, type) else model for model in models]
     names = [" ".join(repr(model).split()) for model in bare]
     homes = [type(model).__module__.split(".")[0] for model in models]

@@ -1,23 +1,23 @@
-"""Comparing models: which predicts best what it has not learned, and which differences are real."""
+"""Comparison of models by their predictions of held-out rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 from scipy import stats
-from sklearn.base import clone
 
 from suffice.data import encode, weights_of
 from suffice.decision.reliability import Reliability
 from suffice.evaluation.candidates import candidates, names_of
-from suffice.folds.held_out import by_sums
-from suffice.folds.shared_pass import Scores, scores_of
-from suffice.folds.splits import check_weights, splits_of
+from suffice.evaluation.learners import additive_recipe, fit_copy, learner_of
+from suffice.folds.fold_scores import FoldScores, LabelledRows, score_folds
+from suffice.folds.splits import check_weights, make_splits
 from suffice.progress import Progress
+from suffice.recipe import Recipe
 from suffice.schema import Array
 
 LEVEL = 0.05
@@ -26,12 +26,19 @@ MEASURES = ("accuracy", "log_loss", "brier", "calibration_error")
 
 @dataclass(frozen=True)
 class Comparison:
-    """Models side by side, the best first: ``table`` has a line for each, as a dictionary.
+    """The result of `compare`: a table with one line for each model, the best first.
 
-    Each measure stands with its standard error (``log_loss`` with ``log_loss_se``). ``p`` is how probable a
-    difference in log-loss from the best as large as this one would be if there were none; ``worse`` says
-    whether it is real, at 5 % for all lines together. ``refitted`` are models that are no sum, and were fitted
-    again for each fold.
+    Attributes
+    ----------
+    table : list of dict
+        One dictionary for each model. Each measure comes with its standard error (``log_loss`` with
+        ``log_loss_se``). ``p`` is the p-value of the difference in log-loss to the best model, ``worse`` whether it is
+        significant at 5 % (Holm's correction over all lines), and ``refitted`` whether the model was fitted again for
+        each fold.
+    best_ : classifier
+        The best model, fitted on all rows.
+    folds : int
+        The number of folds.
     """
 
     table: list[dict[str, Any]]
@@ -48,7 +55,7 @@ class Comparison:
         return import_module("pandas").DataFrame(self.table)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the log-loss and the accuracy of each model, with two standard errors to each side; return the Axes."""
+        """Plot the log-loss and the accuracy of each model with error bars of two standard errors; return the Axes."""
         from suffice.plots import ladder
 
         return ladder(self.table, ax)
@@ -92,8 +99,8 @@ def compare(
 ) -> Comparison:
     """Return how well several models predict rows that they have not learned, on the same folds.
 
-    Models that count the same (structures, rules and priors of one classifier) share one pass over the
-    rows, however many they are, and read the rows that they predict together. Others are fitted again.
+    Models that count the same (structures, rules and priors of one classifier) share one pass over the rows, however
+    many they are. Models that learn more than sums are fitted again for each fold.
 
     Parameters
     ----------
@@ -102,16 +109,16 @@ def compare(
     y : array-like of shape (n_samples,)
         The labels.
     models : dict {name: classifier} or list of classifiers, default=None
-        What to compare; by default structures, rules and priors of BayesClassifier. Any classifier that
-        gives probabilities will do, scikit-learn's as well.
+        The models; by default structures, rules and priors of BayesClassifier. Any classifier with
+        ``predict_proba`` can be compared, including scikit-learn's.
     cv : int, splitter, or iterable of pairs (train, test), default=10
-        The number of folds, or how to split.
+        The number of stratified folds, a splitter, or the row indices of each split.
     groups : array-like of shape (n_samples,), default=None
-        What a splitter by groups keeps together.
+        The group of each row, for splitters that keep groups together.
     sample_weight : array-like of shape (n_samples,), default=None
         The weight of each row, in learning and in scoring.
     progress : bool, default=True
-        Whether to show how far it has come, on a terminal, when it takes longer than a second.
+        Whether to show progress on a terminal when it takes longer than a second.
 
     Returns
     -------
@@ -129,7 +136,7 @@ def compare(
     named = _named(candidates(X) if models is None else models)
     classes, codes = encode(y, owner="compare")
     weights = weights_of(sample_weight, len(codes))
-    splits = splits_of(cv, X, y, groups)
+    splits = make_splits(cv, X, y, groups)
     check_weights(splits, weights)
     done = 0
     with Progress("comparing", len(named) * len(splits), progress) as line:
@@ -139,16 +146,17 @@ def compare(
             done += folds
             line.say(done)
 
-        scores = scores_of(list(named.values()), X, y, codes, classes, sample_weight, splits, tick)
+        learners = [learner_of(model, splits) for model in named.values()]
+        scores = score_folds(learners, LabelledRows(X, y, classes, codes, weights), splits, tick)
     lines = [_line(name, its, weights) for (name, its) in zip(named, scores, strict=True)]
     order = sorted(range(len(lines)), key=lambda place: (lines[place]["log_loss"], place))
-    fitted = _fitted(list(named.values()), X, y, sample_weight)
+    fitted = _fit_on_demand(list(named.values()), X, y, sample_weight)
     train = np.mean([len(split.test) / max(len(split.train), 1) for split in splits])
-    against = _against([scores[place] for place in order], weights, float(train))
+    against = _test_against_best([scores[place] for place in order], weights, float(train))
     for (p, worse), place in zip(against, order, strict=True):
         model = fitted(place)
         lines[place] |= {"parameters": getattr(model, "n_parameters_", None), "p": p, "worse": worse}
-        lines[place]["refitted"] = not by_sums(model, splits)
+        lines[place]["refitted"] = not isinstance(learners[place], Recipe)
     return Comparison([lines[place] for place in order], fitted(order[0]), len(splits))
 
 
@@ -165,12 +173,12 @@ def _named(models: Any) -> dict[str, Any]:
     for name, model in named.items():
         speaks = hasattr(model, "predict_proba") or hasattr(model, "predict_log_proba")
         if isinstance(model, type) or not (hasattr(model, "fit") and speaks):
-            raise ValueError(f"model {name!r} is {model!r}, which is no classifier that gives probabilities")
+            raise ValueError(f"model {name!r} is {model!r}, which is not a classifier with predict_proba")
     return named
 
 
-def _line(name: str, scores: Scores, weights: Array | None) -> dict[str, Any]:
-    """Return the line of a model, without what takes all of them."""
+def _line(name: str, scores: FoldScores, weights: Array | None) -> dict[str, Any]:
+    """Return the line of a model, without what depends on the other models."""
     its, mine = scores.assessment, None if weights is None else weights[scores.rows]
     line: dict[str, Any] = {"model": name}
     for measure, values in (("accuracy", its.right), ("log_loss", its.log_loss), ("brier", its.brier)):
@@ -188,12 +196,11 @@ def _standard_error(values: Array, weights: Array | None) -> float:
     return float(np.sqrt((each**2 * (values - mean) ** 2).sum()) / each.sum())
 
 
-def _against(scores: Sequence[Scores], weights: Array | None, ratio: float) -> list[tuple[float, bool]]:
-    """Return p and whether the difference is real, of each model's log-loss against that of the first.
+def _test_against_best(scores: Sequence[FoldScores], weights: Array | None, ratio: float) -> list[tuple[float, bool]]:
+    """Return the p-value of each model's difference in log-loss to the first, and whether it is significant.
 
-    A t-test on the differences by fold, whose variance is corrected for what the training sets share
-    (Nadeau and Bengio 2003): σ²·(1 / folds + test / train). Of many comparisons the least p counts as many
-    times as there are (Holm).
+    The t-test on the differences by fold has its variance corrected for the overlap of the training sets (Nadeau and
+    Bengio 2003): σ²·(1 / folds + test / train). The p-values have Holm's correction for many comparisons.
     """
     losses = np.array([its.by_fold(its.assessment.log_loss, weights) for its in scores])
     differences = losses - losses[0]
@@ -213,22 +220,22 @@ def _against(scores: Sequence[Scores], weights: Array | None, ratio: float) -> l
     return [(float(each), bool(each < LEVEL)) for each in p]
 
 
-def _fitted(models: Sequence[Any], X: Any, y: Any, sample_weight: Any) -> Any:
-    """Return what gives a model fitted on all rows; those that count the same share the pass."""
-    known: dict[int, Any] = {}
+def _fit_on_demand(models: Sequence[Any], X: Any, y: Any, sample_weight: Any) -> Callable[[int], Any]:
+    """Return a function that fits a model on all rows; models that count the same share the pass."""
+    fitted: dict[int, Any] = {}
 
-    def fitted(place: int) -> Any:
-        model = models[place]
-        if place not in known:
-            for other, its in known.items():
-                if getattr(models[other], "_adds_up", False) and models[other]._reads_for(model):
-                    known[place] = model._with(its.tally_)
-                    return known[place]
-            settings = {} if sample_weight is None else {"sample_weight": sample_weight}
-            known[place] = clone(model).fit(X, y, **settings)
-        return known[place]
+    def fit(place: int) -> Any:
+        model, recipe = models[place], additive_recipe(models[place])
+        if place not in fitted:
+            for other, its in fitted.items():
+                counted = additive_recipe(models[other])
+                if recipe is not None and counted is not None and counted.covers(recipe):
+                    fitted[place] = model.with_tally(its.tally_)
+                    return fitted[place]
+            fitted[place] = fit_copy(model, X, y, sample_weight)
+        return fitted[place]
 
-    return fitted
+    return fit
 
 
 def _time(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""Cross-validation: every row predicted by a model that has not seen it, for the price of one fit."""
+"""Cross-validation: every row is predicted by a model that has not learned it, at the cost of one fit."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils import _safe_indexing
 
 from suffice.data import as_labels, encode, weights_of
+from suffice.evaluation.learners import additive_recipe, fitted_model, learner_of, predict_splits
 from suffice.evaluation.leave_one_out_predictions import leave_one_out
 from suffice.folds.assessment import LEAST_LOG
-from suffice.folds.held_out import Prediction, adds_up, by_sums, predictions
-from suffice.folds.splits import check_weights, splits_of
-from suffice.folds.training_sums import Rows
+from suffice.folds.held_out import Prediction
+from suffice.folds.splits import IndexSplit, check_weights, make_splits
 from suffice.progress import Progress
+from suffice.recipe import Recipe
 from suffice.schema import Array
 
 
-class Held(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Predictions that were made already, for scorers that would ask a classifier for them."""
+class PredictedRows(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A stand-in classifier that returns predictions made before, for scikit-learn's scorers."""
 
     def __init__(self, classes: Array, log_proba: Array) -> None:
         self.classes_, self.log_proba = classes, log_proba
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Return log P(class given x)."""
+        """Return log P(class | x)."""
         return self.log_proba
 
     def predict_proba(self, X: Any) -> Array:
-        """Return P(class given x)."""
+        """Return P(class | x)."""
         return np.exp(self.log_proba)
 
     def predict(self, X: Any) -> Array:
@@ -60,44 +61,42 @@ def cross_validate(
 ) -> dict[str, Any]:
     """Return how well a model predicts rows that it has not learned.
 
-    One pass takes the sums of each fold; what a fold's model has learned is the sum over the others, and
-    each row is predicted once. That equals fitting again for each fold, and nothing of a fold is in what
-    its model knows: levels and words met in it alone are unknown to it, and where numbers are cut into bins
-    is decided for each fold by the others alone. Models that are no sum (mixtures, logistic regression,
-    ``solver="svd"``, calibrated ones, and classifiers of other libraries) are fitted again.
+    One pass takes the sums of each fold. The model of a fold is estimated from the sum of the other folds, which
+    equals fitting it again on their rows: levels and words that occur only in the fold are unknown to its model, and
+    cut points are chosen from the other folds alone. Models that learn more than sums (mixtures, logistic regression,
+    ``solver="svd"``, calibrated models, and classifiers of other libraries) are fitted again for each fold.
 
     Parameters
     ----------
     model : classifier
-        Its settings are used; it is not changed.
+        The classifier; its settings are used, and it is not changed.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         The rows.
     y : array-like of shape (n_samples,)
         The labels.
     cv : int, "loo", splitter, or iterable of pairs (train, test), default=10
-        The number of folds, each with its share of every class; each row by itself; or as the splitter says.
+        The number of stratified folds, "loo" for leave-one-out, a splitter, or the row indices of each split.
     scoring : str, callable, list or dict, default=None
-        One of scikit-learn's scorers or several; by default accuracy.
+        One or several of scikit-learn's scorers; by default accuracy.
     groups : array-like of shape (n_samples,), default=None
-        What a splitter by groups keeps together.
+        The group of each row, for splitters that keep groups together.
     sample_weight : array-like of shape (n_samples,), default=None
-        The weight of each row, in learning and in scoring: a row of weight 2 counts as two.
+        The weight of each row, in learning and in scoring; a row of weight 2 counts as two rows.
     return_train_score : bool, default=False
-        Whether to score the rows that were learned, too.
+        Whether to score the training rows, too.
     return_estimator : bool, default=False
         Whether to return each fold's model.
     return_indices : bool, default=False
-        Whether to return which rows each fold learned and predicted.
+        Whether to return the row indices of each split.
     progress : bool, default=True
-        Whether to show how far it has come, on a terminal, when it takes longer than a second.
+        Whether to show progress on a terminal when it takes longer than a second.
 
     Returns
     -------
     results : dict
-        As scikit-learn's: ``fit_time``, ``score_time``, ``test_score`` (or ``test_<name>``), one entry a
-        fold; and of all rows ``log_proba``, log P(class given x) by a model that has not learned the row,
-        with ``classes`` (its columns) and ``predicted`` (whether a row was in any fold); ``refitted`` says
-        whether the model was fitted again for each fold.
+        As scikit-learn's: ``fit_time``, ``score_time``, ``test_score`` (or ``test_<name>``), with one entry for each
+        fold. Also ``log_proba``, the out-of-fold log P(class | x) of each row, its columns ``classes``, ``predicted``
+        (whether a row was in any test fold), and ``refitted`` (whether the model was fitted again for each fold).
 
     Examples
     --------
@@ -109,32 +108,34 @@ def cross_validate(
     ([0.93, 0.97, 0.93, 0.93, 1.0], (150, 3))
     """
     if isinstance(model, type):
-        raise TypeError(f"{model.__name__} is a class; pass a model of it: {model.__name__}()")
+        raise TypeError(f"{model.__name__} is a class; pass an instance: {model.__name__}()")
     labels = as_labels(y, type(model).__name__)
     weights = weights_of(sample_weight, len(labels))
     scorers, single = _scorers(model, scoring)
     classes, _ = encode(labels, owner=type(model).__name__)
     if isinstance(cv, str) and cv == "loo":
         if return_train_score or return_estimator or return_indices:
-            raise ValueError('cv="loo" has no models of its own: use cv=LeaveOneOut() to have them, or their scores')
+            raise ValueError('cv="loo" fits no models that could be returned or scored: use cv=LeaveOneOut() for that')
         return _leave_one_out(model, X, labels, sample_weight, scorers, single, progress)
-    splits = splits_of(cv, X, y, groups)
+    splits = make_splits(cv, X, y, groups)
     check_weights(splits, weights)
     results: dict[str, list[Any]] = {"fit_time": [], "score_time": []}
-    found = Found(len(labels), classes)
+    found = OutOfFold(len(labels), classes)
     with Progress("cross-validation", len(splits), progress) as line:
-        for done, prediction in enumerate(predictions(model, X, y, splits, sample_weight, classes)):
+        for done, prediction in enumerate(predict_splits(model, X, y, splits, sample_weight, classes)):
             line.say(done)
             results["fit_time"].append(prediction.fit_time)
             results["score_time"].append(prediction.predict_time)
-            scores = {"test": _scored(scorers, prediction, X, labels, classes, weights)}
+            scores = {"test": _score(scorers, model, prediction, X, labels, classes, weights)}
             if return_train_score:
-                scores["train"] = _train_scores(scorers, prediction, X, labels, weights)
+                scores["train"] = _score_training_rows(
+                    scorers, fitted_model(model, prediction.learned), X, labels, prediction.split.train, weights
+                )
             for what, named in scores.items():
                 for name, score in named.items():
                     results.setdefault(_key(what, name, single), []).append(score)
             if return_estimator:
-                results.setdefault("estimator", []).append(prediction.model)
+                results.setdefault("estimator", []).append(fitted_model(model, prediction.learned))
             found.add(prediction.split.test, prediction.log_proba)
     arrays: dict[str, Any] = {
         name: values if name == "estimator" else np.array(values) for name, values in results.items()
@@ -144,13 +145,13 @@ def cross_validate(
             "train": [split.train for split in splits],
             "test": [split.test for split in splits],
         }
-    return arrays | found.results() | {"refitted": not by_sums(model, splits)}
+    return arrays | found.results() | {"refitted": not isinstance(learner_of(model, splits), Recipe)}
 
 
 def _leave_one_out(
     model: Any, X: Any, labels: Array, sample_weight: Any, scorers: dict[str, Any], single: bool, progress: bool
 ) -> dict[str, Any]:
-    """Return the results of leaving out each row by itself; a score that one row cannot have is that of all rows."""
+    """Return the results of leave-one-out; scorers that need several rows score all rows at once."""
     classes, codes = encode(labels, owner=type(model).__name__)
     weights = weights_of(sample_weight, len(labels))
     started = perf_counter()
@@ -158,7 +159,7 @@ def _leave_one_out(
     results: dict[str, Any] = {"fit_time": np.array([perf_counter() - started])}
     started = perf_counter()
     every = np.arange(len(labels))
-    whole = Prediction(Rows(every, every), None, log_proba, log_proba.argmax(axis=1), 0.0, 0.0)
+    whole = Prediction(IndexSplit(every, every), None, log_proba, log_proba.argmax(axis=1), 0.0, 0.0)
     for name, scorer in scorers.items():
         key = _key("test", name, single)
         if isinstance(scorer, str) and scorer == "accuracy":
@@ -166,21 +167,21 @@ def _leave_one_out(
         elif isinstance(scorer, str) and scorer == "neg_log_loss":
             results[key] = np.maximum(log_proba[every, codes], LEAST_LOG)
         else:
-            results[key] = np.array(list(_scored({name: scorer}, whole, X, labels, classes, weights).values()))
+            results[key] = np.array(list(_score({name: scorer}, model, whole, X, labels, classes, weights).values()))
     results["score_time"] = np.array([perf_counter() - started])
     found = {"log_proba": log_proba, "classes": classes, "predicted": np.ones(len(labels), bool)}
-    return results | found | {"refitted": not adds_up(model)}
+    return results | found | {"refitted": additive_recipe(model) is None}
 
 
-class Found:
-    """Log probabilities of rows, gathered fold by fold; a row that is predicted again gets the mean probability."""
+class OutOfFold:
+    """Log probabilities of rows, collected fold by fold; a row predicted several times gets the mean probability."""
 
     def __init__(self, rows: int, classes: Array) -> None:
         self.classes = classes
         self.log_sum, self.times = np.empty((rows, len(classes))), np.zeros(rows, np.intp)
 
     def add(self, rows: Array, log_proba: Array) -> None:
-        """Add what was said of some rows."""
+        """Add the predictions of some rows."""
         again = self.times[rows] > 0
         if again.any():
             log_proba[again] = np.logaddexp(self.log_sum[rows[again]], log_proba[again])
@@ -188,7 +189,7 @@ class Found:
         self.times[rows] += 1
 
     def results(self) -> dict[str, Array]:
-        """Return what was found of all rows."""
+        """Return the predictions of all rows."""
         self.log_sum[self.times == 0] = -np.inf
         times = np.maximum(self.times, 1)
         log_proba = self.log_sum if int(times.max()) == 1 else self.log_sum - np.log(times)[:, None]
@@ -200,7 +201,7 @@ def _key(what: str, name: str, single: bool) -> str:
 
 
 def _scorers(model: Any, scoring: Any) -> tuple[dict[str, Any], bool]:
-    """Return the scorers by name, and whether one was asked for without a name."""
+    """Return the scorers by name, and whether there is just one without a name."""
     if scoring is None or isinstance(scoring, str) or callable(scoring):
         return {"score": "accuracy" if scoring is None else scoring}, True
     named = dict(scoring) if isinstance(scoring, Mapping) else {name: name for name in scoring}
@@ -209,12 +210,18 @@ def _scorers(model: Any, scoring: Any) -> tuple[dict[str, Any], bool]:
     return named, False
 
 
-def _scored(
-    scorers: dict[str, Any], prediction: Prediction, X: Any, labels: Array, classes: Array, weights: Array | None
+def _score(
+    scorers: dict[str, Any],
+    model: Any,
+    prediction: Prediction,
+    X: Any,
+    labels: Array,
+    classes: Array,
+    weights: Array | None,
 ) -> dict[str, float]:
-    """Return the scores of a fold; a scorer of scikit-learn's is handed the predictions there are."""
+    """Return the scores of a fold; scikit-learn's scorers use the predictions that were made already."""
     rows = prediction.split.test
-    held = Held(classes, prediction.log_proba)
+    held = PredictedRows(classes, prediction.log_proba)
     mine = {} if weights is None else {"sample_weight": weights[rows]}
     scores = {}
     for name, scorer in scorers.items():
@@ -230,13 +237,14 @@ def _scored(
         if hasattr(scorer, "_score_func"):
             scores[name] = _number(scorer, scorer(held, rows[:, None], labels[rows], **mine))
         else:
-            _check_callable(scorer, prediction.model, mine)
-            scores[name] = _number(scorer, scorer(prediction.model, _safe_indexing(X, rows), labels[rows], **mine))
+            _check_callable(scorer, prediction.learned, mine)
+            fitted = fitted_model(model, prediction.learned)
+            scores[name] = _number(scorer, scorer(fitted, _safe_indexing(X, rows), labels[rows], **mine))
     return scores
 
 
 def _number(scorer: Any, score: Any) -> float:
-    """Return what a scorer says as a number, or say that it is none."""
+    """Return the result of a scorer as a float, or raise if it is not a number."""
     try:
         return float(score)
     except (TypeError, ValueError):
@@ -247,36 +255,35 @@ def _number(scorer: Any, score: Any) -> float:
 
 
 def _takes_weights(scorer: Any) -> bool:
-    """Say whether a function takes the weights of rows, as far as that can be known."""
+    """Return whether a function accepts ``sample_weight``, as far as its signature shows."""
     try:
         taken = signature(scorer).parameters
-    except (TypeError, ValueError):  # it is not written in Python
+    except (TypeError, ValueError):  # not a Python function
         return True
     return "sample_weight" in taken or any(its.kind is Parameter.VAR_KEYWORD for its in taken.values())
 
 
-def _check_callable(scorer: Any, model: Any, weights: dict[str, Any]) -> None:
-    """Raise if a function cannot score: it wants a model, and the weights of rows if they have any."""
+def _check_callable(scorer: Any, learned: Any, weights: dict[str, Any]) -> None:
+    """Raise if a function cannot score: it needs a fitted model, and must accept weights if rows have any."""
     name = getattr(scorer, "__name__", repr(scorer))
-    if model is None:
+    if learned is None:
         raise ValueError(
-            f'scoring={name} wants a model for each row, and cv="loo" has none; name one of the scorers that '
-            "scikit-learn knows, or use cv=LeaveOneOut()"
+            f'scoring={name} wants a model for each row, and cv="loo" has none; use the name of one of '
+            "scikit-learn's scorers, or cv=LeaveOneOut()"
         )
     if weights and not _takes_weights(scorer):
         raise ValueError(f"scoring={name} takes no sample_weight, by which rows are to be scored: let it take one")
 
 
-def _train_scores(
-    scorers: dict[str, Any], prediction: Prediction, X: Any, labels: Array, weights: Array | None
+def _score_training_rows(
+    scorers: dict[str, Any], fitted: Any, X: Any, labels: Array, rows: Array, weights: Array | None
 ) -> dict[str, float]:
-    rows = prediction.split.train
     mine = {} if weights is None else {"sample_weight": weights[rows]}
     known = _safe_indexing(X, rows)
     for scorer in scorers.values():
         if callable(scorer) and not hasattr(scorer, "_score_func"):
-            _check_callable(scorer, prediction.model, mine)
+            _check_callable(scorer, fitted, mine)
     return {
-        name: _number(scorer, check_scoring(prediction.model, scorer)(prediction.model, known, labels[rows], **mine))
+        name: _number(scorer, check_scoring(fitted, scorer)(fitted, known, labels[rows], **mine))
         for name, scorer in scorers.items()
     }

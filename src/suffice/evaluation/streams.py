@@ -1,4 +1,4 @@
-"""Streams: rows that come one after the other, of which the latest tell most."""
+"""Streams: models of the most recent rows, and evaluation on rows in the order in which they arrive."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from suffice.classifiers.learner import checked_decay
+from suffice.classifiers.sum_learner import check_decay
 from suffice.data import as_labels
+from suffice.evaluation.learners import additive_recipe
 from suffice.folds.assessment import Assessment, assessed
-from suffice.folds.held_out import adds_up
 from suffice.progress import Progress
 from suffice.schema import Array
 from suffice.statistics import CoMoments, Moments
@@ -65,7 +65,7 @@ class Window:
     def __init__(self, model: Any, rows: Any) -> None:
         if isinstance(rows, bool) or not isinstance(rows, Integral) or int(rows) < 1:
             raise ValueError(f"a window has a number of rows, 1 or more, not {rows!r}")
-        if not adds_up(model):
+        if additive_recipe(model) is None:
             raise ValueError(f"{model!r} is no sum, so that nothing can be taken away from it: it has no window")
         self.model, self.rows = model, int(rows)
         self.held: deque[tuple[Any, Any, Any]] = deque()
@@ -101,7 +101,7 @@ class Window:
             rows = many
         before = self.model.tally_
         if weights is None or np.any(weights):
-            self.model.tally_ = self.model._without(X, y, weights)
+            self.model.tally_ = self.model.tally_without(X, y, weights)
         self.count -= rows
         self.left += rows
         rounds = any(isinstance(its, (Moments, CoMoments)) for its in before.statistics)
@@ -110,7 +110,7 @@ class Window:
 
     def _anew(self) -> None:
         """Take the sums of the rows in the window anew: nothing is left of what rounding did."""
-        fresh = self.model._with(self.model.tally_ * 0.0)
+        fresh = self.model.with_tally(self.model.tally_ * 0.0)
         for X, y, weights in self.held:
             fresh.partial_fit(X, y, sample_weight=weights)
         self.model.tally_ = fresh.tally_.trimmed(fresh.tally_.class_count > 0)
@@ -184,7 +184,7 @@ def prequential(
     if decay is not None and window is not None:
         raise ValueError("decay and window are two ways to forget: choose one")
     if decay is not None:
-        checked_decay(decay)
+        check_decay(decay)
     if not hasattr(model, "partial_fit"):
         raise ValueError(f"{type(model).__name__} cannot learn in batches, as a stream brings them")
     if getattr(model, "calibrate", None) is not None and not _is_fitted(model):

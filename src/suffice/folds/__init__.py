@@ -1,1 +1,1 @@
-"""Predicting rows that were not learned: folds from one pass, one row left out, and how good the predictions are."""
+"""Held-out rows: folds as sums of sufficient statistics, leave-one-out in closed form, and their assessment."""

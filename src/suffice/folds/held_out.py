@@ -1,110 +1,125 @@
-"""Predictions for rows that were held out: by sums where all that is learned is a tally, else by fitting again."""
+"""Predictions of held-out rows: from sums where a recipe learns nothing but sums, otherwise by refitting."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from suffice.data import as_labels, weights_of
-from suffice.folds.splits import repeats_rows
-from suffice.folds.training_sums import HeldOut, Split
+from suffice.data import Target, as_labels, weights_of
+from suffice.folds.fold_tallies import FoldTally, fold_tallies
+from suffice.folds.splits import Split
+from suffice.model import Model
 from suffice.parallel import spread
+from suffice.recipe import Recipe
 from suffice.schema import Array
+from suffice.statistics import Tally
 
-AT_ONCE = 16
+FOLDS_AT_ONCE = 16
+
+# Fits on rows, labels and weights (or None); returns an object with classes_ and predict_log_proba or predict_proba.
+FitFunction = Callable[[Any, Any, Any], Any]
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a split's model says of its test rows: log P(class given x), and the code of the most probable class."""
+    """The predictions of a split's test rows: log P(class | x), and the code of the most probable class.
+
+    ``learned`` is what the training rows gave: a tally, or the result of a fit function.
+    """
 
     split: Split
-    model: Any
+    learned: Any
     log_proba: Array
     codes: Array
     fit_time: float
     predict_time: float
 
 
-def adds_up(model: Any) -> bool:
-    """Say whether all that a model learns is a tally."""
-    return bool(getattr(model, "_adds_up", False))
+def open_rows(recipe: Recipe, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Target]:
+    """Return X and y as a recipe reads them, with their form checked."""
+    opened = recipe.open(X)
+    return opened, Target.of(opened.shape[0], y, sample_weight, None, recipe.owner)
 
 
-def by_sums(model: Any, splits: Sequence[Split]) -> bool:
-    """Say whether what a model learns in each split is a sum over its rows, each taken once."""
-    return adds_up(model) and not repeats_rows(list(splits))
-
-
-def predictions(
-    model: Any, X: Any, y: Any, splits: Sequence[Split], sample_weight: Any, classes: Array
+def predict_held_out(
+    learner: Recipe | FitFunction, X: Any, y: Any, splits: Sequence[Split], sample_weight: Any, classes: Array
 ) -> Iterator[Prediction]:
-    """Yield the predictions of each split, with a column for each of the classes."""
-    how = _by_sums if by_sums(model, splits) else _by_fitting
-    yield from how(model, X, y, splits, sample_weight, classes)
+    """Yield the predictions of each split, with a column for each class."""
+    if isinstance(learner, Recipe):
+        return predict_by_sums(learner, X, y, splits, sample_weight, classes)
+    return predict_by_refitting(learner, X, y, splits, sample_weight, classes)
 
 
-def _by_sums(
-    model: Any, X: Any, y: Any, splits: Sequence[Split], sample_weight: Any, classes: Array
+def predict_by_sums(
+    recipe: Recipe, X: Any, y: Any, splits: Sequence[Split], sample_weight: Any, classes: Array
 ) -> Iterator[Prediction]:
-    def predicted(fold: tuple[HeldOut, Any, Any]) -> tuple[Array, Array, float]:
-        held_out, its, estimated = fold
+    """Yield the predictions of each split; the model of a fold is estimated from the sums of the other folds."""
+
+    def predict(fold: tuple[FoldTally, Model]) -> tuple[Array, Array, float]:
+        its, model = fold
         started = perf_counter()
-        log_proba = in_columns(estimated.log_posterior(held_out.blocks), its.classes_, classes)
+        log_proba = in_columns(model.log_posterior(its.blocks), its.tally.schema.classes, classes)
         return log_proba, log_proba.argmax(axis=1), perf_counter() - started
 
     started = perf_counter()
-    for some in _few(model._held_out(X, y, sample_weight, splits)):
-        # estimates are many small steps of Python, for which threads would but wait for each other
-        folds = [(held_out, its := model._with(held_out.tally), its._model()) for held_out in some]
+    opened, target = open_rows(recipe, X, y, sample_weight)
+    for some in _batch(fold_tallies(recipe, opened, target, splits)):
+        # estimates are many small steps of Python, during which threads would wait for each other
+        folds = [(its, estimate_fold(recipe, its.tally)) for its in some]
         each = (perf_counter() - started) / len(some)
-        found = spread(predicted, folds) if len(folds) > 1 else map(predicted, folds)
-        for (held_out, its, _), (log_proba, codes, taken) in zip(folds, found, strict=True):
-            yield Prediction(held_out.split, its, log_proba, codes, each, taken)
+        found = spread(predict, folds) if len(folds) > 1 else map(predict, folds)
+        for (its, _), (log_proba, codes, taken) in zip(folds, found, strict=True):
+            yield Prediction(its.split, its.tally, log_proba, codes, each, taken)
         started = perf_counter()
 
 
-def _few(held_out: Iterator[HeldOut]) -> Iterator[list[HeldOut]]:
-    """Yield a few folds at a time, each of which one thread predicts; one by one where a fold takes them all."""
-    some: list[HeldOut] = []
-    for its in held_out:
+def estimate_fold(recipe: Recipe, tally: Tally) -> Model:
+    """Return the model of a fold, after checking that the recipe fits its classes."""
+    recipe.check(tally)
+    return recipe.model(tally)
+
+
+def _batch(folds: Iterator[FoldTally]) -> Iterator[list[FoldTally]]:
+    """Yield a few folds at a time, each predicted by one thread; one by one where a fold uses all threads."""
+    some: list[FoldTally] = []
+    for its in folds:
         some.append(its)
-        if len(some) == AT_ONCE or any(columns.pairs for columns in its.tally.schema.blocks):
+        if len(some) == FOLDS_AT_ONCE or any(columns.pairs for columns in its.tally.schema.blocks):
             yield some
             some = []
     if some:
         yield some
 
 
-def _by_fitting(
-    model: Any, X: Any, y: Any, splits: Sequence[Split], sample_weight: Any, classes: Array
+def predict_by_refitting(
+    fit: FitFunction, X: Any, y: Any, splits: Sequence[Split], sample_weight: Any, classes: Array
 ) -> Iterator[Prediction]:
-    labels = as_labels(y, type(model).__name__)
+    """Yield the predictions of each split by a model that is fitted on its training rows."""
+    labels = as_labels(y, "cross_validate")
     weights = weights_of(sample_weight, len(labels))
     for split in splits:
         started = perf_counter()
-        fold = clone(model)
-        chosen = {} if weights is None else {"sample_weight": weights[split.train]}
-        fold.fit(_safe_indexing(X, split.train), labels[split.train], **chosen)
-        fitted = perf_counter()
-        rows = _safe_indexing(X, split.test)
-        if hasattr(fold, "predict_log_proba"):
-            found = fold.predict_log_proba(rows)
+        rows = split.train
+        fitted = fit(_safe_indexing(X, rows), labels[rows], None if weights is None else weights[rows])
+        learned = perf_counter()
+        test = _safe_indexing(X, split.test)
+        if hasattr(fitted, "predict_log_proba"):
+            found = fitted.predict_log_proba(test)
         else:
             with np.errstate(divide="ignore"):
-                found = np.log(fold.predict_proba(rows))
-        log_proba = in_columns(np.asarray(found), fold.classes_, classes)
-        yield Prediction(split, fold, log_proba, log_proba.argmax(axis=1), fitted - started, perf_counter() - fitted)
+                found = np.log(fitted.predict_proba(test))
+        log_proba = in_columns(np.asarray(found), fitted.classes_, classes)
+        taken = (learned - started, perf_counter() - learned)
+        yield Prediction(split, fitted, log_proba, log_proba.argmax(axis=1), *taken)
 
 
 def in_columns(log_proba: Array, met: Array, classes: Array) -> Array:
-    """Return log probabilities with a column for every class: −∞ for those that were never met."""
+    """Return log probabilities with a column for every class: −∞ for classes that were not in the training rows."""
     if len(met) == len(classes):
         return log_proba
     wide = np.full((len(log_proba), len(classes)), -np.inf)

@@ -1,33 +1,36 @@
-"""Leaving out one row: the sums of all rows but one, for many rows at once, without learning again.
+"""Leave-one-out: each row predicted by a model of all the others.
 
-For a row of class k only that class's sums are others: the class's minus the row's own. So a chunk of
-rows has sums [row, class, cell], and the families that estimate from [class, cell] estimate from those.
+For a row of class k only the sums of that class change: they are the sums of the class minus the row's own. So a
+chunk of rows has sums [row, class, cell], and families that estimate from [class, cell] estimate from those, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from suffice.blocks import Block
 from suffice.data import Table, Target
 from suffice.data.engines import memory
+from suffice.folds.held_out import open_rows
+from suffice.parallel import spread
+from suffice.recipe import Recipe
 from suffice.schema import Array, Schema
 from suffice.statistics import Counts, Moments, Statistic, Tally, rounded
 from suffice.statistics.cancellation import LEAST_LEFT
 
 Held = TypeVar("Held", bound=Statistic)
 
-# So many numbers of sums at a time: they stay in the cache; and so many times until it is said how far it has come.
-CHUNK, AT_ONCE = 1 << 17, 16
+# A chunk has at most this many numbers, so that it stays in the cache; so many chunks are done between two reports.
+CHUNK, CHUNKS_AT_ONCE = 1 << 17, 16
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Some rows, the tally of all others for each, [row, class, cell], and for which of them it is exact."""
+    """A range of rows, the tally without each of them, [row, class, cell], and for which rows it is exact."""
 
     rows: slice
     tally: Tally
@@ -35,20 +38,36 @@ class LeftOut:
     exact: Array
 
 
-def chunks(tally: Tally, rows: int) -> Iterator[list[slice]]:
-    """Yield ranges of rows whose sums without each row are not too many at once, a few at a time."""
+def predict_left_out(recipe: Recipe, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[slice, Array, Array]]:
+    """Yield ranges of rows, log P(class | x) without the row itself, and for which rows that is exact.
+
+    This is the closed form, for recipes with `Recipe.has_closed_leave_one_out`. It is not exact for a row that is
+    the last one of its class or of a level, and for a row so large that too few digits are left without it.
+    """
+    opened, target = open_rows(recipe, X, y, sample_weight)
+    tally = recipe.tally(opened, target)
+    recipe.check(tally)
+    tally = recipe.lay_out(tally)
+    table = Table(recipe.read_for_scoring(opened, tally.schema), target)
+
+    def predict(rows: slice) -> tuple[slice, Array, Array]:
+        some = leave_out(tally, table, rows)
+        return rows, recipe.model(some.tally).posterior_by_row(some.blocks), some.exact
+
+    for some in _chunks(tally, opened.shape[0]):
+        yield from spread(predict, some)
+
+
+def _chunks(tally: Tally, rows: int) -> Iterator[list[slice]]:
+    """Yield a few ranges of rows at a time, each small enough for the sums without each row."""
     step = max(CHUNK // (len(tally.class_count) * sum(block.width for block in tally.schema.blocks)), 1)
     ranges = [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
-    for first in range(0, len(ranges), AT_ONCE):
-        yield ranges[first : first + AT_ONCE]
+    for first in range(0, len(ranges), CHUNKS_AT_ONCE):
+        yield ranges[first : first + CHUNKS_AT_ONCE]
 
 
-def left_out(tally: Tally, table: Table, rows: slice) -> LeftOut:
-    """Return some rows of a table, each with the tally of all the others.
-
-    It is not exact where a row is the last of its class or of a level, so that without it there would be
-    no such class or level, and where the row is so far out that too few digits are left without it.
-    """
+def leave_out(tally: Tally, table: Table, rows: slice) -> LeftOut:
+    """Return a range of rows, each with the tally of all other rows."""
     target, classes = table.target, len(table.target.classes)
     blocks = tuple(block.between(rows.start, rows.stop) for block in table.blocks)
     codes, each = target.codes[rows], np.arange(rows.stop - rows.start)
@@ -70,7 +89,7 @@ def left_out(tally: Tally, table: Table, rows: slice) -> LeftOut:
 
 
 def _own(tally: Tally, blocks: tuple[Block, ...], target: Target, rows: slice) -> Tally:
-    """Return the sums of each row by itself, as if it were a class."""
+    """Return the sums of each row by itself: each row is a class of its own."""
     each = np.arange(rows.stop - rows.start)
     weights = None if target.weights is None else target.weights[rows]
     own = memory.tally(Table(blocks, Target(each, each, weights)), tally.schema.blocks, tally.schema.features)
@@ -78,7 +97,7 @@ def _own(tally: Tally, blocks: tuple[Block, ...], target: Target, rows: slice) -
 
 
 def _counts_without(whole: Counts, mine: Counts, codes: Array, levels: bool) -> tuple[Statistic, Array]:
-    """Return the counts without each row, and of which rows all levels stay."""
+    """Return the counts without each row, and for which rows no level disappears."""
     exact = np.ones(len(codes), bool)
     if levels:
         total = whole.total.sum(axis=0)
@@ -87,9 +106,9 @@ def _counts_without(whole: Counts, mine: Counts, codes: Array, levels: bool) -> 
 
 
 def _moments_without(whole: Moments, mine: Moments, codes: Array) -> tuple[Statistic, Array]:
-    """Return the moments without each row, and of which rows digits enough are left."""
+    """Return the moments without each row, and for which rows enough digits are left."""
     rest, exact = _rest(whole.kept(codes, None), mine)
-    # of all classes together there is one line a row, where adding up the classes would take them all
+    # the pooled moments need one line a row; pooling the classes of each row anew would cost as much as all of them
     pooled, fine = _rest(whole.pooled(), mine)
     found = _with_own(whole, rest, codes)
     by_row = {name: its[:, None] for name, its in pooled.arrays().items()}
@@ -97,7 +116,7 @@ def _moments_without(whole: Moments, mine: Moments, codes: Array) -> tuple[Stati
 
 
 def _rest(whole: Moments, mine: Moments) -> tuple[Moments, Array]:
-    """Return the moments without one row each, of lines that have it: Σw(x − mean)² loses w·(x − mean)²·n / (n − w)."""
+    """Return the moments without one row each: Σw(x − mean)² loses w·(x − mean)²·n / (n − w)."""
     n = np.maximum(whole.n - mine.n, 0.0)
     pull = mine.n / np.where(n > 0, n, 1.0)
     away = (mine.mean - whole.mean) - whole.tail
@@ -107,7 +126,7 @@ def _rest(whole: Moments, mine: Moments) -> tuple[Moments, Array]:
 
 
 def _with_own(whole: Held, own: Statistic, codes: Array) -> Held:
-    """Return the sums of all classes for each row, [row, class, cell], with others for the row's own class."""
+    """Return the sums of all classes for each row, [row, class, cell], replaced for the row's own class."""
     arrays, each = {}, np.arange(len(codes))
     for name, array in whole.arrays().items():
         arrays[name] = np.repeat(array[None], len(codes), axis=0)

@@ -1,87 +1,43 @@
-"""Folds: the sums of many training sets, from one pass over the rows.
+"""Training sums: the tallies of many training sets, from one pass over the rows.
 
-Rows that no training set tells apart are an atom: of ten folds there are ten. Each atom is tallied once,
-and a training set's tally is the sum of its atoms. That is the total minus the rows left out, and it is
-added up rather than taken away because adding does not round where what is left out is large.
+Rows that every training set either contains or does not contain together form an *atom*: ten folds have ten atoms.
+Each atom is tallied once, and the tally of a training set is the sum of its atoms. Atoms are added rather than
+subtracted from the total, because subtracting loses digits where what is left out is large.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 
 import numpy as np
 
-from suffice.blocks import Block
 from suffice.data import Table
 from suffice.data.engines import memory
+from suffice.folds.splits import FoldSplit, Split
 from suffice.schema import Array, Columns, Features
 from suffice.statistics import Tally
 
-# The sums of all atoms together take no more numbers than this (1 GiB); where they would, each
-# training set is summed by itself.
+# The tallies of all atoms hold at most this many numbers (1 GiB); beyond it, each training set is tallied by itself.
 MOST_NUMBERS = 1 << 27
 
 
 @dataclass(frozen=True)
-class Rows:
-    """The rows that are learned, and those that are predicted."""
-
-    train: Array
-    test: Array
-
-
-@dataclass(frozen=True)
-class Fold:
-    """The split that predicts one fold and learns all others; ``fold_of`` is the fold of each row."""
-
-    fold_of: Array
-    place: int
-
-    @property
-    def train(self) -> Array:
-        return np.flatnonzero(self.fold_of != self.place)
-
-    @cached_property
-    def test(self) -> Array:
-        return np.flatnonzero(self.fold_of == self.place)
-
-
-Split = Rows | Fold
-
-
-@dataclass(frozen=True)
-class Run:
+class SplitGroup:
     """Splits that share a pass: the atom of each row, and which atoms each split learns, [split, atom]."""
 
     splits: tuple[Split, ...]
     atoms: Array
-    wanted: Array
+    learned: Array
 
 
-@dataclass(frozen=True)
-class Trained:
-    """The sums of a split's training rows, and how rows are read for what was learned from them."""
+def group_splits(splits: Iterable[Split], rows: int, most: int = 64) -> Iterator[SplitGroup]:
+    """Yield the splits in groups that share a pass: one split more must add at most one atom.
 
-    tally: Tally
-    read: Callable[[Array], tuple[Block, ...]]
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """The sums of a split's training rows, and its test rows as they are read for them."""
-
-    split: Split
-    tally: Tally
-    blocks: tuple[Block, ...]
-
-
-def runs(splits: Iterable[Split], rows: int, most: int = 64) -> Iterator[Run]:
-    """Yield the splits in runs that a pass can serve: a fold more must not cost more than an atom more.
-
+    >>> from suffice.folds.splits import IndexSplit
     >>> first, second = np.array([0, 1]), np.array([2, 3])
-    >>> [run.atoms.tolist() for run in runs([Rows(first, second), Rows(second, first)], rows=4)]
+    >>> [group.atoms.tolist() for group in group_splits([IndexSplit(first, second), IndexSplit(second, first)], rows=4)]
     [[1, 1, 0, 0]]
     """
     splits = list(splits)
@@ -89,42 +45,46 @@ def runs(splits: Iterable[Split], rows: int, most: int = 64) -> Iterator[Run]:
     if folds is not None:
         for first in range(0, len(splits), most):
             some = splits[first : first + most]
-            # the folds of other runs are together one atom more
+            # the folds of the other groups form one more atom
             atoms = np.where((folds >= first) & (folds < first + len(some)), folds - first, len(some))
-            wanted = np.append(~np.eye(len(some), dtype=bool), np.ones((len(some), 1), bool), axis=1)
-            yield Run(tuple(some), atoms, wanted[:, : int(atoms.max()) + 1])
+            learned = np.append(~np.eye(len(some), dtype=bool), np.ones((len(some), 1), bool), axis=1)
+            yield SplitGroup(tuple(some), atoms, learned[:, : int(atoms.max()) + 1])
         return
     taken: list[Split] = []
     atoms = np.zeros(rows, np.intp)
     for split in splits:
         finer = _refined(atoms, split)
         if taken and (int(finer.max()) > len(taken) + 1 or len(taken) >= most):
-            yield _run(taken, atoms)
+            yield _group(taken, atoms)
             taken, finer = [], _refined(np.zeros(rows, np.intp), split)
         taken.append(split)
         atoms = finer
     if taken:
-        yield _run(taken, atoms)
+        yield _group(taken, atoms)
 
 
-def trained(run: Run, table: Table, columns: tuple[Columns, ...], features: Features | None = None) -> list[Tally]:
+def sum_training_sets(
+    group: SplitGroup, table: Table, columns: tuple[Columns, ...], features: Features | None = None
+) -> list[Tally]:
     """Return the tally of each split's training rows."""
     target, classes = table.target, len(table.target.classes)
-    count = run.wanted.shape[1]
+    count = group.learned.shape[1]
     if count * classes * sum(its.size for its in columns) > MOST_NUMBERS:
-        alone = [replace(table, target=target.only(split.train)) for split in run.splits]
-        tallies = [memory.tally(its, columns, features) for its in alone]
+        separate = [replace(table, target=target.only(split.train)) for split in group.splits]
+        tallies = [memory.tally(its, columns, features) for its in separate]
     else:
-        tallies = _sums(memory.tally_by(table, columns, run.atoms, count, features), run.wanted)
-    rows = np.bincount(run.atoms * classes + target.codes, minlength=count * classes).reshape(count, classes)
-    return [tally.trimmed(met > 0) for tally, met in zip(tallies, run.wanted @ rows, strict=True)]
+        tallies = _sum_atoms(memory.tally_by(table, columns, group.atoms, count, features), group.learned)
+    rows = np.bincount(group.atoms * classes + target.codes, minlength=count * classes).reshape(count, classes)
+    return [tally.trimmed(met > 0) for tally, met in zip(tallies, group.learned @ rows, strict=True)]
 
 
 def _folds(splits: list[Split], rows: int) -> Array | None:
-    """Return the fold of each row, if each split learns all rows but those of its fold, and tests come in order."""
+    """Return the fold of each row if each split learns all rows outside its fold, in order; else None."""
     first = splits[0]
-    if isinstance(first, Fold) and all(isinstance(its, Fold) and its.fold_of is first.fold_of for its in splits):
-        in_order = [its.place for its in splits if isinstance(its, Fold)] == list(range(len(splits)))
+    if isinstance(first, FoldSplit) and all(
+        isinstance(its, FoldSplit) and its.fold_of is first.fold_of for its in splits
+    ):
+        in_order = [its.fold for its in splits if isinstance(its, FoldSplit)] == list(range(len(splits)))
         return first.fold_of if in_order else None
     folds = np.full(rows, -1)
     for place, split in enumerate(splits):
@@ -137,25 +97,25 @@ def _folds(splits: list[Split], rows: int) -> Array | None:
 
 
 def _refined(atoms: Array, split: Split) -> Array:
-    """Return the atoms, cut in two where a split learns one part of them and not the other."""
+    """Return the atoms, divided where a split learns one part of them and not the other."""
     finer = 2 * atoms
     finer[split.train] += 1
     met = np.bincount(finer) > 0
     return np.asarray((np.cumsum(met) - 1)[finer])
 
 
-def _run(splits: list[Split], atoms: Array) -> Run:
-    wanted = np.zeros((len(splits), int(atoms.max()) + 1), bool)
-    for line, split in zip(wanted, splits, strict=True):
+def _group(splits: list[Split], atoms: Array) -> SplitGroup:
+    learned = np.zeros((len(splits), int(atoms.max()) + 1), bool)
+    for line, split in zip(learned, splits, strict=True):
         line[atoms[split.train]] = True
-    return Run(tuple(splits), atoms, wanted)
+    return SplitGroup(tuple(splits), atoms, learned)
 
 
-def _sums(atoms: list[Tally], wanted: Array) -> list[Tally]:
-    """Return the sum of the atoms that each line wants.
+def _sum_atoms(atoms: list[Tally], learned: Array) -> list[Tally]:
+    """Return the sum of the atoms that each split learns.
 
-    Halves of halves are added up once for all lines, so that a line that wants all but one of n atoms
-    costs about log n additions.
+    The sums of halves, quarters and so on are shared by all splits, so that a split that learns all but one of n
+    atoms costs about log n additions.
     """
 
     @cache
@@ -172,7 +132,7 @@ def _sums(atoms: list[Tally], wanted: Array) -> list[Tally]:
         left, right = part(line, low, middle), part(line, middle, high)
         return right if left is None else left if right is None else left + right
 
-    found = [part(line, 0, len(atoms)) for line in wanted]
+    found = [part(line, 0, len(atoms)) for line in learned]
     if any(tally is None for tally in found):
-        raise ValueError("a split leaves out all rows there are, and nothing is left to learn from")
+        raise ValueError("a split leaves out all rows, so that none is left to learn from")
     return [tally for tally in found if tally is not None]

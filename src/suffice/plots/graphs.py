@@ -63,7 +63,7 @@ def parents_of(model: Any, label: Any = None) -> dict[Any, tuple[Any, bool]]:
     found: dict[Any, tuple[Any, bool]] = {}
     edges = False
     # what the estimated model has of edges no public attribute tells yet
-    estimated = model._model()
+    estimated = model.estimate_model()
     for columns, parameters in zip(estimated.columns, estimated.parameters, strict=True):
         lines: Array | None = getattr(parameters, "parents", None)
         numbers = columns.family == "gaussian"

@@ -19,7 +19,7 @@ RARE_SHARE, RARE_ROWS = 0.05, 20
 def about(model: Any, tally: Tally, features: list[Feature]) -> dict[str, Any]:
     """Return what the model is."""
     count = tally.class_count
-    estimated = model._model()
+    estimated = model.estimate_model()
     families: dict[str, list[str]] = {}
     for feature in features:
         if feature.input != "none":

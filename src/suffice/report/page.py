@@ -87,9 +87,9 @@ def embedded(data: Any) -> str:
 
 def _data(model: Any, X: Any, y: Any, title: str) -> dict[str, Any]:
     """Return all that the page shows and computes by."""
-    tally = model._learned()
+    tally = model.tally_
     classes = [str(label) for label in tally.schema.classes.tolist()]
-    features = features_of(tally, model._model().columns)
+    features = features_of(tally, model.estimate_model().columns)
     side = image_side(features, tally.schema.feature_names is not None)
     calibration = model.__dict__.get("calibration_") if getattr(model, "calibrate", None) else None
     found: dict[str, Any] = {"quality": None, "wrong": [], "examples": []}
@@ -111,7 +111,7 @@ def _data(model: Any, X: Any, y: Any, title: str) -> dict[str, Any]:
         "learned": facts.learned(tally, features, weights, side),
         "calibration": None if calibration is None else _calibration(calibration),
         "warnings": cautions,
-        "engine": engine(model._model(), classes, features, calibration)
+        "engine": engine(model.estimate_model(), classes, features, calibration)
         | {"features": [feature.written() for feature in features], "side": side},
     }
 

@@ -122,13 +122,13 @@ def some_of(X: Any, places: list[int]) -> Any:
 
 def cells(model: Any, tally: Tally, X: Any, features: list[Feature]) -> list[list[Any]]:
     """Return what rows hold, as the page takes it."""
-    _, values = model._held(X, tally)
+    values = model.read_rows(X).values
     return [[plain(value) for value in line] for line in values]
 
 
 def explainable(model: Any) -> int:
     """Return how many rows can be explained in little time: none where very many columns depend on each other."""
-    estimated = model._model()
+    estimated = model.estimate_model()
     together = [0]
     for columns, parameters in zip(estimated.columns, estimated.parameters, strict=True):
         if not isinstance(parameters, ALONE):
@@ -155,7 +155,7 @@ def importance(model: Any, tally: Tally, X: Any, n: int, features: list[Feature]
 def warnings_of(model: Any, tally: Tally, X: Any, quality: dict[str, Any] | None) -> list[str]:
     """Return what to be careful about in these rows."""
     found = []
-    for columns, block in zip(tally.schema.blocks, model._blocks(X, tally), strict=False):
+    for columns, block in zip(tally.schema.blocks, model.read_rows(X).blocks, strict=False):
         found += _of_columns(columns, block)
     if quality is None:
         return found

@@ -1,15 +1,27 @@
 """Structures: which column depends on which. To add one: a file, and a line here."""
 
+from typing import Any
+
 from suffice.structures.averaged import Auto, Averaged
 from suffice.structures.chain import Chain
 from suffice.structures.full import Full
-from suffice.structures.joint import Joint, backed_off, without_combinations
+from suffice.structures.joint import Joint
 from suffice.structures.structure import Naive, Structure, Subject
 from suffice.structures.tree import Tree
 
 STRUCTURES: dict[str, Structure] = {
     structure.name: structure for structure in (Auto(), Naive(), Chain(), Tree(), Averaged(), Full(), Joint())
 }
+
+
+def as_structure(setting: Any) -> Structure:
+    """Return a structure, which may be given by its name."""
+    if isinstance(setting, Structure):
+        return setting
+    if not isinstance(setting, str) or setting not in STRUCTURES:
+        raise ValueError(f"structure={setting!r} is not known; it is one of {', '.join(STRUCTURES)}")
+    return STRUCTURES[setting]
+
 
 __all__ = [
     "STRUCTURES",
@@ -22,6 +34,5 @@ __all__ = [
     "Structure",
     "Subject",
     "Tree",
-    "backed_off",
-    "without_combinations",
+    "as_structure",
 ]

@@ -25,6 +25,7 @@ class Joint(Structure):
     """
 
     name = "joint"
+    uses_combinations = True
     paired = ("categorical",)
     shares_counts = False
 
@@ -104,17 +105,3 @@ class JointParameters(CategoricalParameters):
             if np.isfinite(self.log_unseen).all():  # "mle" leaves nothing for them
                 part[together[apart] >= 0] += self.log_unseen[:, -1]
             scores[apart] = part
-
-
-def without_combinations(columns: Columns) -> int:
-    """Return how many columns there are without the one of combinations."""
-    combined = columns.codings is not None and isinstance(columns.codings[-1], Combinations)
-    return columns.count - 1 if combined else columns.count
-
-
-def backed_off(columns: Columns, block: Block) -> int:
-    """Return how many rows hold a combination that was never met."""
-    if columns.codings is None or not isinstance(columns.codings[-1], Combinations):
-        return 0
-    assert isinstance(block, Coded)
-    return int((block.array[:, -1] >= columns.codings[-1].size).sum())

@@ -39,6 +39,7 @@ class Structure(ABC):
 
     name: ClassVar[str]
     paired: ClassVar[tuple[str, ...]] = ()
+    uses_combinations: ClassVar[bool] = False  # whether it scores the column that counts combinations of levels
     shares_counts: ClassVar[bool] = True  # whether its pairs are those that others count, too
     numeric: ClassVar[str | None] = None  # what numeric="auto" means under it, if not what it always means
 

@@ -1,0 +1,80 @@
+"""Learning from tables that are not in memory: columns are planned from a sample, and the engine takes the sums."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from suffice.data import as_sheet, missing_labels, split_frame, stacked
+from suffice.data.engines.source import SAMPLE, Request, Source
+from suffice.data.plan import MOST_LEVELS, facts_of, family_of
+
+# A column that is empty in the sample is planned from so many rows in which it is not.
+RARE_ROWS = 1000
+
+
+def learn_source(source: Source, model: Any, target: str, weight: str | None, missing_target: str) -> Any:
+    """Return a classifier that has learned all rows of a source; ``model`` is a copy that may be changed.
+
+    The sample decides what is planned (families, cut points, pairs of columns) and what is tuned (a prior, a
+    calibration). A table that the sample contains completely is not counted again.
+    """
+    reader = model.recipe().reader
+    spread = model.additive_recipe() is None or reader.samples_spread_rows
+    frame, is_whole = source.sample(SAMPLE, spread=spread)
+    if is_whole and takes_sample_as_table(source):
+        return model.fit(*split_frame(frame, target, weight, missing_target))
+    X, y, weights = split_frame(frame, target, weight, "drop")
+    if not len(y):
+        if is_whole:
+            raise missing_labels(target, len(frame), len(frame))
+        raise ValueError(f"column {target!r}, the target, is empty in all of {len(frame)} rows that were looked at")
+    if not is_whole:
+        frame = _with_rare_rows(source, frame)
+        X, y, weights = split_frame(frame, target, weight, "drop")
+        families = _correct_families(source, model.families, reader.numeric, X)
+        if families:
+            model.families = {**(model.families if isinstance(model.families, Mapping) else {}), **families}
+    model.fit(X, y, weights)
+    model.tally_ = source.tally(Request(target, weight, missing_target, model.tally_))
+    return model
+
+
+def takes_sample_as_table(source: Source) -> bool:
+    """Return whether a table that its sample contains completely is counted in memory; tests turn it off."""
+    return True
+
+
+def _with_rare_rows(source: Source, frame: Any) -> Any:
+    """Return a sample with more rows, in which columns have values that are empty in the rest of the sample."""
+    sheet = as_sheet(frame, owner="fit_table")
+    some = [source.rows_with(name, RARE_ROWS) for name in sheet.names if sheet.kind(name) == "empty"]
+    return stacked([frame, *(its for its in some if its is not None and len(its))]) if some else frame
+
+
+def _correct_families(source: Source, families: Any, numeric: str, X: Any) -> dict[str, str]:
+    """Return the families of columns that a sample may misjudge: those of few values, or of no two equal values.
+
+    A column that is constant in a sample may not be so in all rows, and one of few levels there may have many.
+    """
+    if families != "auto" and not isinstance(families, Mapping):
+        return {}
+    sheet = as_sheet(X, owner="fit_table")
+    named = families if isinstance(families, Mapping) else {}
+    in_sample = {
+        name: facts_of(sheet, name, None)
+        for name in sheet.names
+        if named.get(name, "auto") == "auto" and sheet.kind(name) not in ("date", "empty", "boolean")
+    }
+    doubtful = {
+        name: its.kind
+        for name, its in in_sample.items()
+        if its.distinct <= (MOST_LEVELS if its.kind == "number" else 2) or its.distinct == its.rows
+    }
+    found = {}
+    for name, facts in source.facts(doubtful).items():
+        family, _ = family_of(replace(facts, words=in_sample[name].words), numeric)
+        if family != family_of(in_sample[name], numeric)[0]:
+            found[name] = family
+    return found

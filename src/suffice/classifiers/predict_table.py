@@ -1,0 +1,75 @@
+"""Prediction of tables: a table with the predictions of a model as new columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice.data import beside, matched, only, share_name
+from suffice.data.column_names import column_name, names_of, renamed
+from suffice.data.engines.open_source import opened
+from suffice.data.engines.source import Scored
+from suffice.export.dialects import dialect_of
+from suffice.schema import Schema
+
+
+@dataclass(frozen=True)
+class TablePredictor:
+    """The function that an engine applies to each frame: labels and probabilities as new columns."""
+
+    model: Any
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the new columns."""
+        return ["prediction", *map(share_name, self.model.classes_.tolist())]
+
+    def __call__(self, frame: Any) -> Scored:
+        """Return the new columns of a frame."""
+        X = only(frame, self.model.tally_.schema.feature_names or self.model.n_features_in_)
+        log_proba = self.model.predict_log_proba(X)
+        # predict compares scores, which may differ where the probabilities are equal to the last digit
+        ties = (log_proba == log_proba.max(axis=1, keepdims=True)).sum(axis=1) > 1
+        compare_scores = self.model.calibrate is None and bool(ties.any())
+        labels = self.model.predict(X) if compare_scores else self.model.classes_[log_proba.argmax(axis=1)]
+        return dict(zip(self.names, [labels, *np.exp(log_proba).T], strict=True))
+
+    @property
+    def examples(self) -> dict[str, Any]:
+        """The names of the new columns, each with an example of its values."""
+        return {name: self.model.classes_.tolist()[0] if name == "prediction" else 0.5 for name in self.names}
+
+
+def predict_source(model: Any, source: Any) -> Any:
+    """Return a source with the predictions of a model as new columns, computed when they are needed."""
+    model = copy(model)  # later changes of the model must not change what is computed lazily
+    predictor, table = TablePredictor(model), opened(source)
+    if table is None:
+        return beside(source, renamed(predictor(source), names_of(source)))
+    names = table.names
+
+    def query(dialect: str, name: str) -> str:
+        check_columns(model.tally_.schema, names, dialect_of(dialect).folds)
+        return str(model.to_sql_for(dialect, name, names))
+
+    return table.scored(predictor, predictor.examples, query)
+
+
+def check_columns(schema: Schema, names: Sequence[str], folds_case: bool) -> None:
+    """Warn of learned columns that a table lacks; raise if the model cannot do without them, or if none is there."""
+    present = {name.lower() if folds_case else name for name in names}
+    learned_names = [column_name(name) for name in schema.feature_names or range(schema.feature_count)]
+    found = [name for name in learned_names if (name.lower() if folds_case else name) in present]
+    if schema.features is not None and schema.feature_names is not None and found:
+        learned = {name for block in schema.blocks for name in block.names or ()}
+        matched(found, schema.feature_names, [name for name in schema.feature_names if name in learned])
+    elif len(found) < len(learned_names):
+        missing = next(name for name in learned_names if name not in found)
+        raise ValueError(
+            "The feature names should match those that were passed during fit.\n"
+            f"Feature names seen at fit time, yet now missing:\n- {missing}\n"
+        )

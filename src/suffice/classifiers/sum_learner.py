@@ -1,0 +1,381 @@
+"""Learning: everything a classifier does with data before it predicts."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from abc import abstractmethod
+from numbers import Real
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from suffice import store
+from suffice.data import Target, as_labels
+from suffice.model import Model
+from suffice.recipe import Recipe, Rows
+from suffice.schema import Array, Schema, merged_classes
+from suffice.settings import comparable
+from suffice.statistics import Tally
+from suffice.statistics.cancellation import lost_in_rounding
+
+
+class _Cache:
+    """What is derived from the settings and the tally of one classifier, so that it is not computed twice."""
+
+    settings: Any = None
+    recipe: Any = None
+    tally: Any = None
+    model: Any = None
+
+
+class SumLearner(BaseEstimator):  # type: ignore[misc]
+    """A scikit-learn estimator over a `Recipe` and a `Tally`: it learns, forgets and merges by adding sums.
+
+    Everything that is learned is in ``tally_``, and in the attributes that `_learned_beside` names. The recipe and
+    the estimated model are derived from the settings and the tally when they are needed.
+    """
+
+    _setting_names: ClassVar[tuple[str, ...]] = ()
+    _learned_beside: ClassVar[tuple[str, ...]] = ("calibration_",)  # set by fit, kept when more rows are learned
+
+    tally_: Tally
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._setting_names = tuple(cls._get_param_names())
+
+    # -- the recipe, and the model that it estimates -----------------------------------------------
+
+    @abstractmethod
+    def _make_recipe(self) -> Recipe:
+        """Return the recipe of the settings, which were validated one by one."""
+
+    def recipe(self) -> Recipe:
+        """Return what the settings ask for, checked: how rows are read, counted and estimated.
+
+        Returns
+        -------
+        recipe : Recipe
+        """
+        settings = tuple([comparable(getattr(self, name)) for name in self._setting_names])
+        cache = self.__dict__.get("_cache")
+        if cache is not None and cache.settings == settings:
+            return cache.recipe  # type: ignore[no-any-return]
+        self._validate_params()
+        recipe = self._make_recipe()
+        if cache is not None:
+            cache.settings, cache.recipe, cache.model = settings, recipe, None
+        return recipe
+
+    def additive_recipe(self) -> Recipe | None:
+        """Return the recipe if sums are all that is learned, so that folds can be learned by sums; else None.
+
+        Returns
+        -------
+        recipe : Recipe or None
+        """
+        return self.recipe() if self._is_additive() else None
+
+    def estimate_model(self) -> Model:
+        """Return the model that the settings make of what was learned.
+
+        Returns
+        -------
+        model : Model
+        """
+        tally = self._fitted_tally()
+        cache = self.__dict__.setdefault("_cache", _Cache())
+        recipe = self.recipe()
+        if cache.model is None or cache.tally is not tally:
+            self._check(recipe, tally)
+            cache.model, cache.tally = self._estimate(recipe, tally), tally
+        return cache.model  # type: ignore[no-any-return]
+
+    def read_rows(self, X: Any) -> Rows:
+        """Return rows as the model reads them, matched with the columns that were learned.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        rows : Rows
+        """
+        recipe, schema = self.recipe(), self._fitted_tally().schema
+        return Rows(recipe, self._open(recipe, X, schema), schema)
+
+    def with_tally(self, tally: Tally) -> Self:
+        """Return a classifier with these settings that has learned a tally and nothing else.
+
+        Parameters
+        ----------
+        tally : Tally
+            The sums, such as those of a fold.
+
+        Returns
+        -------
+        classifier : object
+        """
+        other = type(self)(**{name: getattr(self, name) for name in self._setting_names})
+        other._set_learned(tally, {})
+        return other
+
+    def _is_additive(self) -> bool:
+        """Return whether sums are all that is learned."""
+        return True
+
+    def _check(self, recipe: Recipe, tally: Tally) -> None:
+        """Raise if the settings do not fit the classes and columns of a tally."""
+        recipe.check(tally)
+
+    def _estimate(self, recipe: Recipe, tally: Tally) -> Model:
+        return recipe.model(tally)
+
+    # -- learning ----------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows X with labels y; everything that was learned before is discarded.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The label of each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weight of each row; a row of weight 2 counts as two rows.
+
+        Returns
+        -------
+        self : object
+        """
+        recipe, beside = self._choose_recipe(X, y, sample_weight)
+        opened = recipe.open(X)
+        target = Target.of(opened.shape[0], y, sample_weight, None, recipe.owner)
+        tally = recipe.tally(opened, target)
+        self._check(recipe, tally)
+        beside |= self._learn_beside(recipe, opened, target, tally)
+        beside |= self._calibrate(X, y, sample_weight)
+        self._set_learned(tally, beside)
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, decay: float | None = None
+    ) -> Self:
+        """Learn from more rows: the sums of any batches, in any order, are those of all rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The label of each row. A label seen for the first time is a new class.
+        classes : array-like, default=None
+            All labels that may occur. If given, y may contain no others.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weight of each row.
+        decay : float, default=None
+            The factor from 0 to 1 by which all earlier rows are weighted down first: with 0.99, a row learned a
+            hundred calls ago counts 0.37. None keeps their weight.
+
+        Returns
+        -------
+        self : object
+        """
+        known = self.tally_ if self.__sklearn_is_fitted__() else None
+        if decay is not None:
+            check_decay(decay)
+            known = None if known is None else known * decay
+        recipe, beside = self._choose_recipe(X, y, sample_weight, is_complete=False)
+        schema = None if known is None else known.schema
+        opened = self._open(recipe, X, schema)
+        target = self._target(opened.shape[0], y, sample_weight, classes, schema)
+        tally = recipe.tally(opened, target, known, is_complete=False)
+        tally = tally if known is None else known + tally
+        if known is None or tally.schema is not known.schema:
+            self._check(recipe, tally)
+        kept = {name: self.__dict__[name] for name in self._learned_beside if name in self.__dict__}
+        self._set_learned(tally, kept | beside)
+        return self
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Unlearn rows: their sums are subtracted, as if the rows had never been learned.
+
+        A class whose last row is forgotten is no longer a class. Rows that cannot have been learned raise an error,
+        where the sums can tell, and leave the model unchanged.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The label of each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weight of each row, as it was learned.
+
+        Returns
+        -------
+        self : object
+        """
+        left = self.tally_without(X, y, sample_weight)
+        lost = lost_in_rounding(self.tally_, left) if len(left.class_count) else None
+        if lost is not None:
+            warnings.warn(
+                f"so much of {lost[0]} in class {lost[1]!r} was forgotten that its variance is lost in rounding: "
+                "fit again on the rows that remain",
+                UserWarning,
+                stacklevel=2,
+            )
+        self.tally_ = left
+        return self
+
+    def tally_without(self, X: Any, y: Any, sample_weight: Any = None) -> Tally:
+        """Return the tally without some of the rows that were learned; the classifier is not changed.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The label of each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weight of each row, as it was learned.
+
+        Returns
+        -------
+        tally : Tally
+        """
+        known, recipe = self._fitted_tally(), self.recipe()
+        opened = self._open(recipe, X, known.schema)
+        target = Target.of(opened.shape[0], y, sample_weight, known.schema.classes, recipe.owner)
+        left = known - recipe.tally(opened, target, known, is_complete=False)
+        if len(left.class_count):
+            self._check(recipe, left)
+        return left
+
+    def __add__(self, other: Self) -> Self:
+        """Return a classifier with this one's settings that has learned what both have."""
+        if type(other) is not type(self):
+            return NotImplemented
+        merged = self.with_tally(self._fitted_tally() + other._fitted_tally())
+        merged.__dict__ |= {name: self.__dict__[name] for name in self._learned_beside if name in self.__dict__}
+        merged._check(merged.recipe(), merged.tally_)
+        return merged
+
+    def __radd__(self, other: object) -> Self:
+        # sum(models) starts from 0
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write what was learned, and the settings, to a file that `suffice.load` reads.
+
+        Parameters
+        ----------
+        path : str or path
+            The file. An existing file is replaced once the new one is completely on the disk.
+
+        Returns
+        -------
+        path : Path
+        """
+        self._fitted_tally()
+        return store.save(type(self).__name__, self.__getstate__(), path)
+
+    def _choose_recipe(
+        self, X: Any, y: Any, sample_weight: Any, *, is_complete: bool = True
+    ) -> tuple[Recipe, dict[str, Any]]:
+        """Return the recipe to learn with, and what was chosen for it from these rows."""
+        return self.recipe(), {}
+
+    def _learn_beside(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
+        """Return what `fit` learns that is not a sum, by attribute name."""
+        return {}
+
+    @abstractmethod
+    def _calibrate(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
+        """Return the calibration that `fit` learns, by attribute name."""
+
+    def _set_learned(self, tally: Tally, beside: dict[str, Any]) -> None:
+        """Replace everything that was learned; called only after everything has succeeded."""
+        for name in self._learned_beside:
+            self.__dict__.pop(name, None)
+        self.__dict__ |= {**beside, "_cache": _Cache()}
+        self.tally_ = tally
+
+    def _open(self, recipe: Recipe, X: Any, schema: Schema | None) -> Any:
+        return recipe.open(X, schema, check_names="_feature_names_in" not in self.__dict__)
+
+    def _target(self, rows: int, y: Any, sample_weight: Any, classes: Any, schema: Schema | None) -> Target:
+        """Return the labels of a batch as codes of the known and the new classes."""
+        known, owner = None if schema is None else schema.classes, type(self).__name__
+        if classes is None:
+            return Target.of(rows, y, sample_weight, known, owner)
+        declared = as_labels(classes, owner)
+        labels = np.unique(declared)
+        if known is not None and (len(labels) < len(declared) or len(merged_classes(known, labels)) > len(labels)):
+            raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}")
+        target = Target.of(rows, y, sample_weight, labels, owner)
+        if len(target.classes) > len(labels):
+            unknown = np.setdiff1d(target.classes, labels)
+            raise ValueError(f"The target label(s) {unknown} in y do not exist in the initial classes {labels}")
+        return target
+
+    # -- what was learned --------------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> Array:
+        """The class labels, sorted."""
+        return self._fitted_tally().schema.classes
+
+    @property
+    def class_count_(self) -> Array:
+        """The number of rows of each class, by weight."""
+        return self._fitted_tally().class_count
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns."""
+        return self._fitted_tally().schema.feature_count
+
+    @property
+    def feature_names_in_(self) -> Array:
+        """The names of the columns; defined only if the model was fitted on columns with string names."""
+        if "_feature_names_in" in self.__dict__:
+            return self.__dict__["_feature_names_in"]  # type: ignore[no-any-return]
+        names = self._fitted_tally().schema.feature_names
+        if names is None:
+            raise AttributeError(f"this {type(self).__name__} was fitted on columns without names")
+        return np.array(names, dtype=object)
+
+    @feature_names_in_.setter
+    def feature_names_in_(self, names: Any) -> None:
+        # shap sets it to None to pass arrays to a model that was fitted on a frame
+        self.__dict__["_feature_names_in"] = names
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "tally_") and len(self.tally_.class_count) > 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_cache"}
+
+    def _fitted_tally(self) -> Tally:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. "
+                "Call 'fit' with appropriate arguments before using this estimator."
+            )
+        return self.tally_
+
+
+def check_decay(decay: float) -> float:
+    """Return the factor by which known rows are weighted down, or raise if it is not a number from 0 to 1."""
+    if isinstance(decay, bool) or not isinstance(decay, Real) or not 0 <= decay <= 1:
+        raise ValueError(f"decay is the factor by which earlier rows are weighted, from 0 to 1, not {decay!r}")
+    return float(decay)

@@ -1,0 +1,452 @@
+"""TallyClassifier: predictions, explanations and exports of a classifier whose learned state is a tally."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.base import ClassifierMixin, clone
+from sklearn.utils._param_validation import StrOptions
+
+from suffice import decision
+from suffice.classifiers.calibrating import fit_calibration
+from suffice.classifiers.predict_table import predict_source
+from suffice.classifiers.sum_learner import SumLearner
+from suffice.data import decoded
+from suffice.decision.calibration import MAPS, Calibration
+from suffice.decision.costs import cheapest, cost_matrix, rejected
+from suffice.explain import Explanation, explained, information
+from suffice.export import to_sql
+from suffice.logistic.forms import LinearForm
+from suffice.recipe import Rule
+from suffice.schema import Array
+
+CalibrationMethod = Literal["temperature", "vector", "isotonic"]
+
+# An interval is computed for so many drawn probabilities at a time.
+DRAWN_CELLS = 1 << 22
+
+
+class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
+    """A classifier that predicts with the model estimated from its tally."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+    estimate: Rule
+    prior: Any
+    class_prior: Any
+    calibrate: CalibrationMethod | None
+    calibration_: Calibration
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._parameter_constraints = {**cls._parameter_constraints, "calibrate": [None, StrOptions(set(MAPS))]}
+
+    # -- predictions -------------------------------------------------------------------------------
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        costs: Any = None,
+        reject_below: float | None = None,
+        reject_label: Any = None,
+        class_prior: Any = None,
+    ) -> Array:
+        """Return the most probable label of each row, or the label of least expected cost.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        costs : array-like of shape (n_classes, n_classes) or dict {(true, predicted): cost}, default=None
+            The cost of predicting one class where another is true; the label of least expected cost is returned.
+        reject_below : float, default=None
+            Where no class reaches this probability, ``reject_label`` is returned.
+        reject_label : object, default=None
+            Label to use when no class reaches the threshold.
+        class_prior : as in the constructor, default=None
+            Class probabilities of the population that the rows come from, in place of those that were learned.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        classes = self._fitted_tally().schema.classes
+        if costs is None and reject_below is None and class_prior is None and self.calibrate is None:
+            return classes[self.estimate_model().most_probable(self.read_rows(X).blocks)]
+        matrix = None if costs is None else cost_matrix(costs, classes)
+        log_posterior = self.predict_log_proba(X, class_prior=class_prior)
+        codes = log_posterior.argmax(axis=1) if matrix is None else cheapest(log_posterior, matrix)
+        labels = classes[codes]
+        return labels if reject_below is None else rejected(labels, log_posterior, reject_below, reject_label)
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """Return log p(x, class) = log P(class) + log p(x | class).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        log_joint : ndarray of shape (n_samples, n_classes)
+        """
+        return self.estimate_model().log_joint(self.read_rows(X).blocks)
+
+    def predict_log_proba(self, X: Any, *, class_prior: Any = None) -> Array:
+        """Return log P(class | x).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        class_prior : as in the constructor, default=None
+            Class probabilities of the population that the rows come from, in place of those that were learned.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        tally, model = self._fitted_tally(), self.estimate_model()
+        if class_prior is None:
+            return self._apply_calibration(model.log_posterior(self.read_rows(X).blocks))
+        prior = decision.log(decision.class_prior(class_prior, tally.schema.classes, tally.class_count))
+        if not np.array_equal(self.recipe().scored_prior(prior), prior):
+            raise ValueError(f"{type(self).__name__} does not use class probabilities")
+        blocks = self.read_rows(X).blocks
+        if self.calibrate is None:
+            return replace(model, class_log_prior=prior).log_posterior(blocks)
+        # the calibration was fitted under the learned prior: that one is divided out, and the other multiplied in
+        learned = np.maximum(model.class_log_prior, np.log(np.finfo(np.float64).tiny))
+        shifted = self._apply_calibration(model.log_posterior(blocks)) + (prior - learned)
+        return decision.log_posterior(shifted, prior)
+
+    def predict_proba(self, X: Any, *, class_prior: Any = None) -> Array:
+        """Return P(class | x).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        class_prior : as in the constructor, default=None
+            Class probabilities of the population that the rows come from, in place of those that were learned.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        log_posterior = self.predict_log_proba(X, class_prior=class_prior)
+        return np.exp(log_posterior, out=log_posterior)
+
+    def predict_interval(
+        self, X: Any, level: float = 0.9, *, draws: int = 200, random_state: int | None = 0
+    ) -> tuple[Array, Array]:
+        """Return bounds between which P(class | x) lies with probability ``level``.
+
+        The parameters are drawn many times from their posterior, together with the class probabilities where these
+        were counted, and each draw gives its own P(class | x).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        level : float, default=0.9
+            The probability that the interval contains the true P(class | x), if the model is right.
+        draws : int, default=200
+            The number of draws of the parameters.
+        random_state : int or None, default=0
+            The seed.
+
+        Returns
+        -------
+        lower, upper : ndarrays of shape (n_samples, n_classes)
+        """
+        if not 0 < level < 1:
+            raise ValueError(f"level must lie between 0 and 1, not be {level!r}")
+        if draws < 2:
+            raise ValueError(f"draws must be 2 or more, not {draws!r}")
+        tally, recipe, blocks = self._fitted_tally(), self.recipe(), self.read_rows(X).blocks
+        quantiles = [(1 - level) / 2, (1 + level) / 2]
+        seed = np.random.SeedSequence(random_state)
+        step = max(DRAWN_CELLS // (draws * len(tally.class_count)), 1)
+        bounds = []
+        for first in range(0, blocks[0].shape[0], step):
+            last, rng = min(first + step, blocks[0].shape[0]), np.random.default_rng(seed)
+            rows = tuple(block.between(first, last) for block in blocks)
+            models = (recipe.draw_model(tally, rng) for _ in range(draws))
+            drawn = [np.exp(self._apply_calibration(model.log_posterior(rows))) for model in models]
+            bounds.append(np.quantile(drawn, quantiles, axis=0))
+        lower, upper = np.concatenate(bounds, axis=1)
+        return lower, upper
+
+    def predict_table(self, source: Any) -> Any:
+        """Return a table with the prediction and the probability of each class as new columns.
+
+        Parameters
+        ----------
+        source : data frame, path, or table of an engine
+            As in ``BayesClassifier.fit_table``; columns that were not learned are passed through. Columns learned
+            without names are called x0, x1, ….
+
+        Returns
+        -------
+        table : of the same kind
+            With ``prediction`` and ``p(label)`` of each class. No column of the table is overwritten: if it has a
+            ``prediction``, the new column is ``prediction_1``. Tables of engines are computed lazily: the result is
+            an Ibis table expression (for files, too), a Spark frame, a lazy polars frame, or a generator of batches.
+            A database computes the SQL of ``to_sql``; DuckDB calls the model itself where there is no SQL for it.
+        """
+        self._fitted_tally()
+        return predict_source(self, source)
+
+    def score_samples(self, X: Any) -> Array:
+        """Return log p(x), the log probability (density) of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        log_p : ndarray of shape (n_samples,)
+        """
+        return np.asarray(logsumexp(self.predict_joint_log_proba(X), axis=1))
+
+    def sample(self, n_samples: int = 1, *, random_state: int | None = None) -> tuple[Array, Array]:
+        """Return rows and labels drawn from the model.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            The number of rows.
+        random_state : int or None, default=None
+            The seed.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,)
+        """
+        if n_samples < 1:
+            raise ValueError(f"n_samples must be 1 or more, not {n_samples!r}")
+        rng = np.random.default_rng(random_state)
+        blocks, codes = self.estimate_model().sample(n_samples, rng)
+        schema = self._fitted_tally().schema
+        return blocks[0] if schema.features is None else decoded(schema, blocks, rng), schema.classes[codes]
+
+    # -- the model in other forms ------------------------------------------------------------------
+
+    def explain(self, X: Any) -> Explanation:
+        """Return what the prior and each feature contribute to log p(x, class) of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows. All contributions are kept in memory, so pass a few.
+
+        Returns
+        -------
+        explanation : Explanation
+            With ``contributions`` [row, class, feature], ``log_odds(row)`` and ``sentence(row)``.
+        """
+        model, rows = self.estimate_model(), self.read_rows(X)
+        features, values, contributions = explained(model, rows.blocks, rows.names, rows.values)
+        log_joint = model.log_joint(rows.blocks)
+        log_proba = self._apply_calibration(model.log_posterior(rows.blocks))
+        classes = self.classes_.tolist()
+        return Explanation(classes, features, values, model.class_log_prior, contributions, log_joint, log_proba)
+
+    @property
+    def information_(self) -> dict[Any, float]:
+        """The mutual information of each column and the class in nats, largest first; of a text, of all its words.
+
+        >>> from suffice import BernoulliNB
+        >>> BernoulliNB().fit([[1, 0], [1, 1], [0, 0], [0, 1]], ["a", "a", "b", "b"]).information_
+        {0: 0.6931471805599453, 1: 0.0}
+        """
+        tally = self._fitted_tally()
+        found: dict[Any, float] = {}
+        for columns, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
+            nats = information(columns, statistic)
+            if columns.codings is not None and len(nats) != columns.count:
+                nats = nats.sum(keepdims=True)  # the words of a text
+            found |= dict(zip(columns.names or range(columns.count), nats.tolist(), strict=False))
+        names = set(tally.schema.feature_names or found)
+        kept = {name: nats for name, nats in found.items() if name in names or tally.schema.feature_names is None}
+        return dict(sorted(kept.items(), key=lambda pair: -pair[1]))
+
+    def to_sql(self, dialect: str = "duckdb", *, table: str | Sequence[str] = "rows") -> str:
+        """Return a SELECT that gives each row of a table its label and P(class | x), as ``predict_proba`` does.
+
+        Naive, chain, tree and Gaussian models can be written. Columns are found by name (x0, x1, … if they were
+        learned without names) and must have the types that they were learned with. NULL and NaN are missing cells.
+        With more than six Gaussian columns that depend on each other, rows with missing cells get NULL.
+
+        Parameters
+        ----------
+        dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"}, default="duckdb"
+            The database.
+        table : str or sequence of str, default="rows"
+            The table's name, after its schema and catalogue, if any: "shop.orders" or ("shop", "orders").
+
+        Returns
+        -------
+        sql : str
+            A query for all columns of the table, ``prediction``, and ``p(label)`` of each class; with ``_1`` after
+            the name if a column of the model has that name. Other columns of the table are not known here.
+
+        Examples
+        --------
+        >>> from suffice import GaussianNB
+        >>> model = GaussianNB().fit([[1.0], [2.0], [5.0], [6.0]], ["low", "low", "high", "high"])
+        >>> for line in model.to_sql("postgres", table="shop.orders").splitlines()[-4:]:
+        ...     print(line)
+        END AS "prediction",
+        "suffice_w0" / "suffice_sum" AS "p(high)",
+        "suffice_w1" / "suffice_sum" AS "p(low)"
+        FROM "suffice_4" AS "suffice_4"
+        """
+        return self.to_sql_for(dialect, table, None)
+
+    def to_sql_for(self, dialect: str, table: str | Sequence[str], present: Sequence[str] | None) -> str:
+        """Return the SQL of `to_sql` for a table whose columns are known.
+
+        Parameters
+        ----------
+        dialect : str
+            The database.
+        table : str or sequence of str
+            The table's name.
+        present : sequence of str or None
+            The columns of the table; learned columns that are not among them count as missing.
+
+        Returns
+        -------
+        sql : str
+        """
+        classes = self.classes_.tolist()
+        return to_sql(self.estimate_model(), classes, dialect, table, self.fitted_calibration(), present)
+
+    def as_linear(self) -> LinearForm:
+        """Return the coefficients of the softmax regression that this model is equal to.
+
+        Naive Bayes of bits, counts and levels, and Gaussians with one covariance, are linear in their columns
+        (levels one-hot, numbers above a threshold as bits); other Gaussians are linear in the columns and all
+        products of two.
+
+        Returns
+        -------
+        form : LinearForm
+            With exactly this model's posteriors.
+        """
+        model = self.estimate_model()
+        if self.calibrate is not None:
+            raise ValueError("calibrated probabilities have no linear form; set calibrate=None")
+        if len(model.parameters) != 1:
+            raise ValueError("columns of several families have no linear form together")
+        with np.errstate(invalid="ignore", divide="ignore"):
+            lift, coefficients, biases = model.parameters[0].as_linear()
+        if not (np.isfinite(coefficients).all() and np.isfinite(biases).all()):
+            raise ValueError(
+                "something has a probability of 0, which no finite coefficient of a linear form gives; "
+                'use estimate="mean" with a prior of more than 0'
+            )
+        return LinearForm(self.classes_, coefficients, biases + model.class_log_prior, lift)
+
+    # -- what was estimated ------------------------------------------------------------------------
+
+    @property
+    def posterior_(self) -> dict[str, Any]:
+        """The posterior of each parameter: scipy.stats distributions of arrays [class, column].
+
+        >>> from suffice import BernoulliNB
+        >>> model = BernoulliNB().fit([[1], [1], [0]], ["a", "a", "b"])
+        >>> lower, upper = model.posterior_["p"].interval(0.9)
+        >>> lower.round(2).tolist(), upper.round(2).tolist()
+        ([[0.37], [0.03]], [[0.98], [0.78]])
+        """
+        (family, columns, _), hyperparameters = self.recipe().hyperparameters(self._checked_tally())[0]
+        return family.marginals(columns, hyperparameters)
+
+    @property
+    def log_evidence_(self) -> float:
+        """The log probability of X given the classes and the prior, with all parameters integrated out.
+
+        Columns are taken one by one, whatever the structure.
+        """
+        return self.recipe().log_evidence(self._checked_tally())
+
+    @property
+    def prior_(self) -> Any:
+        """The prior in use: as set, or the pseudo-counts that ``"auto"`` chose."""
+        return self.recipe().block_priors(self._checked_tally())[0]
+
+    @property
+    def n_parameters_(self) -> int:
+        """The number of free parameters of p(x | class), of all classes.
+
+        >>> import numpy as np
+        >>> from suffice import BernoulliNB
+        >>> BernoulliNB().fit(np.eye(10, 784), range(10)).n_parameters_
+        7840
+        """
+        return sum(parameters.n_parameters for parameters in self.estimate_model().parameters)
+
+    def fitted_calibration(self) -> Calibration | None:
+        """Return the calibration that `fit` learned; None without ``calibrate``.
+
+        Returns
+        -------
+        calibration : Calibration or None
+        """
+        if self.calibrate is None:
+            return None
+        found = self.__dict__.get("calibration_")
+        if found is None or found.method != self.calibrate or found.classes != self.classes_.tolist():
+            raise ValueError(
+                f"calibrate={self.calibrate!r} is learned by fit, and this model was fitted without it, or has learned "
+                "or forgotten classes since; fit again, or set calibrate=None"
+            )
+        return found  # type: ignore[no-any-return]
+
+    def _checked_tally(self) -> Any:
+        tally = self._fitted_tally()
+        self._check(self.recipe(), tally)
+        return tally
+
+    def _is_additive(self) -> bool:
+        return self.calibrate is None
+
+    def _apply_calibration(self, log_posterior: Array) -> Array:
+        found = self.fitted_calibration()
+        return log_posterior if found is None else np.asarray(found(log_posterior))
+
+    def _calibrate(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
+        if self.calibrate is None:
+            return {}
+        plain = clone(self).set_params(calibrate=None)
+        learner = plain.additive_recipe() or plain.refit
+        return {"calibration_": fit_calibration(self.calibrate, learner, X, y, sample_weight)}
+
+    def refit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Return a new classifier with the same settings, fitted on these rows; this one is not changed.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The label of each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weight of each row.
+
+        Returns
+        -------
+        classifier : object
+        """
+        return clone(self).fit(X, y, sample_weight)

@@ -1,0 +1,227 @@
+"""Readers: how the X that a user passes becomes blocks of columns that are counted and scored."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _check_feature_names, _check_n_features
+
+from suffice.blocks import Block, Dense, Sparse
+from suffice.data.cuts import CUTTERS
+from suffice.data.frames import FrameSheet
+from suffice.data.plan import NUMERIC, planned
+from suffice.data.read_columns import matched, read
+from suffice.data.sheets import Sheet, SparseSheet
+from suffice.data.table import Target, as_block, as_sheet
+from suffice.schema import Array, Columns, Cuts, Features, Schema
+from suffice.settings import comparable
+
+# X with its form checked, before its cells are read: one block of numbers, or a sheet of columns of any kind.
+Opened = Block | Sheet
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is counted: columns by family with their levels and cuts, and the columns of the table they come from."""
+
+    blocks: tuple[Columns, ...]
+    features: Features | None = None
+
+
+@dataclass(frozen=True)
+class Reader(ABC):
+    """How rows become blocks. ``owner`` is the classifier's name, which error messages mention."""
+
+    owner: str
+
+    @abstractmethod
+    def open(self, X: Any, schema: Schema | None = None, *, check_names: bool = True) -> Any:
+        """Return X with its form checked, and its columns matched with those of a schema."""
+
+    @abstractmethod
+    def plan(self, opened: Any, target: Target, schema: Schema | None = None, *, is_complete: bool = True) -> Plan:
+        """Return what to count; ``is_complete`` is False if more rows may follow."""
+
+    @abstractmethod
+    def read(self, opened: Any, blocks: tuple[Columns, ...], *, grow: bool) -> tuple[tuple[Columns, ...], Any]:
+        """Return the columns, with new levels if they may grow, and their cells, block by block."""
+
+    @abstractmethod
+    def list_cells(self, opened: Any, schema: Schema) -> tuple[list[Any], list[list[Any]]]:
+        """Return the names of the columns, and the value that each row has in each of them."""
+
+    @property
+    @abstractmethod
+    def plans_from_rows(self) -> bool:
+        """Whether the plan is made by looking at the rows."""
+
+    @property
+    def plan_depends_on_rows(self) -> bool:
+        """Whether the plan may be another one if a single row is left out."""
+        return self.plans_from_rows
+
+    @abstractmethod
+    def covers(self, other: Reader) -> bool:
+        """Return whether rows read by this reader are also read as another one would."""
+
+
+@dataclass(frozen=True)
+class NumberReader(Reader):
+    """Reads X as one block of numbers of one family, as scikit-learn's naive Bayes classes do."""
+
+    family: str
+    accepts_sparse: bool = True
+    threshold: float | None = None
+    pairs: bool = False
+
+    def open(self, X: Any, schema: Schema | None = None, *, check_names: bool = True) -> Block:
+        block = as_block(X, owner=self.owner, sparse=self.accepts_sparse)
+        if schema is not None:
+            columns = schema.blocks[0]
+            if not (type(X) is np.ndarray and block.shape[1] == columns.count and columns.names is None):
+                check_features(X, schema, self.owner, check_names)
+        return block
+
+    def plan(self, opened: Block, target: Target, schema: Schema | None = None, *, is_complete: bool = True) -> Plan:
+        # the levels that are known already keep their places
+        sizes = None if schema is None else schema.blocks[0].sizes
+        names, count = opened.names, opened.shape[1]
+        return Plan((Columns(self.family, count, names, self.threshold, sizes=sizes, pairs=self.pairs),))
+
+    def read(self, opened: Block, blocks: tuple[Columns, ...], *, grow: bool) -> tuple[tuple[Columns, ...], Any]:
+        return blocks, (opened,)
+
+    def list_cells(self, opened: Block, schema: Schema) -> tuple[list[Any], list[list[Any]]]:
+        names = schema.feature_names or range(opened.shape[1])
+        if isinstance(opened, Sparse):
+            cells = opened.matrix.toarray().astype(np.float64)
+        else:
+            assert isinstance(opened, Dense)
+            cells = np.concatenate([piece for _, piece in opened.pieces(0, opened.shape[0])]).astype(np.float64)
+        return list(names), cells.tolist()
+
+    @property
+    def plans_from_rows(self) -> bool:
+        return False
+
+    def covers(self, other: Reader) -> bool:
+        return (
+            isinstance(other, NumberReader) and replace(other, pairs=self.pairs) == self and other.pairs <= self.pairs
+        )
+
+
+@dataclass(frozen=True)
+class ColumnReader(Reader):
+    """Reads X column by column: numbers, categories, booleans, texts and missing cells side by side.
+
+    ``families`` and ``numeric`` are the settings of `BayesClassifier`.
+    """
+
+    families: Any
+    numeric: str
+
+    def open(self, X: Any, schema: Schema | None = None, *, check_names: bool = True) -> Sheet:
+        sheet = as_sheet(X, owner=self.owner)
+        if schema is None:
+            return sheet
+        assert schema.features is not None
+        names = schema.features.names
+        if isinstance(sheet, FrameSheet) and (set(sheet.names) & set(names) or type(sheet.names[0]) is type(names[0])):
+            learned = {name for block in schema.blocks for name in block.names or ()}
+            matched(sheet.names, names, [name for name in names if name in learned])
+            return sheet
+        check_features(X, schema, self.owner, check_names)
+        if isinstance(sheet, SparseSheet) and any(_stores_no_zeros(block) for block in schema.blocks):
+            raise ValueError(
+                "X is sparse, and the model was fitted on dense numbers: convert it to a dense array (X.toarray())"
+            )
+        return replace(sheet, names=names)
+
+    def plan(self, opened: Sheet, target: Target, schema: Schema | None = None, *, is_complete: bool = True) -> Plan:
+        if schema is not None:
+            return Plan(schema.blocks, schema.features)
+        return Plan(*planned(opened, target, self.families, self.numeric, is_complete))
+
+    def read(self, opened: Sheet, blocks: tuple[Columns, ...], *, grow: bool) -> tuple[tuple[Columns, ...], Any]:
+        return read(opened, blocks, grow)
+
+    def list_cells(self, opened: Sheet, schema: Schema) -> tuple[list[Any], list[list[Any]]]:
+        assert schema.features is not None
+        names = list(schema.features.names)
+        missing = [None] * opened.shape[0]
+        columns = [opened.values(name) if name in opened.places else missing for name in names]
+        return names, [list(line) for line in zip(*columns, strict=True)]
+
+    @property
+    def plans_from_rows(self) -> bool:
+        return True
+
+    @property
+    def plan_depends_on_rows(self) -> bool:
+        # with "auto", a column's family depends on its values; cut points depend on all rows
+        return not isinstance(self.families, str) or self.families in NUMERIC[1:]
+
+    @property
+    def samples_spread_rows(self) -> bool:
+        """Whether cut points are chosen from the rows, so that a sample must come from the whole table."""
+        families = self.families.values() if isinstance(self.families, dict) else [self.families]
+        names = {family for family in families if isinstance(family, str)}
+        if "auto" in names or isinstance(self.families, dict):
+            names = names - {"auto"} | {self.numeric}
+        return bool(names & {*CUTTERS, "auto"})
+
+    def covers(self, other: Reader) -> bool:
+        return (
+            isinstance(other, ColumnReader)
+            and self.owner == other.owner
+            and self.numeric == other.numeric
+            and comparable(self.families) == comparable(other.families)
+        )
+
+
+def check_features(X: Any, schema: Schema, owner: str, check_names: bool = True) -> None:
+    """Raise scikit-learn's error if X does not have the columns that were learned."""
+    learned: Any = type(owner, (), {})()  # scikit-learn's messages take the name of the estimator's class
+    learned.n_features_in_ = schema.feature_count
+    if schema.feature_names is not None:
+        learned.feature_names_in_ = np.array(schema.feature_names, dtype=object)
+    if check_names:
+        _check_feature_names(learned, X, reset=False)
+    _check_n_features(learned, X, reset=False)
+
+
+def mark_pairs(
+    columns: tuple[Columns, ...], cells: tuple[Block, ...], target: Target, structure: Any
+) -> tuple[Columns, ...]:
+    """Return the columns with those blocks marked of which the structure needs pairs counted."""
+    marked, classes = [], len(target.classes)
+    for block, its_cells in zip(columns, cells, strict=True):
+        pairs = structure.pairs(block, classes, _complete_share(its_cells, target))
+        marked.append(replace(block, pairs=pairs))
+        size = classes * marked[-1].size * 8 / 2**30
+        if pairs and size > 1:
+            warnings.warn(
+                f"the pair counts of {block.count} columns in {classes} classes take {size:.1f} GiB; "
+                'structure="naive" needs none',
+                UserWarning,
+                stacklevel=2,
+            )
+    return tuple(marked)
+
+
+def _complete_share(block: Block, target: Target) -> float:
+    """Return the share of rows, by weight, that have no missing cell."""
+    complete: Array | None = block.complete()
+    if complete is None:
+        return 1.0
+    weights = np.ones(block.shape[0]) if target.weights is None else target.weights
+    return float(complete @ weights / max(weights.sum(), 1e-300))
+
+
+def _stores_no_zeros(block: Columns) -> bool:
+    """Return whether a block is of numbers whose zeros a sparse matrix would not store."""
+    return block.family == "gaussian" or any(isinstance(its, Cuts) for its in block.codings or ())

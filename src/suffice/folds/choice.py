@@ -1,0 +1,34 @@
+"""The choice of a structure and a prior by their predictions of held-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from suffice.data import SparseSheet, encode, weights_of
+from suffice.folds.fold_scores import LabelledRows, score_folds
+from suffice.folds.splits import shuffled_folds
+from suffice.recipe import Recipe
+from suffice.structures.averaged import MOST_COLUMNS
+
+# The pseudo-counts among which ``prior="auto"`` chooses.
+PRIORS = (0.05, 0.5, 5.0)
+
+
+def structures_for(table: Any) -> tuple[str, ...]:
+    """Return the names of the structures that are tried for a table, given its number of columns."""
+    has_room = not isinstance(table, SparseSheet) and table.shape[1] <= MOST_COLUMNS
+    return ("naive", "tree", "averaged") if has_room else ("naive",)
+
+
+def choose_recipe(recipes: Sequence[Recipe], X: Any, y: Any, sample_weight: Any) -> int | None:
+    """Return the index of the recipe with the least log-loss on held-out rows; None if a class has only one row."""
+    classes, codes = encode(y, owner=recipes[0].owner)
+    splits = shuffled_folds(codes)
+    if splits is None:
+        return None
+    weights = weights_of(sample_weight, len(codes))
+    scores = score_folds(recipes, LabelledRows(X, y, classes, codes, weights), splits)
+    return int(np.argmin([its.mean(its.assessment.log_loss, weights) for its in scores]))

@@ -1,0 +1,131 @@
+"""Scores of many learners on the same folds; recipes that count the same share one pass over the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from suffice.folds.assessment import Assessment, all_assessed, assessed
+from suffice.folds.fold_tallies import fold_tallies
+from suffice.folds.held_out import FitFunction, open_rows, predict_by_refitting
+from suffice.folds.splits import Split
+from suffice.recipe import Recipe
+from suffice.schema import Array
+
+
+@dataclass(frozen=True)
+class FoldScores:
+    """The assessment of each predicted row, fold after fold, and the time that learning and predicting took."""
+
+    rows: Array
+    fold: Array
+    assessment: Assessment
+    fit_time: float
+    predict_time: float
+
+    def mean(self, values: Array, weights: Array | None) -> float:
+        """Return the mean of a measure over all rows."""
+        return float(np.average(values, weights=None if weights is None else weights[self.rows]))
+
+    def by_fold(self, values: Array, weights: Array | None) -> Array:
+        """Return the mean of a measure in each fold."""
+        mine = np.ones(len(self.rows)) if weights is None else weights[self.rows]
+        return np.bincount(self.fold, values * mine) / np.maximum(np.bincount(self.fold, mine), 1e-300)
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """Rows, their labels (as given and as codes of the classes), and their weights."""
+
+    X: Any
+    y: Any
+    classes: Array
+    codes: Array
+    weights: Array | None
+
+
+def score_folds(
+    learners: Sequence[Recipe | FitFunction],
+    data: LabelledRows,
+    splits: Sequence[Split],
+    tick: Callable[[int], None] = lambda folds: None,
+) -> list[FoldScores]:
+    """Return the scores of each learner on the same splits.
+
+    Recipes are learned by sums, and those that count the same share a pass; fit functions are called for each split.
+    ``tick`` is called with the number of folds that were just finished.
+    """
+    found: dict[int, FoldScores] = {}
+    recipes = {place: its for place, its in enumerate(learners) if isinstance(its, Recipe)}
+    for places in _group(recipes):
+        some = [recipes[place] for place in places]
+        found |= zip(places, _score_by_sums(some, data, splits, tick), strict=True)
+    for place, learner in enumerate(learners):
+        if not isinstance(learner, Recipe):
+            found[place] = _score_by_refitting(learner, data, splits, tick)
+    return [found[place] for place in range(len(learners))]
+
+
+def _group(recipes: dict[int, Recipe]) -> list[list[int]]:
+    """Return groups of recipes, the first of which counts all that the others need."""
+    left, groups = list(recipes), []
+    while left:
+        covered = {leader: [place for place in left if recipes[leader].covers(recipes[place])] for leader in left}
+        leader = max(left, key=lambda place: len(covered[place]))
+        group = [leader, *(place for place in covered[leader] if place != leader)]
+        groups.append(group)
+        left = [place for place in left if place not in group]
+    return groups
+
+
+def _score_by_sums(
+    recipes: Sequence[Recipe], data: LabelledRows, splits: Sequence[Split], tick: Callable[[int], None]
+) -> list[FoldScores]:
+    """Return the scores of recipes of which the first counts all that the others need."""
+    assessments: list[list[Assessment]] = [[] for _ in recipes]
+    fit_time, predict_time = np.zeros(len(recipes)), 0.0
+    started = perf_counter()
+    opened, target = open_rows(recipes[0], data.X, data.y, data.weights)
+    for fold in fold_tallies(recipes[0], opened, target, splits):
+        fit_time += perf_counter() - started
+        models = []
+        for place, recipe in enumerate(recipes):
+            started = perf_counter()
+            models.append(recipe.model(fold.tally))
+            fit_time[place] += perf_counter() - started
+        started = perf_counter()
+        known = np.searchsorted(data.classes, fold.tally.schema.classes)
+        code_in_fold = np.full(len(data.classes), -1)  # −1: the class is not in the fold's training rows
+        code_in_fold[known] = np.arange(len(known))
+        truth = code_in_fold[data.codes[fold.split.test]]
+        for mine, its in zip(assessments, all_assessed(models, fold.blocks, truth), strict=True):
+            mine.append(its)
+        predict_time += perf_counter() - started
+        tick(len(recipes))
+        started = perf_counter()
+    share = predict_time / len(recipes)
+    return [_fold_scores(its, splits, float(time), share) for its, time in zip(assessments, fit_time, strict=True)]
+
+
+def _score_by_refitting(
+    learner: FitFunction, data: LabelledRows, splits: Sequence[Split], tick: Callable[[int], None]
+) -> FoldScores:
+    assessments, times = [], np.zeros(2)
+    for prediction in predict_by_refitting(learner, data.X, data.y, splits, data.weights, data.classes):
+        assessments.append(assessed(prediction.log_proba, data.codes[prediction.split.test]))
+        times += (prediction.fit_time, prediction.predict_time)
+        tick(1)
+    return _fold_scores(assessments, splits, float(times[0]), float(times[1]))
+
+
+def _fold_scores(
+    parts: Sequence[Assessment], splits: Sequence[Split], fit_time: float, predict_time: float
+) -> FoldScores:
+    tests = [split.test for split in splits]
+    fold = np.repeat(np.arange(len(tests)), [len(test) for test in tests])
+    joined = Assessment(*(np.concatenate([getattr(part, its.name) for part in parts]) for its in fields(Assessment)))
+    return FoldScores(np.concatenate(tests), fold, joined, fit_time, predict_time)

@@ -1,0 +1,247 @@
+"""Recipe: what a user asked for, checked once and frozen.
+
+A recipe plans what to count, counts it, and estimates a model from the counts. Its methods are pure functions: rows
+in, a tally out; a tally in, a model out. Folds, comparisons, engines, reports and classifiers all work with recipes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from suffice import decision
+from suffice.blocks import Block
+from suffice.data import Table, Target
+from suffice.data.engines import memory
+from suffice.data.reader import ColumnReader, Opened, Plan, Reader, mark_pairs
+from suffice.estimation import chosen, log_evidence, posterior
+from suffice.families import FAMILIES, Family
+from suffice.families.multivariate_gaussian import SingularError
+from suffice.model import Model
+from suffice.priors import by_name
+from suffice.schema import Array, Columns, Schema
+from suffice.statistics import Tally
+from suffice.structures import STRUCTURES, Naive, Structure, Subject
+from suffice.structures.combinations import drop_combination_cells, drop_combinations, warn_unseen_combinations
+
+Rule = Literal["mle", "map", "mean", "predictive"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a model is learned and estimated.
+
+    log p(x, class) = log P(class) + Σ over blocks of log p(block | class), where the reader makes the blocks, the
+    structure says which columns depend on each other, and the rule reads the parameters off the prior and the tally.
+
+    Parameters
+    ----------
+    reader : Reader
+        How rows become blocks of columns.
+    rule : {"mle", "map", "mean", "predictive"}
+        How parameters are estimated.
+    prior : number, Prior, array, dict or "auto"
+        The prior of the parameters; "mle" does not use it.
+    class_prior : str, array, dict, number or Prior
+        The probabilities of the classes.
+    structure : Structure
+        Which column depends on which.
+    family_for : callable, default=None
+        Returns the family of a block of columns; by default the registered family of its name.
+    least_levels : int or array, default=None
+        The least number of levels of each column (CategoricalNB).
+    class_prior_is_scored : bool, default=True
+        False for scores that do not include log P(class) where there are several classes (ComplementNB).
+    explain_singular : callable, default=None
+        Returns the error message for a class whose covariance is singular.
+    """
+
+    reader: Reader
+    rule: Rule
+    prior: Any
+    class_prior: Any
+    structure: Structure = STRUCTURES["naive"]
+    family_for: Callable[[Columns], Family] | None = None
+    least_levels: Any = None
+    class_prior_is_scored: bool = True
+    explain_singular: Callable[[Tally, int], str] | None = None
+
+    @property
+    def owner(self) -> str:
+        """The name of the classifier, for error messages."""
+        return self.reader.owner
+
+    # -- rows to sums ------------------------------------------------------------------------------
+
+    def open(self, X: Any, schema: Schema | None = None, *, check_names: bool = True) -> Any:
+        """Return X with its form checked; its cells are not read yet."""
+        return self.reader.open(X, schema, check_names=check_names)
+
+    def plan(self, opened: Opened, target: Target, schema: Schema | None = None, *, is_complete: bool = True) -> Plan:
+        """Return what to count of these rows; ``is_complete`` is False if more rows may follow."""
+        plan = self.reader.plan(opened, target, schema, is_complete=is_complete)
+        return plan if schema is not None else replace(plan, blocks=tuple(map(self.structure.extended, plan.blocks)))
+
+    def read(
+        self, opened: Opened, plan: Plan, target: Target, *, marks_pairs: bool
+    ) -> tuple[tuple[Columns, ...], tuple[Block, ...]]:
+        """Return the columns of a plan, with the levels of these rows, and the cells."""
+        columns, cells = self.reader.read(opened, plan.blocks, grow=True)
+        if marks_pairs and isinstance(self.reader, ColumnReader):
+            columns = mark_pairs(columns, cells, target, self.structure)
+        return columns, cells
+
+    def tally(self, opened: Opened, target: Target, known: Tally | None = None, *, is_complete: bool = True) -> Tally:
+        """Return the tally of rows, under a new plan or under that of a known tally."""
+        plan = self.plan(opened, target, None if known is None else known.schema, is_complete=is_complete)
+        columns, cells = self.read(opened, plan, target, marks_pairs=known is None)
+        tally = memory.tally(Table(cells, target), columns, plan.features, trimmed=False)
+        is_laid_out = known is not None and tally.schema.blocks == known.schema.blocks
+        return tally if is_laid_out else tally.trimmed()
+
+    def read_for_scoring(self, opened: Opened, schema: Schema) -> tuple[Block, ...]:
+        """Return the blocks of rows that a model of this schema scores."""
+        return self.select_cells(*self.reader.read(opened, schema.blocks, grow=False))
+
+    def select_cells(self, columns: tuple[Columns, ...], cells: tuple[Block, ...]) -> tuple[Block, ...]:
+        """Return the cells that the structure scores, of cells that were read."""
+        if not self.structure.uses_combinations:
+            return tuple(map(drop_combination_cells, columns, cells))
+        warn_unseen_combinations(columns, cells)
+        return cells
+
+    # -- sums to a model ---------------------------------------------------------------------------
+
+    def model(self, tally: Tally) -> Model:
+        """Return the model that is estimated from a tally."""
+        return self._assemble(tally, lambda subject, prior: self.structure.parameters(self.rule, subject, prior))
+
+    def draw_model(self, tally: Tally, rng: np.random.Generator) -> Model:
+        """Return a model whose parameters are drawn from their posterior."""
+        draw = decision.drawn_class_prior(self.class_prior, tally.schema.classes, tally.class_count, rng)
+        return self._assemble(tally, lambda subject, prior: self.structure.drawn(subject, prior, rng), draw)
+
+    def _assemble(
+        self, tally: Tally, estimate: Callable[[Subject, Any], Any], class_prior: Array | None = None
+    ) -> Model:
+        subjects = self.subjects(tally)
+        uses_prior = self.rule != "mle" or class_prior is not None
+        priors = self.block_priors(tally) if uses_prior else [None] * len(subjects)
+        try:
+            parameters = tuple(estimate(*pair) for pair in zip(subjects, priors, strict=True))
+        except SingularError as error:
+            raise ValueError((self.explain_singular or _explain_singular)(tally, error.place)) from None
+        log_prior = self.class_log_prior(tally) if class_prior is None else self.scored_prior(decision.log(class_prior))
+        return Model(tuple(subject[1] for subject in subjects), log_prior, parameters)
+
+    def class_log_prior(self, tally: Tally) -> Array:
+        """Return the log prior of the classes that enters the scores."""
+        probabilities = decision.class_prior(self.class_prior, tally.schema.classes, tally.class_count)
+        return self.scored_prior(decision.log(probabilities))
+
+    def scored_prior(self, class_log_prior: Array) -> Array:
+        """Return the part of a log prior that enters the scores."""
+        if self.class_prior_is_scored or class_log_prior.shape[-1] == 1:
+            return class_log_prior
+        return np.zeros(class_log_prior.shape)
+
+    def lay_out(self, tally: Tally) -> Tally:
+        """Return the tally in the layout that estimates need: with empty levels, without unused combinations."""
+        if self.least_levels is not None:
+            columns = tally.schema.blocks[0]
+            assert columns.sizes is not None
+            sizes = np.maximum(columns.sizes, self.least_levels).astype(np.intp)
+            tally = tally.on(Schema(tally.schema.classes, (replace(columns, sizes=sizes),)))
+        return tally if self.structure.uses_combinations else drop_combinations(tally)
+
+    def subjects(self, tally: Tally) -> list[Subject]:
+        """Return for each block its family, its columns and its statistic."""
+        tally = self.lay_out(tally)
+        blocks = zip(tally.schema.blocks, tally.statistics, strict=True)
+        return [(self.family(columns), columns, statistic) for columns, statistic in blocks]
+
+    def family(self, columns: Columns) -> Family:
+        """Return the family of a block of columns."""
+        return FAMILIES[columns.family] if self.family_for is None else self.family_for(columns)
+
+    def prior_of(self, columns: Columns) -> Any:
+        """Return the prior of a block of columns, as it was set."""
+        is_by_name = isinstance(self.prior, Mapping) and isinstance(self.reader, ColumnReader)
+        return by_name(self.prior, columns) if is_by_name else self.prior
+
+    def block_priors(self, tally: Tally) -> list[Any]:
+        """Return the prior of each block: as set, or the pseudo-counts of most evidence where that is asked for."""
+        return [chosen(self.prior_of(subject[1]), *subject) for subject in self.subjects(tally)]
+
+    def hyperparameters(self, tally: Tally) -> list[tuple[Subject, Any]]:
+        """Return for each block its subject, and the hyperparameters of its posterior."""
+        pairs = zip(self.subjects(tally), self.block_priors(tally), strict=True)
+        return [(subject, posterior(*subject, prior)) for subject, prior in pairs]
+
+    def log_evidence(self, tally: Tally) -> float:
+        """Return log p(X | classes, prior) with all parameters integrated out, columns taken one by one."""
+        pairs = zip(self.subjects(tally), self.block_priors(tally), strict=True)
+        return float(sum(log_evidence(*subject, prior).sum() for subject, prior in pairs))
+
+    def check(self, tally: Tally) -> None:
+        """Raise if the class prior or the prior of the parameters does not fit the classes and columns of a tally."""
+        decision.class_prior(self.class_prior, tally.schema.classes, tally.class_count)
+        if self.rule != "mle" and not isinstance(self.prior, str):
+            for subject in self.subjects(tally):
+                self.structure.check(subject, self.prior_of(subject[1]))
+
+    # -- what can be shared ------------------------------------------------------------------------
+
+    @property
+    def has_closed_leave_one_out(self) -> bool:
+        """Whether the sums without one row, and the model of them, have a closed form for every row."""
+        return (
+            isinstance(self.structure, Naive)
+            and not isinstance(self.prior, str)
+            and not self.reader.plan_depends_on_rows
+        )
+
+    def covers(self, other: Recipe) -> bool:
+        """Return whether what this recipe counts is all that another one needs."""
+        counts = not isinstance(self.reader, ColumnReader) or self.structure.counts_for(other.structure)
+        return self.reader.covers(other.reader) and counts
+
+
+def _explain_singular(tally: Tally, place: int) -> str:
+    label = tally.schema.classes.tolist()[place]
+    return (
+        f"the covariance of class {label!r} is singular: columns are constant or linearly dependent, or there are too "
+        'few rows; use estimate="mean" with a prior, Full(shrinkage=0.1), or structure="naive"'
+    )
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a user's table as a model reads them."""
+
+    recipe: Recipe
+    opened: Any
+    schema: Schema
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks of cells that the model scores."""
+        return self.recipe.read_for_scoring(self.opened, self.schema)
+
+    @property
+    def names(self) -> list[Any]:
+        """The names of the columns; indices where they have no names."""
+        return self._cells[0]
+
+    @property
+    def values(self) -> list[list[Any]]:
+        """The values of the cells, row by row, as the user would write them."""
+        return self._cells[1]
+
+    @cached_property
+    def _cells(self) -> tuple[list[Any], list[list[Any]]]:
+        return self.recipe.reader.list_cells(self.opened, self.schema)

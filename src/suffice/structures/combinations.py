@@ -1,0 +1,64 @@
+"""Combinations of levels: the extra column that joint tables count, and that other structures leave out."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+
+from suffice.blocks import Block, Coded
+from suffice.schema import Columns, Combinations
+from suffice.statistics import Tally
+
+
+def has_combinations(columns: Columns) -> bool:
+    """Return whether the last column of a block counts combinations of the others."""
+    return columns.codings is not None and isinstance(columns.codings[-1], Combinations)
+
+
+def count_plain_columns(columns: Columns) -> int:
+    """Return the number of columns without the one of combinations."""
+    return columns.count - has_combinations(columns)
+
+
+def drop_combinations(tally: Tally) -> Tally:
+    """Return a tally without the counts of combinations."""
+    if not any(map(has_combinations, tally.schema.blocks)):
+        return tally
+    blocks, statistics = [], []
+    for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
+        if has_combinations(block):
+            count = block.count - 1
+            block = Columns.coded(block.family, (block.names or ())[:count], (block.codings or ())[:count], block.pairs)
+            statistic = statistic.kept(np.arange(len(tally.class_count)), np.arange(block.width))
+            statistic = replace(statistic, n=statistic.n[:, :count] if statistic.n.shape[1] > 1 else statistic.n)
+        blocks.append(block)
+        statistics.append(statistic)
+    return Tally(replace(tally.schema, blocks=tuple(blocks)), tally.class_count, tuple(statistics))
+
+
+def drop_combination_cells(columns: Columns, block: Block) -> Block:
+    """Return a block of cells without the column of combinations."""
+    if not has_combinations(columns):
+        return block
+    assert isinstance(block, Coded)
+    count = columns.count - 1
+    return Coded(block.owner, (block.names or ())[:count], np.ascontiguousarray(block.array[:, :count]))
+
+
+def warn_unseen_combinations(columns: tuple[Columns, ...], cells: tuple[Block, ...]) -> None:
+    """Warn if rows hold combinations of levels that were never seen."""
+    unseen = 0
+    for its, block in zip(columns, cells, strict=True):
+        if has_combinations(its):
+            assert isinstance(block, Coded)
+            assert its.codings is not None
+            unseen += int((block.array[:, -1] >= its.codings[-1].size).sum())
+    if unseen:
+        warnings.warn(
+            f"{unseen} of {cells[0].shape[0]} rows have a combination of levels that was not in the training data; "
+            "their columns are treated as independent",
+            UserWarning,
+            stacklevel=4,
+        )
