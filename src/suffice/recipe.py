@@ -20,10 +20,10 @@ from suffice.data.engines import memory
 from suffice.data.reader import ColumnReader, Opened, Plan, Reader, mark_pairs
 from suffice.estimation import chosen, log_evidence, posterior
 from suffice.families import FAMILIES, Family
-from suffice.families.multivariate_gaussian import SingularError
 from suffice.model import Model
 from suffice.priors import by_name
 from suffice.schema import Array, Columns, Schema
+from suffice.score import SingularError
 from suffice.statistics import Tally
 from suffice.structures import STRUCTURES, Naive, Structure, Subject
 from suffice.structures.combinations import drop_combination_cells, drop_combinations, warn_unseen_combinations

@@ -18,13 +18,13 @@ from suffice.blocks import Dense
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data import Target
 from suffice.data.reader import NumberReader
-from suffice.families.multivariate_gaussian import SingularError
 from suffice.mixtures import Bernoullis, Gaussians, Kind, Mixture, MixtureParameters, mixture, rows_of
 from suffice.model import Model
 from suffice.parallel import spread
 from suffice.progress import Progress
 from suffice.recipe import Recipe, Rule
 from suffice.schema import Array, Columns
+from suffice.score import SingularError
 from suffice.settings import setting_text
 from suffice.statistics import Tally
 from suffice.structures.covariances import KINDS
@@ -194,7 +194,7 @@ class MixtureClassifier(TallyClassifier):
 
     def _kind(self) -> Kind:
         if self.family == "bernoulli":
-            return Bernoullis(self.estimate, self.prior)
+            return Bernoullis(self.estimate, self.prior, float(self.binarize))
         return Gaussians(self.estimate, self.prior, self.covariance, self.shrinkage)
 
     def _learn_beside(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
