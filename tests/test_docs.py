@@ -1,4 +1,4 @@
-"""What the documents show is what happens."""
+"""The documents: their examples run, and their lists and versions are complete."""
 
 from __future__ import annotations
 
@@ -41,3 +41,9 @@ def test_every_target_of_the_makefile_explains_itself() -> None:
 
 def test_the_changelog_knows_this_version() -> None:
     assert f"## {suffice.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_citation_has_this_version_and_licence() -> None:
+    citation = (ROOT / "CITATION.cff").read_text().splitlines()
+    assert f"version: {suffice.__version__}" in citation
+    assert "license: BSD-3-Clause" in citation

@@ -1,10 +1,11 @@
-"""The algebra of tallies."""
+"""Statistics and tallies: addition, subtraction, weights, equality, and the errors they raise."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 import suffice
 from conftest import Case, every_case, example, tables
-from suffice import Counts, Moments, Tally
+from suffice import Counts, Moments, PairCounts, Tally
 from suffice.schema import Columns, Schema
 from suffice.statistics import OverdrawnError
 
@@ -83,14 +84,14 @@ def test_weighing_is_repeated_addition(strategy: Any, data: st.DataObject) -> No
 @given(data=st.data())
 def test_arrays_go_out_and_in(strategy: Any, data: st.DataObject) -> None:
     a = data.draw(strategy)
-    assert type(a).from_arrays(a.arrays()) == a
+    assert type(a)(**a.arrays()) == a
 
 
 @pytest.mark.parametrize("weight", [-1, np.inf, np.nan])
 def test_a_weight_must_be_a_weight(weight: float) -> None:
-    with pytest.raises(ValueError, match="weighed by a finite number"):
+    with pytest.raises(ValueError, match="multiplied by a finite number that is not negative"):
         Counts.zero(*SHAPE) * weight
-    with pytest.raises(ValueError, match="weighed by a finite number"):
+    with pytest.raises(ValueError, match="multiplied by a finite number that is not negative"):
         suffice.GaussianNB().fit([[1.0], [2.0]], [0, 1]).tally_ * weight
 
 
@@ -101,6 +102,32 @@ def test_more_than_is_there_cannot_be_taken() -> None:
         Moments.of([[1.0], [2.0]]) - Moments.of([[1.0], [2.0], [3.0]])
     with pytest.raises(OverdrawnError):  # two rows are there, but no two rows as far apart as these
         Moments.of([[1.0], [2.0], [3.0]]) - Moments.of([[-100.0], [100.0]])
+
+
+def test_forgetting_a_pair_that_was_never_learned_names_both_columns_and_levels() -> None:
+    table = pd.DataFrame({"town": ["Rome"] * 5 + ["Oslo"] * 5, "sky": ["blue"] * 5 + ["grey"] * 5})
+    families = {"town": "categorical", "sky": "categorical"}
+    model = suffice.BayesClassifier(structure="tree", families=families).fit(table, ["a"] * 10)
+    wrong = (
+        r"in class 'a', level 'Oslo' of column 'town' together with level 'blue' of column 'sky', "
+        r"the rows hold 1 and the model 0"
+    )
+    with pytest.raises(ValueError, match=wrong):
+        model.forget(pd.DataFrame({"town": ["Oslo"], "sky": ["blue"]}), ["a"])
+    with pytest.raises(
+        ValueError, match="in class 'a', level 'Bonn' of column 'town', the rows hold 1 and the model 0"
+    ):
+        model.forget(pd.DataFrame({"town": ["Bonn"], "sky": ["blue"]}), ["a"])
+    with pytest.raises(OverdrawnError, match="class 0, cell 0 and cell 1 holds 0, and 1 was asked for"):
+        PairCounts([[2]], [[1, 1]], [[[1, 0], [0, 1]]]) - PairCounts([[1]], [[1, 1]], [[[1, 1], [1, 1]]])
+
+
+def test_forgetting_more_cells_than_a_column_has_names_the_level() -> None:
+    table = pd.DataFrame({"town": ["Rome", "Oslo", "Rome"], "sky": ["blue", None, None]})
+    families = {"town": "categorical", "sky": "categorical"}
+    model = suffice.BayesClassifier(structure="naive", families=families).fit(table, ["a"] * 3)
+    with pytest.raises(ValueError, match="level 'blue' of column 'sky', the rows hold 2 and the model 1"):
+        model.forget(pd.DataFrame({"town": ["Rome", "Oslo"], "sky": ["blue", "blue"]}), ["a", "a"])
 
 
 def test_tallies_are_frozen() -> None:
@@ -132,7 +159,11 @@ def test_tallies_of_parts_add_up(case: Case, data: st.DataObject) -> None:
 @every_case
 def test_tally_arrays_go_out_and_in(case: Case) -> None:
     tally = case.ours().fit(*example(case)).tally_
-    assert Tally.from_arrays(tally.schema, tally.arrays()) == tally
+    arrays = tally.arrays()
+    assert list(arrays) == ["class_count", *(f"0.{name}" for name in tally.statistics[0].arrays())]
+    (statistic,) = tally.statistics
+    again = type(statistic)(**{name: arrays[f"0.{name}"].copy() for name in statistic.arrays()})
+    assert Tally(tally.schema, arrays["class_count"].copy(), (again,)) == tally
     assert Tally.zero(tally.schema, [type(s) for s in tally.statistics]) + tally == tally
 
 

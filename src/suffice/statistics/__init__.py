@@ -1,4 +1,4 @@
-"""What the data say: sums by class that can be added, subtracted and weighed."""
+"""Sufficient statistics: sums over rows, by class, that can be added, subtracted and weighted."""
 
 from suffice.statistics.comoments import CoMoments
 from suffice.statistics.counts import Counts

@@ -1,4 +1,4 @@
-"""Co-moments: the mean of the columns, and how they vary together."""
+"""Co-moments: the mean of the columns in each class, and the scatter matrix about it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,47 @@ import numpy as np
 
 from suffice.schema import Array
 from suffice.statistics.moments import Moments, rounded
-from suffice.statistics.statistic import Statistic, weight_of
+from suffice.statistics.statistic import Statistic, check_weight
 
 
 @dataclass(frozen=True, eq=False)
 class CoMoments(Statistic):
     """Weight, mean and scatter by class: n = Σw, mean = Σw·x / n, scatter = Σw·(x − mean)(x − mean)ᵀ.
 
-    They merge as `Moments` do, with δδᵀ for δ². The scatter is [class, column, column], over the rows
-    that have all columns; the ``alone`` arrays are the moments of each column over all cells that it has.
+    They merge as `Moments` do, with δδᵀ in place of δ². The scatter is taken over the rows in which no cell is missing;
+    the ``alone`` arrays hold the moments of each column over all cells that are present.
 
+    Parameters
+    ----------
+    n : array of shape (classes, 1)
+        The total weight of the complete rows.
+    mean, tail : array of shape (classes, columns)
+        The mean of the complete rows, and its rounding error.
+    scatter : array of shape (classes, columns, columns)
+        The scatter matrix of the complete rows.
+    alone_n, alone_mean, alone_tail, alone_m2 : array of shape (classes, columns), optional
+        The moments of each column over all present cells. By default no cell is missing.
+
+    Attributes
+    ----------
+    spreads : Moments
+        The ``alone`` arrays as moments.
+
+    Methods
+    -------
+    of(rows, weights=None)
+        The co-moments of the rows of one class.
+    +, -, *
+        Merge, subtract and weight the co-moments. ``-`` raises `OverdrawnError` if the other's rows are not contained.
+    pooled()
+        The moments of each column in all classes together.
+    isclose(other, rtol=1e-9)
+        Compare up to rounding.
+    arrays()
+        The arrays by name.
+
+    Examples
+    --------
     >>> both = CoMoments.of([[0.0, 0.0], [2.0, 2.0]]) + CoMoments.of([[1.0, 4.0]])
     >>> both.mean.tolist(), both.scatter.tolist()
     ([[1.0, 2.0]], [[[2.0, 2.0], [2.0, 8.0]]])
@@ -33,7 +64,7 @@ class CoMoments(Statistic):
     alone_m2: Array = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        if self.alone_n is None:  # no cell is empty
+        if self.alone_n is None:  # no cell is missing
             own = (np.broadcast_to(self.n, np.shape(self.mean)), self.mean, self.tail)
             own = (*own, np.diagonal(np.asarray(self.scatter), axis1=1, axis2=2))
             for name, array in zip(("alone_n", "alone_mean", "alone_tail", "alone_m2"), own, strict=True):
@@ -42,12 +73,20 @@ class CoMoments(Statistic):
 
     @classmethod
     def zero(cls, classes: int, width: int) -> Self:
-        nothing = np.zeros((classes, width))
-        return cls(np.zeros((classes, 1)), nothing, nothing, np.zeros((classes, width, width)))
+        zeros = np.zeros((classes, width))
+        return cls(np.zeros((classes, 1)), zeros, zeros, np.zeros((classes, width, width)))
 
     @classmethod
     def of(cls, rows: Array | list[list[float]], weights: Array | None = None) -> Self:
-        """Return the co-moments of one class's rows."""
+        """Return the co-moments of the rows of one class.
+
+        Parameters
+        ----------
+        rows : array of shape (rows, columns)
+            The numbers, one row per observation.
+        weights : array of shape (rows,), optional
+            The weight of each row, 1 by default.
+        """
         rows = np.asarray(rows, np.float64)
         weights = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
         shift, n = rows[:1], weights.sum()
@@ -59,13 +98,13 @@ class CoMoments(Statistic):
         return cls(np.array([[n]]), mean, tail, scatter[None])
 
     def beside(self, spreads: Moments) -> Self:
-        """Return the same co-moments with the moments of all cells beside them, where some are empty."""
+        """Return the same co-moments, with other moments of the single columns."""
         n = np.broadcast_to(spreads.n, spreads.m2.shape)
         return type(self)(self.n, self.mean, self.tail, self.scatter, n, spreads.mean, spreads.tail, spreads.m2)
 
     @property
     def spreads(self) -> Moments:
-        """The moments of each column by itself, over all its cells."""
+        """The moments of each column by itself, over all its present cells."""
         return Moments(self.alone_n, self.alone_mean, self.alone_tail, self.alone_m2)
 
     def pooled(self) -> Moments:
@@ -75,7 +114,7 @@ class CoMoments(Statistic):
     def __add__(self, other: Self) -> Self:
         n = self.n + other.n
         share = other.n / np.where(n > 0, n, 1.0)
-        delta = self._distance(other)
+        delta = self._mean_difference(other)
         mean, tail = rounded(self.mean, self.tail + delta * share)
         empty = self.n == 0
         mean, tail = np.where(empty, other.mean, mean), np.where(empty, other.tail, tail)
@@ -83,31 +122,31 @@ class CoMoments(Statistic):
         return type(self)(n, mean, tail, scatter).beside(self.spreads + other.spreads)
 
     def __sub__(self, other: Self) -> Self:
-        spreads = self.spreads - other.spreads  # raises if more is asked for than is there
-        rows = self._rows - other._rows
+        spreads = self.spreads - other.spreads  # raises if the other's rows are not contained
+        rows = self._complete_rows - other._complete_rows
         left = np.where(rows.n > 0, rows.n, 1.0)
-        given = _outer(self._distance(other)) * (self.n / left * other.n)[..., None]
-        scatter = np.where((rows.n > 0)[..., None], self.scatter - other.scatter - given, 0.0)
+        removed = _outer(self._mean_difference(other)) * (self.n / left * other.n)[..., None]
+        scatter = np.where((rows.n > 0)[..., None], self.scatter - other.scatter - removed, 0.0)
         diagonal = np.arange(self.mean.shape[1])
         scatter[:, diagonal, diagonal] = rows.m2
-        # what is left of two columns can be no more than what is left of each
+        # Cauchy-Schwarz: rounding must not leave a correlation above 1
         limit = np.sqrt(rows.m2[:, :, None] * rows.m2[:, None, :])
         scatter = np.clip(scatter, -limit, limit)
         return type(self)(rows.n, rows.mean, rows.tail, scatter).beside(spreads)
 
     def __mul__(self, weight: float) -> Self:
-        weight = weight_of(weight)
+        weight = check_weight(weight)
         if weight == 0:
             return type(self).zero(*self.mean.shape)
         scaled = type(self)(self.n * weight, self.mean, self.tail, self.scatter * weight)
         return scaled.beside(self.spreads * weight)
 
     @property
-    def _rows(self) -> Moments:
-        """The moments of each column over the rows that have all columns."""
+    def _complete_rows(self) -> Moments:
+        """The moments of each column over the rows in which no cell is missing."""
         return Moments(self.n, self.mean, self.tail, np.diagonal(self.scatter, axis1=1, axis2=2))
 
-    def _distance(self, other: Self) -> Array:
+    def _mean_difference(self, other: Self) -> Array:
         delta = (other.mean - self.mean) + (other.tail - self.tail)
         return np.where((self.n > 0) & (other.n > 0), delta, 0.0)
 

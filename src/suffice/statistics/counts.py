@@ -1,4 +1,4 @@
-"""Counts: how often each thing was seen in each class."""
+"""Counts: how often each value occurs in each class."""
 
 from __future__ import annotations
 
@@ -8,15 +8,34 @@ from typing import Self
 import numpy as np
 
 from suffice.schema import Array
-from suffice.statistics.statistic import Statistic, difference, weight_of
+from suffice.statistics.statistic import Statistic, check_weight, subtract_sums
 
 
 @dataclass(frozen=True, eq=False)
 class Counts(Statistic):
-    """The weight of rows and the sum of each cell, by class: n = Σw and total = Σw·x.
+    """Weighted counts by class: n = Σw and total = Σw·x.
 
-    Whole numbers are exact up to 2⁵³, so what is taken away is taken away to the bit.
+    Bernoulli, categorical, multinomial and Poisson columns are counted this way. Whole numbers are exact up to 2⁵³, so
+    ``(a + b) - b == a`` holds exactly.
 
+    Parameters
+    ----------
+    n : array of shape (classes, 1) or (classes, columns)
+        The total weight of the rows; by column if some cells are missing.
+    total : array of shape (classes, cells)
+        The weighted sum of each cell. A cell is a column, or a level of a column.
+
+    Methods
+    -------
+    +, -, *
+        Merge, subtract and weight the counts. ``-`` raises `OverdrawnError` if the other's rows are not contained.
+    isclose(other, rtol=1e-9)
+        Compare up to rounding.
+    arrays()
+        The arrays by name.
+
+    Examples
+    --------
     >>> heads = Counts(n=[[3]], total=[[2]])
     >>> (heads + heads).total
     array([[4.]])
@@ -34,8 +53,10 @@ class Counts(Statistic):
         return type(self)(self.n + other.n, self.total + other.total)
 
     def __sub__(self, other: Self) -> Self:
-        return type(self)(difference(self.n, other.n), difference(self.total, other.total))
+        # the cells first: an error then names the level, not only the column
+        total = subtract_sums(self.total, other.total)
+        return type(self)(subtract_sums(self.n, other.n), total)
 
     def __mul__(self, weight: float) -> Self:
-        weight = weight_of(weight)
+        weight = check_weight(weight)
         return type(self)(self.n * weight, self.total * weight)

@@ -1,4 +1,4 @@
-"""Moments: the mean of each column in each class, and the spread about it."""
+"""Moments: the mean of each column in each class, and the sum of squared deviations from it."""
 
 from __future__ import annotations
 
@@ -9,20 +9,47 @@ from typing import Self
 import numpy as np
 
 from suffice.schema import Array
-from suffice.statistics.statistic import ROUNDING, OverdrawnError, Statistic, difference, weight_of
+from suffice.statistics.statistic import ROUNDING, OverdrawnError, Statistic, check_weight, subtract_sums
 
-# Rounding leaves less than this of moments from which all rows are taken away again.
+# If all rows of a class are subtracted, the two sides may differ by this much, relatively, because of rounding.
 LAST = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Moments(Statistic):
-    """Weight, mean and spread by class: n = Σw, mean = Σw·x / n, m2 = Σw·(x − mean)².
+    """Weight, mean and sum of squared deviations by class: n = Σw, mean = Σw·x / n, m2 = Σw·(x − mean)².
 
-    Two of them merge by Chan's formula, with δ the difference of their means:
-    mean = mean₁ + δ·n₂/n and m2 = m2₁ + m2₂ + δ²·n₁·n₂/n. Near 1e9 a double keeps seven digits
-    behind the point, and δ needs more, so ``tail`` carries what rounding cut off the mean.
+    Two of them merge by Chan's formula. With δ the difference of the means,
 
+        mean = mean₁ + δ·n₂/n,    m2 = m2₁ + m2₂ + δ²·n₁·n₂/n.
+
+    Near 1e9 a double has only seven digits after the point, and δ needs more. ``tail`` therefore holds the part of the
+    mean that was lost in rounding.
+
+    Parameters
+    ----------
+    n : array of shape (classes, 1) or (classes, columns)
+        The total weight of the rows; by column if some cells are missing.
+    mean, tail : array of shape (classes, columns)
+        The mean, and the rounding error of the mean.
+    m2 : array of shape (classes, columns)
+        The sum of squared deviations from the mean.
+
+    Methods
+    -------
+    of(rows, weights=None)
+        The moments of the rows of one class.
+    +, -, *
+        Merge, subtract and weight the moments. ``-`` raises `OverdrawnError` if the other's rows are not contained.
+    pooled()
+        The moments of all classes together.
+    isclose(other, rtol=1e-9)
+        Compare up to rounding.
+    arrays()
+        The arrays by name.
+
+    Examples
+    --------
     >>> left, right = Moments.of([[1.0], [2.0]]), Moments.of([[6.0]])
     >>> both = left + right
     >>> both.mean, both.m2
@@ -37,12 +64,20 @@ class Moments(Statistic):
 
     @classmethod
     def zero(cls, classes: int, width: int) -> Self:
-        nothing = np.zeros((classes, width))
-        return cls(np.zeros((classes, 1)), nothing, nothing, nothing)
+        zeros = np.zeros((classes, width))
+        return cls(np.zeros((classes, 1)), zeros, zeros, zeros)
 
     @classmethod
     def of(cls, rows: Array | list[list[float]], weights: Array | None = None) -> Self:
-        """Return the moments of the columns of one class's rows."""
+        """Return the moments of the rows of one class.
+
+        Parameters
+        ----------
+        rows : array of shape (rows, columns)
+            The numbers, one row per observation.
+        weights : array of shape (rows,), optional
+            The weight of each row, 1 by default.
+        """
         rows = np.asarray(rows, np.float64)
         weights = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
         deviations, each = rows - rows[0], weights[:, None]
@@ -52,71 +87,70 @@ class Moments(Statistic):
     @classmethod
     def about(cls, n: Array, shift: Array, sums: Array, squares: Array) -> Self:
         """Return the moments from Σw(x − shift) and Σw(x − shift)²."""
-        held = np.where(n > 0, n, 1.0)
-        drift = sums / held
+        drift = sums / np.where(n > 0, n, 1.0)
         mean, tail = rounded(shift, drift)
         return cls(n, mean, tail, np.maximum(squares - sums * drift, 0.0))
 
     def __add__(self, other: Self) -> Self:
-        n, both = self.n + other.n, bool(self.n.all())
-        share = other.n / (n if both else np.where(n > 0, n, 1.0))
-        delta = self._distance(other)
+        n, has_rows = self.n + other.n, bool(self.n.all())
+        share = other.n / (n if has_rows else np.where(n > 0, n, 1.0))
+        delta = self._mean_difference(other)
         mean, tail = rounded(self.mean, self.tail + delta * share)
-        if not both:  # where one side is empty its mean is a placeholder: the other's stands
+        if not has_rows:  # the mean of no rows is a placeholder: the other's mean is the result
             mean, tail = _choose(self.n == 0, (other.mean, other.tail), (mean, tail))
         return type(self)(n, mean, tail, self.m2 + other.m2 + delta * delta * (self.n * share))
 
     def __sub__(self, other: Self) -> Self:
-        n = difference(self.n, other.n)
+        n = subtract_sums(self.n, other.n)
         left = np.where(n > 0, n, 1.0)
-        delta = self._distance(other)
+        delta = self._mean_difference(other)
         mean, tail = rounded(self.mean, self.tail - delta * (other.n / left))
         mean, tail = _choose(other.n == 0, (self.mean, self.tail), (mean, tail))
-        given = other.m2 + delta * delta * (self.n / left) * other.n
-        m2 = self.m2 - given
-        # of a class that is gone nothing is left; of the rest, no spread may be left in the red
-        rounding = 1e6 * ROUNDING * (self.m2 + given) + (1e4 * ROUNDING * np.abs(self.mean)) ** 2 * self.n
+        removed = other.m2 + delta * delta * (self.n / left) * other.n
+        m2 = self.m2 - removed
+        # where rows are left, m2 may be negative by rounding only
+        rounding = 1e6 * ROUNDING * (self.m2 + removed) + (1e4 * ROUNDING * np.abs(self.mean)) ** 2 * self.n
         if bool(np.any((m2 < -rounding) & (n > 0))):
             place = np.unravel_index(int(np.argmin(np.where(n > 0, m2 + rounding, 0.0))), m2.shape)
-            raise OverdrawnError((int(place[0]), int(place[1])), float(self.m2[place]), float(given[place]))
+            raise OverdrawnError((int(place[0]), int(place[1])), float(self.m2[place]), float(removed[place]))
         gone = np.broadcast_to(n == 0, m2.shape)
-        self._check_the_last(other, gone & (other.n > 0), delta)
+        self._check_last_rows(other, gone & (other.n > 0), delta)
         return type(self)(
             n, np.where(gone, 0.0, mean), np.where(gone, 0.0, tail), np.where(gone, 0.0, np.maximum(m2, 0.0))
         )
 
-    def _check_the_last(self, other: Self, gone: Array, delta: Array) -> None:
-        """Raise if the last rows that go are not those that were learned: nothing may be left of either moment."""
+    def _check_last_rows(self, other: Self, gone: Array, delta: Array) -> None:
+        """Raise `OverdrawnError` if all rows are subtracted, but mean or m2 differ from those of the known rows."""
         if not gone.any():
             return
         scale = np.sqrt(self.m2 / np.where(self.n > 0, self.n, 1.0)) + np.abs(self.mean)
-        rest = np.abs(self.m2 - other.m2) > LAST * (self.m2 + other.m2) + (LAST * scale) ** 2 * self.n
-        strange = gone & ((np.abs(delta) > LAST * scale) | rest)
-        if strange.any():
-            place = np.unravel_index(int(np.argmax(strange)), strange.shape)
+        m2_differs = np.abs(self.m2 - other.m2) > LAST * (self.m2 + other.m2) + (LAST * scale) ** 2 * self.n
+        differs = gone & ((np.abs(delta) > LAST * scale) | m2_differs)
+        if differs.any():
+            place = np.unravel_index(int(np.argmax(differs)), differs.shape)
             raise OverdrawnError((int(place[0]), int(place[1])), float(self.mean[place]), float(other.mean[place]))
 
     def __mul__(self, weight: float) -> Self:
-        weight = weight_of(weight)
+        weight = check_weight(weight)
         if weight == 0:
             return type(self).zero(*self.m2.shape)
         return type(self)(self.n * weight, self.mean, self.tail, self.m2 * weight)
 
     @property
     def spreads(self) -> Self:
-        """The moments of each column by itself: these."""
+        """The moments of each column by itself; for `Moments`, the object itself."""
         return self
 
     def pooled(self) -> Self:
-        """Return the moments of all classes together."""
-        return self._together
+        """Return the moments of all classes together, with a class axis of length 1."""
+        return self._pooled
 
     @cached_property
-    def _together(self) -> Self:
+    def _pooled(self) -> Self:
         n = self.n
-        first = np.argmax(n > 0, axis=-2)[..., None, :]  # of each column, the first class that has any of it
-        one = (*self.m2.shape[:-2], 1, self.m2.shape[-1])
-        shift = np.take_along_axis(self.mean, np.broadcast_to(first, one), axis=-2)
+        first = np.argmax(n > 0, axis=-2)[..., None, :]  # for each column, the first class that has rows
+        one_class = (*self.m2.shape[:-2], 1, self.m2.shape[-1])
+        shift = np.take_along_axis(self.mean, np.broadcast_to(first, one_class), axis=-2)
         drift = np.where(n > 0, (self.mean - shift) + self.tail, 0.0)
         return type(self).about(
             n.sum(axis=-2, keepdims=True),
@@ -126,19 +160,20 @@ class Moments(Statistic):
         )
 
     def with_pooled(self, pooled: Self) -> Self:
-        """Return the same moments, where those of all classes together are known already."""
-        self.__dict__["_together"] = pooled
-        return self
+        """Return the same moments, with pooled moments that the caller has already computed."""
+        copied = type(self)(self.n, self.mean, self.tail, self.m2)
+        copied.__dict__["_pooled"] = pooled
+        return copied
 
-    def _distance(self, other: Self) -> Array:
-        # the means are close beside their size, so their difference is exact and the tails count
+    def _mean_difference(self, other: Self) -> Array:
+        # the means are close to each other relative to their size, so their difference is exact and the tails matter
         delta = (other.mean - self.mean) + (other.tail - self.tail)
-        met = (self.n > 0) & (other.n > 0)
-        return delta if met.all() else np.where(met, delta, 0.0)
+        both = (self.n > 0) & (other.n > 0)
+        return delta if both.all() else np.where(both, delta, 0.0)
 
 
 def rounded(large: Array, small: Array) -> tuple[Array, Array]:
-    """Return large + small as a double and what rounding cut off it (Knuth's exact sum)."""
+    """Return large + small as a double, and the rounding error of that sum (Knuth's two-sum)."""
     total = large + small
     part = total - large
     return total, (large - (total - part)) + (small - part)

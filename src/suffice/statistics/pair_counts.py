@@ -1,4 +1,4 @@
-"""Pair counts: how often each two levels were seen together."""
+"""Pair counts: how often two levels of different columns occur in the same row."""
 
 from __future__ import annotations
 
@@ -9,15 +9,36 @@ import numpy as np
 
 from suffice.schema import Array
 from suffice.statistics.counts import Counts
-from suffice.statistics.statistic import difference, weight_of
+from suffice.statistics.statistic import check_weight, subtract_sums
 
 
 @dataclass(frozen=True, eq=False)
 class PairCounts(Counts):
-    """Counts of cells, and of pairs of cells: pairs[class, a, b] is the weight of rows that have both.
+    """Counts of cells and of pairs of cells: pairs[class, a, b] = Σw over rows with both a and b.
 
-    A pair of a cell with itself is the cell; two levels of one column are never seen together.
+    The structures that model dependence between discrete columns need them. pairs[class, a, a] is the count of cell a
+    itself, and pairs of two different levels of the same column are zero.
 
+    Parameters
+    ----------
+    n : array of shape (classes, 1) or (classes, columns)
+        The total weight of the rows; by column if some cells are missing.
+    total : array of shape (classes, cells)
+        The count of each level.
+    pairs : array of shape (classes, cells, cells)
+        The count of each pair of levels.
+
+    Methods
+    -------
+    +, -, *
+        Merge, subtract and weight the counts. ``-`` raises `OverdrawnError` if the other's rows are not contained.
+    isclose(other, rtol=1e-9)
+        Compare up to rounding.
+    arrays()
+        The arrays by name.
+
+    Examples
+    --------
     >>> coins = PairCounts(n=[[3]], total=[[2, 1]], pairs=[[[2, 1], [1, 1]]])
     >>> (coins + coins).pairs.tolist()
     [[[4.0, 2.0], [2.0, 2.0]]]
@@ -33,12 +54,11 @@ class PairCounts(Counts):
         return type(self)(self.n + other.n, self.total + other.total, self.pairs + other.pairs)
 
     def __sub__(self, other: Self) -> Self:
-        left = (difference(mine, theirs) for mine, theirs in self._matched(other))
-        return type(self)(*left)
+        # single levels first: a level that is overdrawn by itself says more than one of its pairs
+        total = subtract_sums(self.total, other.total)
+        pairs = subtract_sums(self.pairs, other.pairs)
+        return type(self)(subtract_sums(self.n, other.n), total, pairs)
 
     def __mul__(self, weight: float) -> Self:
-        weight = weight_of(weight)
+        weight = check_weight(weight)
         return type(self)(self.n * weight, self.total * weight, self.pairs * weight)
-
-    def _matched(self, other: Self) -> list[tuple[Array, Array]]:
-        return [(self.n, other.n), (self.total, other.total), (self.pairs, other.pairs)]

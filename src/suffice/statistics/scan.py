@@ -1,4 +1,4 @@
-"""One scan of a block's rows: which kernel reads it, with which accumulators, and what its alarm means."""
+"""Scan: counts the rows of a block with the kernel and the accumulators that suit its numbers."""
 
 from suffice.statistics.scan_levels import coded, levels, pairs
 from suffice.statistics.scan_moments import scatters, spreads

@@ -1,4 +1,4 @@
-"""Levels of columns of codes, one by one and two by two."""
+"""Scan levels: counts the levels of coded columns, and pairs of levels."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from suffice.parallel import spread
 from suffice.schema import Array, by_group, starts_of
 from suffice.statistics import Counts, PairCounts
 
-# Levels are codes 0, 1, …: a code beyond this is an identifier or a mistake, not a level.
+# Levels are codes 0, 1, …; a larger code is an identifier or a mistake, not a level.
 MOST_LEVELS = 1 << 24
 MOST_CELLS = 1 << 29
 
 
 def levels(part: Part, known: Array | None = None) -> tuple[Array, Array]:
-    """Return the number of levels of each column, and how often each level was seen, of plain codes."""
+    """Return the number of levels of each column, and the count of each level, of columns that hold plain codes.
+
+    ``known`` is the number of levels where it is known; columns with more levels get more room as they are found.
+    """
     columns = part.block.shape[1]
     room = np.full(columns, 8, np.intp) if known is None else known
     kind: Any = np.int64 if part.weights is None else np.float64
@@ -32,16 +35,16 @@ def levels(part: Part, known: Array | None = None) -> tuple[Array, Array]:
             first = count_rows.count_levels(x, codes, weights, first, starts, room, counts, fractions, work=work)
             if first == len(x):
                 break
-            wider = _room_for(part, x[first], room)
-            counts, room = _relaid(counts, room, wider), wider
+            wider = _grow_room(part, x[first], room)
+            counts, room = _rearrange(counts, room, wider), wider
             starts = starts_of(room)
     if fractions[0]:
-        _warn_of_fractions(part)
+        _warn_about_fractions(part)
     return room, counts.astype(np.float64, copy=False)
 
 
 def coded(part: Part, sizes: Array) -> Counts:
-    """Return how often each level was seen, of columns with so many levels each, and the rows not empty."""
+    """Return the count of each level of columns with ``sizes`` levels; missing cells are skipped."""
     counts = np.zeros((part.classes, int(sizes.sum())))
     starts = starts_of(sizes)
     for x, codes, weights in part.pieces():
@@ -50,11 +53,11 @@ def coded(part: Part, sizes: Array) -> Counts:
 
 
 def pairs(part: Part, sizes: Array) -> PairCounts:
-    """Return how often each level was seen, and each two levels together."""
+    """Return the count of each level and of each pair of levels."""
     starts, width = starts_of(sizes), int(sizes.sum())
     both = np.zeros((part.classes, width, width))
-    if part.weights is None and bool(np.all(sizes == 2)) and part.block.dtype == np.int8 and _complete(part):
-        _pairs_of_bits(part, both)
+    if part.weights is None and bool(np.all(sizes == 2)) and part.block.dtype == np.int8 and _is_complete(part):
+        _count_pairs_of_bits(part, both)
     else:
         for x, codes, weights in part.pieces():
             count_pairs.count_pairs(x, codes, weights, starts, both, work=x.size * x.shape[1] // 2)
@@ -64,32 +67,32 @@ def pairs(part: Part, sizes: Array) -> PairCounts:
     return PairCounts(by_group(np.add, total, starts), total, both)
 
 
-def _complete(part: Part) -> bool:
-    """Say whether all cells of coded columns hold one of the levels."""
+def _is_complete(part: Part) -> bool:
+    """Return whether no cell of the coded columns is missing."""
     return all(x.min() >= 0 for x, _, _ in part.pieces())
 
 
-def _pairs_of_bits(part: Part, both: Array) -> None:
-    """Write the pairs of columns of two levels, from the ones that each two columns share."""
+def _count_pairs_of_bits(part: Part, both: Array) -> None:
+    """Write the pair counts of columns with two levels into ``both``, from the 1s that two columns share."""
     ones = np.concatenate([x for x, _, _ in part.pieces()]).view(np.uint8)
     order = np.argsort(part.codes, kind="stable")
     ends = np.cumsum(part.class_count.astype(int))
 
     def count(k: int) -> None:
         rows = int(part.class_count[k])
-        mine = ones[order[ends[k] - rows : ends[k]]]
-        packed = np.packbits(mine, axis=0)
+        rows_of_class = ones[order[ends[k] - rows : ends[k]]]
+        packed = np.packbits(rows_of_class, axis=0)
         words = np.zeros((packed.shape[1], -(-packed.shape[0] // 8) * 8), np.uint8)
         words[:, : packed.shape[0]] = packed.T
-        alone = mine.sum(axis=0, dtype=np.float64)
-        lines = words.view(np.uint64)
-        count_pairs.count_bit_pairs(lines, float(rows), alone, both[k], work=lines.size * len(lines) // 2)
+        totals = rows_of_class.sum(axis=0, dtype=np.float64)
+        columns = words.view(np.uint64)
+        count_pairs.count_bit_pairs(columns, float(rows), totals, both[k], work=columns.size * len(columns) // 2)
 
     spread(count, range(part.classes))
 
 
-def _room_for(part: Part, row: Array, room: Array) -> Array:
-    """Return room for a row that did not fit, or say why it never will."""
+def _grow_room(part: Part, row: Array, room: Array) -> Array:
+    """Return a number of levels that has room for a row; raise ValueError if the row has no valid levels."""
     block = part.block
     if row.dtype.kind == "f" and not np.isfinite(row).all():
         block.reject_if_not_finite(part.rows)
@@ -102,7 +105,7 @@ def _room_for(part: Part, row: Array, room: Array) -> Array:
             "encode the column (sklearn.preprocessing.OrdinalEncoder) or leave it out"
         )
     needed = np.maximum(row.astype(np.intp) + 1, room)
-    # twice the room each time, so that a column whose levels grow row by row is not laid out anew each time
+    # doubling: a column whose levels grow with every row would otherwise be rearranged for every row
     wider = np.where(needed > room, np.maximum(needed, 2 * room), room)
     if int(wider.sum()) * part.classes > MOST_CELLS:
         raise ValueError(
@@ -112,21 +115,21 @@ def _room_for(part: Part, row: Array, room: Array) -> Array:
     return wider
 
 
-def _relaid(counts: Array, room: Array, wider: Array) -> Array:
+def _rearrange(counts: Array, room: Array, wider: Array) -> Array:
     places = np.arange(counts.shape[1]) + np.repeat(starts_of(wider) - starts_of(room), room)
-    relaid = np.zeros((len(counts), int(wider.sum())), counts.dtype)
-    relaid[:, places] = counts
-    return relaid
+    rearranged = np.zeros((len(counts), int(wider.sum())), counts.dtype)
+    rearranged[:, places] = counts
+    return rearranged
 
 
-def _warn_of_fractions(part: Part) -> None:
+def _warn_about_fractions(part: Part) -> None:
     block = part.block
     found = block.find(part.rows, lambda values: values != np.floor(values))
     if found is not None:
         row, column, value = found
         warnings.warn(
             f"{block.name(column)} is {value} in row {row}: {block.owner} takes levels as whole numbers 0, 1, 2, … "
-            "and cuts off the fraction, as scikit-learn does; encode the column (sklearn.preprocessing.OrdinalEncoder, "
+            "and truncates fractions, as scikit-learn does; encode the column (sklearn.preprocessing.OrdinalEncoder, "
             "or KBinsDiscretizer for numbers)",
             UserWarning,
             stacklevel=2,

@@ -1,4 +1,4 @@
-"""Means, spreads and scatter of columns of numbers."""
+"""Scan moments: computes means, sums of squares and scatter matrices of numeric columns."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from suffice.kernels import moment_sums
 from suffice.schema import Array
 from suffice.statistics import CoMoments, Moments, rounded
 
-# The first rows of a range, this many a class, give the means that the next ones are measured from, and
-# these the means for all others. Measured from its first row alone, a column that starts with an outlier
-# would lose a digit for each tenfold of rows.
+# The means of the first rows, this many per class, are the origin of the deviations of the next rows, whose means are
+# the origin for all others. With the first row alone as the origin, a column that starts with an outlier would lose a
+# digit for each tenfold number of rows.
 HEAD = 32
 
-# Products of rows with themselves are taken of this many cells at a time.
+# The scatter matrix is a product of this many cells at a time.
 SCATTERED = 1 << 22
 
 
@@ -39,20 +39,20 @@ def spreads(part: Part) -> Moments:
 
 
 def scatters(part: Part) -> CoMoments:
-    """Return the co-moments of the columns, over the rows in which no cell is empty."""
+    """Return the co-moments of the columns, over the rows in which no cell is missing."""
     columns, classes = part.block.shape[1], part.classes
     n, sums = np.zeros((classes, 1)), np.zeros((classes, columns))
     shift, scatter = np.zeros((classes, columns)), np.zeros((classes, columns, columns))
     for x, codes, weights in part.pieces(SCATTERED):
         for k in np.unique(codes):
-            mine = codes == k if weights is None else (codes == k) & (weights > 0)
-            rows = x[mine].astype(np.float64, copy=False)
-            weight = np.ones(len(rows)) if weights is None else weights[mine]
+            chosen = codes == k if weights is None else (codes == k) & (weights > 0)
+            rows = x[chosen].astype(np.float64, copy=False)
+            weight = np.ones(len(rows)) if weights is None else weights[chosen]
             total = weight @ rows
             if not np.isfinite(total).all():
                 part.block.reject_if_not_finite(part.rows)
-                there = np.isfinite(rows).all(axis=1)
-                rows, weight = rows[there], weight[there]
+                complete = np.isfinite(rows).all(axis=1)
+                rows, weight = rows[complete], weight[complete]
                 total = weight @ rows
             if not len(rows):
                 continue
@@ -65,23 +65,22 @@ def scatters(part: Part) -> CoMoments:
                 rows *= np.sqrt(weight)[:, None]
             with np.errstate(over="ignore", invalid="ignore"):
                 scatter[k] += rows.T @ rows
-    held = np.where(n > 0, n, 1.0)
-    drift = sums / held
+    drift = sums / np.where(n > 0, n, 1.0)
     _check_squares(part, sums, np.diagonal(scatter, axis1=1, axis2=2))
-    together = CoMoments(n, *rounded(shift, drift), scatter - sums[:, :, None] * drift[:, None, :])
-    whole = np.array_equal(n[:, 0], part.class_count) or not part.block.gaps
-    return together if whole else together.beside(spreads(part))
+    comoments = CoMoments(n, *rounded(shift, drift), scatter - sums[:, :, None] * drift[:, None, :])
+    is_complete = np.array_equal(n[:, 0], part.class_count) or not part.block.gaps
+    return comoments if is_complete else comoments.beside(spreads(part))
 
 
 def _moments_of_row(part: Part) -> Moments:
-    """Return the moments of a single row, which is its own mean: a stream comes row by row."""
+    """Return the moments of a single row, which is its own mean; a stream that arrives row by row needs this."""
     mean = np.zeros((part.classes, part.block.shape[1]))
     for x, codes, _ in part.pieces():
         mean[codes[0]] = x[0]
     if not isfinite(mean.sum()):
         part.block.reject_if_not_finite(part.rows)
-    nothing = np.zeros(mean.shape)
-    return Moments(part.class_count[:, None], mean, nothing, nothing)
+    zeros = np.zeros(mean.shape)
+    return Moments(part.class_count[:, None], mean, zeros, zeros)
 
 
 def _moments_of_bytes(part: Part) -> Moments:
@@ -93,15 +92,15 @@ def _moments_of_bytes(part: Part) -> Moments:
         moment_sums.add_squares(
             x, codes, most_rows, partial, partial_squares, total, squares, work=2 * (x.size + total.size)
         )
-    # n·Σx² − (Σx)² in whole numbers, where nothing is lost; a part is short enough for it
+    # n·Σx² − (Σx)² is exact in integers; a part has few enough rows for 64 bits
     held = np.where(n > 0, n, 1.0)
     return Moments(n, total / held, np.zeros(shape), (n.astype(np.int64) * squares - total * total) / held)
 
 
 def _deviations(part: Part, before: Moments | None) -> Moments | None:
-    """Return the moments, measured from the means of the rows before if there are any; None if cells are empty."""
+    """Return the moments, with the means of the rows before as the origin; None if cells are missing."""
     if before is not None and before.n.shape[1] > 1:
-        return None  # cells were empty before, so this class and column may have no mean yet
+        return None  # cells were missing before, so this class and column may have no mean yet
     shape = (part.classes, part.block.shape[1])
     shift = np.zeros(shape) if before is None else before.mean.copy()
     met = np.zeros(part.classes, np.uint8) if before is None else (before.n[:, 0] > 0).astype(np.uint8)
@@ -116,7 +115,7 @@ def _deviations(part: Part, before: Moments | None) -> Moments | None:
 
 
 def _deviations_present(part: Part, before: Moments | None) -> Moments:
-    """Return the moments of the cells that are not empty, measured as `_deviations` does."""
+    """Return the moments of the cells that are not missing, with the same origin as `_deviations`."""
     shape = (part.classes, part.block.shape[1])
     shift = np.zeros(shape) if before is None else before.mean.copy()
     met = np.zeros(shape, np.uint8) if before is None else np.broadcast_to(before.n > 0, shape).astype(np.uint8)

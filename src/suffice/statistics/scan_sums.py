@@ -1,4 +1,4 @@
-"""Sums and bits of columns of numbers."""
+"""Scan sums: adds up numeric columns, or counts the numbers above a threshold."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from suffice.statistics import Counts
 
 
 def bits(part: Part, threshold: float | None) -> Counts:
-    """Return how often each column was above the threshold; without one, the sum of its bits."""
+    """Return how often each column is above the threshold; without a threshold, the sums of columns of 0s and 1s."""
     if threshold is None:
         return sums(part, most=1)
-    return Counts(part.class_count[:, None], _above(part, threshold))
+    return Counts(part.class_count[:, None], _count_above(part, threshold))
 
 
 def sums(part: Part, most: float | None = None) -> Counts:
-    """Return the sum of each column, of numbers from 0 up (and up to ``most``)."""
+    """Return the sum of each column, whose numbers must not be negative (nor above ``most``)."""
     if isinstance(part.block, Sparse):
         counts = np.zeros((part.classes, part.block.shape[1]))
         stored = part.stored()
@@ -37,7 +37,7 @@ def sums(part: Part, most: float | None = None) -> Counts:
 
 
 def comparable(threshold: float, dtype: np.dtype[Any]) -> Any:
-    """Return the threshold in the numbers' own type, so that they are compared without conversion.
+    """Return the threshold in the type of the numbers, so that they are compared without conversion.
 
     >>> comparable(127.5, np.dtype(np.uint8))
     np.uint8(127)
@@ -51,11 +51,11 @@ def comparable(threshold: float, dtype: np.dtype[Any]) -> Any:
 
 
 def finite_check(block: Block) -> Any:
-    """Return what asks a kernel to look out for NaN and infinity: whole numbers need no look."""
+    """Return the argument that makes a kernel check for NaN and infinity; None for integers, which need no check."""
     return block.dtype.type(0) if block.dtype.kind == "f" else None
 
 
-def _above(part: Part, threshold: float) -> Array:
+def _count_above(part: Part, threshold: float) -> Array:
     block = part.block
     limit = comparable(threshold, block.dtype)
     if isinstance(block, Sparse):
@@ -77,7 +77,7 @@ def _above(part: Part, threshold: float) -> Array:
 
 
 def _sums_present(part: Part) -> Counts:
-    """Return the sums over cells that are not empty, with the rows that have one."""
+    """Return the sums over the cells that are not missing, and n by column."""
     shape = (part.classes, part.block.shape[1])
     n, counts = np.zeros(shape), np.zeros(shape)
     for x, codes, weights in part.pieces():
@@ -87,7 +87,7 @@ def _sums_present(part: Part) -> Counts:
 
 
 def _accumulators(part: Part, narrow: dict[int, Any], largest: int) -> tuple[Array, Array, int]:
-    """Return narrow accumulators, wide ones, and after how many rows the narrow ones are full."""
+    """Return narrow and wide accumulators, and the number of rows after which the narrow ones are full."""
     shape, itemsize = (part.classes, part.block.shape[1]), part.block.dtype.itemsize
     if part.weights is not None or itemsize not in narrow:
         return np.zeros(shape), np.zeros(shape), 1 << 62

@@ -1,9 +1,8 @@
-"""What all statistics have in common: named arrays by class, and their algebra."""
+"""Statistic: the interface of all sufficient statistics, and the checks they share."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -11,29 +10,39 @@ import numpy as np
 
 from suffice.schema import Array, Frozen, field_names
 
-# Sums of fractional weights come back with rounding: what is left of a sum after all of it was
-# taken away is this small beside what it was.
+# Sums of fractional weights are not exact. If all of a sum is subtracted again, the remainder relative to the sum is
+# at most this large.
 ROUNDING = 1e-12
 
 
 class OverdrawnError(ValueError):
-    """More was to be taken away than was ever there; ``place`` is (class, cell)."""
+    """Raised when more is subtracted from a statistic than it holds.
 
-    def __init__(self, place: tuple[int, int], held: float, asked: float) -> None:
+    Attributes
+    ----------
+    place : tuple of int
+        The class and the cell; for pair counts, the class and both cells.
+    held, asked : float
+        The sum in the statistic, and the sum that was to be subtracted.
+    """
+
+    def __init__(self, place: tuple[int, ...], held: float, asked: float) -> None:
         self.place, self.held, self.asked = place, held, asked
+        cells = " and ".join(f"cell {cell}" for cell in place[1:])
         super().__init__(
-            f"cannot take away more than is there: class {place[0]}, cell {place[1]} holds {held:g}, "
-            f"and {asked:g} was asked for"
+            f"cannot subtract more than is there: class {place[0]}, {cells} holds {held:g}, and {asked:g} was asked for"
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Statistic(Frozen, ABC):
-    """Sums over rows, one line of arrays a class. Frozen: every operation makes a new one.
+    """Sums over rows, by class. Statistics are immutable: every operation returns a new one.
 
-    ``n`` is the weight of the rows that were counted, [class, 1] where every row counts in every
-    column, [class, column] where cells are missing. The other arrays are [class, cell], or
-    [class, cell, cell] of pairs.
+    Attributes
+    ----------
+    n : array
+        The total weight of the counted rows: [class, 1] if every row counts in every column, [class, column] if cells
+        are missing. All other arrays are [class, cell], or [class, cell, cell] for pairs.
     """
 
     n: Array
@@ -47,7 +56,7 @@ class Statistic(Frozen, ABC):
     @classmethod
     @abstractmethod
     def zero(cls, classes: int, width: int) -> Self:
-        """Return the statistic of no rows: what leaves any other as it is when added."""
+        """Return the statistic of no rows, the neutral element of addition."""
 
     @abstractmethod
     def __add__(self, other: Self) -> Self:
@@ -55,103 +64,106 @@ class Statistic(Frozen, ABC):
 
     @abstractmethod
     def __sub__(self, other: Self) -> Self:
-        """Return the statistic without the other's rows; raise `OverdrawnError` if it never held them."""
+        """Return the statistic without the other's rows; raise `OverdrawnError` if it does not contain them."""
 
     @abstractmethod
     def __mul__(self, weight: float) -> Self:
-        """Return the statistic of the same rows, each of ``weight`` times its weight."""
+        """Return the statistic of the same rows, with all weights multiplied by ``weight``."""
 
     def __rmul__(self, weight: float) -> Self:
         return self * weight
 
-    def laid_out(
+    def rearrange(
         self,
         shape: tuple[int, int],
         class_places: Array,
         column_places: Array | None,
         cell_places: Array | None,
     ) -> Self:
-        """Return the same sums in another layout [class, cell]: what has the same place there is added up."""
-        wider = {}
+        """Return the same sums in a layout of another shape [class, cell]; cells with the same place are added."""
+        rearranged = {}
         for name, array in self.arrays().items():
-            # n is by column, and a level more is not a column more
+            # n has an entry per column, not per level
             places = cell_places if name != "n" else column_places if array.shape[1] > 1 else None
             if places is None:
-                wider[name] = np.zeros((shape[0], *array.shape[1:]))
-                wider[name][class_places] = array
+                rearranged[name] = np.zeros((shape[0], *array.shape[1:]))
+                rearranged[name][class_places] = array
             else:
                 width = array.shape[1] if name == "n" else shape[1]
-                array = array if name == "n" else _merged(array, places)
+                array = array if name == "n" else _add_cells(array, places)
                 places = np.unique(places) if array.shape[1] < len(places) else places
-                wider[name] = np.zeros((shape[0], *(width,) * (array.ndim - 1)))
-                wider[name][np.ix_(class_places, *(places,) * (array.ndim - 1))] = array
-        return type(self)(**wider)
+                rearranged[name] = np.zeros((shape[0], *(width,) * (array.ndim - 1)))
+                rearranged[name][np.ix_(class_places, *(places,) * (array.ndim - 1))] = array
+        return type(self)(**rearranged)
 
     def kept(self, classes: Array, cells: Array | None) -> Self:
-        """Return only these classes and cells."""
-        kept = {}
+        """Return only these classes and cells (all cells if None)."""
+        selected = {}
         for name, array in self.arrays().items():
             if name == "n" or cells is None:
-                kept[name] = array[classes]
+                selected[name] = array[classes]
             else:
-                kept[name] = array[np.ix_(classes, *(cells,) * (array.ndim - 1))]
-        return type(self)(**kept)
+                selected[name] = array[np.ix_(classes, *(cells,) * (array.ndim - 1))]
+        return type(self)(**selected)
 
     def lines(self, classes: slice) -> Self:
-        """Return only these classes, which stand side by side."""
+        """Return only a range of classes."""
         return type(self)(**{name: array[classes] for name, array in self.arrays().items()})
 
     def arrays(self) -> dict[str, Array]:
-        """Return the arrays by name, as `from_arrays` takes them."""
+        """Return the arrays by name."""
         return {name: getattr(self, name) for name in field_names(type(self))}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:
-        """Return the statistic that `arrays` came from."""
-        return cls(**{name: np.array(array) for name, array in arrays.items()})
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
         mine, theirs = self.arrays(), other.arrays()
-        return all(_same(mine[name], theirs[name]) for name in mine)
+        return all(_are_equal(mine[name], theirs[name]) for name in mine)
 
     __hash__ = None  # type: ignore[assignment]
 
     def isclose(self, other: Self, rtol: float = 1e-9) -> bool:
-        """Say whether both hold the same sums but for rounding."""
+        """Return whether both hold the same sums up to rounding.
+
+        Parameters
+        ----------
+        other : Statistic
+            A statistic of the same type and shape.
+        rtol : float, default=1e-9
+            The relative and absolute tolerance.
+        """
         mine, theirs = self.arrays(), other.arrays()
         return all(bool(np.allclose(mine[name], theirs[name], rtol=rtol, atol=rtol)) for name in mine)
 
 
-def difference(held: Array, asked: Array) -> Array:
-    """Return what is left when ``asked`` is taken from ``held``; raise `OverdrawnError` if it is not there."""
+def subtract_sums(held: Array, asked: Array) -> Array:
+    """Return ``held − asked``; raise `OverdrawnError` if the result is negative beyond rounding."""
     left = held - asked
-    # whole numbers come out exact, and the last one of many counts as much as any
+    # Whole numbers are exact: even a single missing row of many is an error.
     whole = (held == np.floor(held)) & (asked == np.floor(asked))
     rounding = np.where(whole, 0.0, ROUNDING * held)
     if bool(np.any(left < -rounding)):
         place = np.unravel_index(int(np.argmin(left + rounding)), left.shape)
         held, asked = np.broadcast_to(held, left.shape), np.broadcast_to(asked, left.shape)
-        raise OverdrawnError((int(place[0]), int(place[1])), float(held[place]), float(asked[place]))
+        raise OverdrawnError(tuple(map(int, place)), float(held[place]), float(asked[place]))
     return np.where(left <= rounding, 0.0, left)
 
 
-def _merged(array: Array, places: Array) -> Array:
-    """Return the sums of cells that have the same place, in the order of the places; as they are if none have."""
-    met, codes = np.unique(places, return_inverse=True)
-    if len(met) == len(places):
-        return array
-    by_place = np.eye(len(met))[codes]
-    return np.asarray(array @ by_place if array.ndim == 2 else by_place.T @ array @ by_place)
-
-
-def weight_of(weight: float) -> float:
-    """Return the factor of a ``*``, which is finite and not negative."""
+def check_weight(weight: float) -> float:
+    """Return the factor of a multiplication as a float; raise ValueError unless it is finite and not negative."""
     if not (np.isfinite(weight) and weight >= 0):
-        raise ValueError(f"a tally can be weighed by a finite number from 0 up, not by {weight!r}")
+        raise ValueError(f"a tally can be multiplied by a finite number that is not negative, not by {weight!r}")
     return float(weight)
 
 
-def _same(mine: Array, theirs: Array) -> bool:
+def _add_cells(array: Array, places: Array) -> Array:
+    """Return the sums of cells with the same place, in the order of the places."""
+    distinct, codes = np.unique(places, return_inverse=True)
+    if len(distinct) == len(places):
+        return array
+    membership = np.eye(len(distinct))[codes]
+    return np.asarray(array @ membership if array.ndim == 2 else membership.T @ array @ membership)
+
+
+def _are_equal(mine: Array, theirs: Array) -> bool:
     return len(mine) == len(theirs) and bool(np.all(mine == theirs))

@@ -1,37 +1,55 @@
-"""Tally: all that was learned from some rows, and what it is about."""
+"""Tally: everything that was learned from some rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import Any
 
 import numpy as np
 
-from suffice.schema import Array, Frozen, Schema
-from suffice.statistics.comoments import CoMoments
+from suffice.schema import Array, Columns, Frozen, Schema
 from suffice.statistics.counts import Counts
-from suffice.statistics.digest import digest_of
-from suffice.statistics.moments import Moments
-from suffice.statistics.pair_counts import PairCounts
-from suffice.statistics.statistic import OverdrawnError, Statistic, difference, weight_of
-
-STATISTICS: dict[str, type[Statistic]] = {
-    "counts": Counts,
-    "pairs": PairCounts,
-    "moments": Moments,
-    "comoments": CoMoments,
-}
+from suffice.statistics.digest import compute_digest
+from suffice.statistics.statistic import OverdrawnError, Statistic, check_weight, subtract_sums
 
 
 @dataclass(frozen=True, eq=False)
 class Tally(Frozen):
-    """The sums a model is read off: rows by class, and a statistic for each block of columns.
+    """The sufficient statistics of a table: the weight of each class, and a statistic for each block of columns.
 
-    ``+`` merges, ``-`` forgets, ``*`` weighs; classes and levels are matched by label, so it does
-    not matter where or in which order they were met. No estimate and no smoothing is ever in it.
+    Tallies add: ``tally(A) + tally(B) == tally(A ∪ B)``. Classes and levels are matched by label, so neither the order
+    of the rows nor the place where they were counted matters. A tally contains no estimate and no smoothing.
 
+    Parameters
+    ----------
+    schema : Schema
+        The classes, and the blocks of columns with their families and levels.
+    class_count : array of shape (classes,)
+        The total weight of the rows of each class.
+    statistics : tuple of Statistic
+        `Counts`, `PairCounts`, `Moments` or `CoMoments`, one for each block of the schema.
+
+    Methods
+    -------
+    a + b
+        The tally of the rows of both.
+    a - b
+        The tally without the rows of b. Classes and levels without rows are dropped. Raises ValueError if a does not
+        contain the rows of b.
+    a * w
+        The tally of the same rows, with all weights multiplied by w.
+    a == b
+        Whether both hold exactly the same sums. A class or level without rows makes no difference.
+    isclose(other, rtol=1e-9)
+        The same, up to rounding.
+    digest()
+        A fingerprint of the sums.
+    arrays()
+        The arrays by name.
+
+    Examples
+    --------
     >>> from suffice import GaussianNB
     >>> monday = GaussianNB().fit([[1.0], [2.0]], ["a", "b"]).tally_
     >>> tuesday = GaussianNB().fit([[3.0], [4.0]], ["b", "c"]).tally_
@@ -58,7 +76,7 @@ class Tally(Frozen):
         return cls(schema, np.zeros(classes), empty)
 
     def on(self, schema: Schema) -> Tally:
-        """Return the same sums laid out for a schema that has all of this one's classes and levels."""
+        """Return the same sums in the layout of a schema that contains all classes and levels of this one."""
         if schema is self.schema:
             return self
         if schema == self.schema:
@@ -68,14 +86,13 @@ class Tally(Frozen):
         count = np.zeros(classes)
         count[places] = self.class_count
         statistics = []
-        for place, block in enumerate(schema.blocks):
-            here = order[place]
-            columns, cells = self.schema.blocks[here].places_in(block)
-            statistics.append(self.statistics[here].laid_out((classes, block.width), places, columns, cells))
+        for place, block in zip(order, schema.blocks, strict=True):
+            columns, cells = self.schema.blocks[place].places_in(block)
+            statistics.append(self.statistics[place].rearrange((classes, block.width), places, columns, cells))
         return Tally(schema, count, tuple(statistics))
 
-    def _aligned(self, other: Tally) -> tuple[Schema, Tally, Tally]:
-        """Return the schema of both, and both laid out for it."""
+    def _align(self, other: Tally) -> tuple[Schema, Tally, Tally]:
+        """Return the merged schema, and both tallies in its layout."""
         if self.schema == other.schema:
             return self.schema, self, other
         schema = self.schema.merge(other.schema)
@@ -84,57 +101,58 @@ class Tally(Frozen):
     def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
             return NotImplemented
-        schema, mine, theirs = self._aligned(other)
+        schema, mine, theirs = self._align(other)
         with np.errstate(over="ignore", invalid="ignore"):
             statistics = tuple([a + b for a, b in zip(mine.statistics, theirs.statistics, strict=True)])
-            return Tally(schema, mine.class_count + theirs.class_count, statistics)._within_range()
+            return Tally(schema, mine.class_count + theirs.class_count, statistics)._check_overflow()
 
     def __sub__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
             return NotImplemented
-        schema, mine, theirs = self._aligned(other)
+        schema, mine, theirs = self._align(other)
+        labels = schema.classes.tolist()
         try:
-            count = difference(mine.class_count[:, None], theirs.class_count[:, None])[:, 0]
-        except OverdrawnError as short:
-            label = schema.classes.tolist()[short.place[0]]
+            count = subtract_sums(mine.class_count[:, None], theirs.class_count[:, None])[:, 0]
+        except OverdrawnError as error:
             raise ValueError(
-                f"cannot forget {short.asked:g} rows of class {label!r}: only {short.held:g} were learned"
+                f"cannot forget {error.asked:g} rows of class {labels[error.place[0]]!r}: only {error.held:g} were "
+                "learned"
             ) from None
         left = []
         for a, b, block in zip(mine.statistics, theirs.statistics, schema.blocks, strict=True):
             try:
                 left.append(a - b)
-            except OverdrawnError as short:
-                label = schema.classes.tolist()[short.place[0]]
+            except OverdrawnError as error:
                 raise ValueError(
-                    f"cannot forget what was never learned: in class {label!r}, {block.name_of_cell(short.place[1])}, "
-                    f"the rows hold {short.asked:g} and the model {short.held:g}"
+                    f"cannot forget what was never learned: in class {labels[error.place[0]]!r}, "
+                    f"{_name_cells(block, error.place[1:])}, the rows hold {error.asked:g} and the model {error.held:g}"
                 ) from None
-        # a class or a level whose last row went is as if it had never been met
+        # classes and levels without rows are dropped, as if they had never occurred
         emptied = (count == 0) & (theirs.class_count > 0)
         return Tally(schema, count, tuple(left)).trimmed(~emptied)
 
     def __mul__(self, weight: float) -> Tally:
         if not np.isscalar(weight):
             return NotImplemented
-        weight = weight_of(float(weight))  # type: ignore[arg-type]
+        weight = check_weight(float(weight))  # type: ignore[arg-type]
         with np.errstate(over="ignore", invalid="ignore"):
-            weighed = Tally(self.schema, self.class_count * weight, tuple(s * weight for s in self.statistics))
-            return weighed._within_range()
+            weighted = Tally(self.schema, self.class_count * weight, tuple(s * weight for s in self.statistics))
+            return weighted._check_overflow()
 
     __rmul__ = __mul__
 
-    def _within_range(self) -> Tally:
+    def _check_overflow(self) -> Tally:
+        """Return the tally itself; raise ValueError if a sum is not finite."""
         for statistic, block in zip(self.statistics, self.schema.blocks, strict=True):
             for array in statistic.arrays().values():
-                # a sum that is finite is one of finite numbers, and quicker to look at
+                # a finite sum proves that all numbers are finite, and is faster to compute
                 if not isfinite(array.sum()) and not np.isfinite(array).all():
                     cell = int(np.argwhere(~np.isfinite(array))[0][1])
                     raise ValueError(f"the sums of {block.name_of_cell(cell)} overflow; rescale it, or its weights")
         return self
 
     def trimmed(self, classes: Array | None = None) -> Tally:
-        """Return only the classes asked for (all, if None), and no level that was never met."""
+        """Return the tally without levels that have no rows; if ``classes`` is a mask, only with these classes."""
         keep = np.arange(len(self.schema.classes)) if classes is None else np.flatnonzero(classes)
         blocks, statistics = [], []
         for block, statistic in zip(self.schema.blocks, self.statistics, strict=True):
@@ -154,11 +172,10 @@ class Tally(Frozen):
         )
 
     def __eq__(self, other: object) -> bool:
-        """Say whether both hold the same sums; a class or level of no rows counts as none."""
         if not isinstance(other, Tally):
             return NotImplemented
         try:
-            _, mine, theirs = self._aligned(other)
+            _, mine, theirs = self._align(other)
         except ValueError:
             return False
         return bool(np.array_equal(mine.class_count, theirs.class_count)) and mine.statistics == theirs.statistics
@@ -166,48 +183,50 @@ class Tally(Frozen):
     __hash__ = None  # type: ignore[assignment]
 
     def isclose(self, other: Tally, rtol: float = 1e-9) -> bool:
-        """Say whether both hold the same sums but for rounding."""
-        _, mine, theirs = self._aligned(other)
+        """Return whether both hold the same sums up to rounding.
+
+        Parameters
+        ----------
+        other : Tally
+            A tally of the same columns.
+        rtol : float, default=1e-9
+            The relative and absolute tolerance.
+        """
+        _, mine, theirs = self._align(other)
         return bool(np.allclose(mine.class_count, theirs.class_count, rtol=rtol)) and all(
             a.isclose(b, rtol) for a, b in zip(mine.statistics, theirs.statistics, strict=True)
         )
 
     def digest(self) -> str:
-        """Return a fingerprint: equal exactly when two tallies are (``==``), wherever and in any order they were taken.
+        """Return a fingerprint of the sums: two tallies have the same digest if and only if they are equal (``==``).
 
-        Columns are those of the same name where a table is read by name, else those of the same place.
+        The order of rows, classes, levels and named columns does not matter. Columns without names are matched by
+        position. A digest can prove that rows were forgotten: if counts of A and B forget B, their digest is that of A.
+        Moments are restored up to rounding only; compare them with `isclose`.
 
-        So forgetting can be proved: what counts held A and B and has forgotten B has the digest of A, bit for
-        bit. Moments come back to rounding (`isclose`), and the digest of a rounded number is another one.
+        Returns
+        -------
+        str
+            64 hexadecimal digits (SHA-256).
 
+        Examples
+        --------
         >>> from suffice import BernoulliNB
         >>> model = BernoulliNB().fit([[1, 0], [0, 1], [1, 1]], ["a", "b", "b"])
         >>> alone = BernoulliNB().fit([[1, 0], [0, 1]], ["a", "b"])
         >>> model.forget([[1, 1]], ["b"]).tally_.digest() == alone.tally_.digest()
         True
         """
-        return digest_of(self)
+        return compute_digest(self.schema, self.class_count, self.statistics)
 
     def arrays(self) -> dict[str, Array]:
-        """Return every array by name; with the schema, all that there is to store."""
+        """Return every array by name: ``class_count``, and those of each statistic."""
         named = {"class_count": self.class_count}
         for place, statistic in enumerate(self.statistics):
-            named |= {f"{place}.{_kind(statistic)}.{name}": array for name, array in statistic.arrays().items()}
+            named |= {f"{place}.{name}": array for name, array in statistic.arrays().items()}
         return named
 
-    @classmethod
-    def from_arrays(cls, schema: Schema, arrays: Mapping[str, Array]) -> Tally:
-        """Return the tally that `arrays` came from."""
-        found: list[dict[str, Any]] = [{} for _ in schema.blocks]
-        kinds: list[type[Statistic]] = [Counts] * len(schema.blocks)
-        for key, array in arrays.items():
-            if key != "class_count":
-                place, kind, name = key.split(".")
-                found[int(place)][name] = array
-                kinds[int(place)] = STATISTICS[kind]
-        statistics = tuple(kind.from_arrays(named) for kind, named in zip(kinds, found, strict=True))
-        return cls(schema, arrays["class_count"], statistics)
 
-
-def _kind(statistic: Statistic) -> str:
-    return next(name for name, kind in STATISTICS.items() if type(statistic) is kind)
+def _name_cells(block: Columns, cells: tuple[int, ...]) -> str:
+    """Return the name of a cell or of a pair of cells for an error message."""
+    return " together with ".join(block.name_of_cell(cell) for cell in cells)
