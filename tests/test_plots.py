@@ -574,3 +574,18 @@ def test_a_density_without_a_covariance():
     model = GaussianDiscriminant(covariance="shared", solver="svd").fit(IRIS, SPECIES)
     for line in plots.densities(model, IRIS, SPECIES).lines:
         assert 0.9 < np.trapezoid(line.get_ydata(), line.get_xdata()) < 1.01
+
+
+def test_reliability_of_models() -> None:
+    model = GaussianNB(calibrate="temperature").fit(IRIS, SPECIES)
+    ax = plots.reliability({"a": model})
+    curve = model.calibration_.reliability["after"]
+    assert ax.get_legend().get_texts()[1].get_text() == f"a (error {curve.error:.3f})"
+    with pytest.raises(ValueError, match=r"'a' is a model without calibration.*fit it with calibrate"):
+        plots.reliability({"a": GaussianNB().fit(IRIS, SPECIES)})
+    with pytest.raises(NotFittedError):
+        plots.reliability({"a": GaussianNB()})
+    with pytest.raises(TypeError, match="'a' is a list; pass a reliability curve or a fitted model"):
+        plots.reliability({"a": [0.5]})
+    with pytest.raises(TypeError, match=r"takes {name: curve}, not GaussianNB"):
+        plots.reliability(model)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.plots import BLUE, COLOURS, RED, Array, axes_for, plain
+from suffice.plots import BLUE, COLOURS, RED, Array, axes_for, check_fitted, plain
 
 if TYPE_CHECKING:
     from suffice.plots import Axes
@@ -37,10 +37,11 @@ def ladder(table: Sequence[dict[str, Any]], ax: Axes | None = None) -> Axes:
 
 def reliability(curves: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     """Draw how often what was said with probability p is right; on the diagonal it is in p of all cases."""
+    found = {name: _curve(name, each) for name, each in _named(curves).items()}
     ax = axes_for(ax, (5, 5))
     ax.plot([0, 1], [0, 1], color="grey", linewidth=1, linestyle="--", label="as it should be")
-    colours = (RED, BLUE, *(each for each in COLOURS if each not in (RED, BLUE))) * (1 + len(curves) // len(COLOURS))
-    for (name, its), colour in zip(curves.items(), colours, strict=False):
+    colours = (RED, BLUE, *(each for each in COLOURS if each not in (RED, BLUE))) * (1 + len(found) // len(COLOURS))
+    for (name, its), colour in zip(found.items(), colours, strict=False):
         met = its.share > 0
         label = f"{plain(name)} (error {its.error:.3f})"
         ax.plot(its.confidence[met], its.accuracy[met], color=colour, linewidth=1, label=label)
@@ -50,6 +51,28 @@ def reliability(curves: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     ax.set_aspect("equal")
     ax.legend(loc="upper left", fontsize="small")
     return ax
+
+
+def _named(curves: Any) -> Mapping[str, Any]:
+    """Return the curves by name; raise if they have no names."""
+    if not isinstance(curves, Mapping):
+        raise TypeError(f"reliability takes {{name: curve}}, not {type(curves).__name__}")
+    return curves
+
+
+def _curve(name: str, given: Any) -> Any:
+    """Return a reliability curve, from one or from a fitted model with calibrated probabilities."""
+    if all(hasattr(given, field) for field in ("share", "confidence", "accuracy")):
+        return given
+    if hasattr(given, "predict_proba"):
+        check_fitted(given)
+        if getattr(given, "calibration_", None) is None:
+            raise ValueError(
+                f"{name!r} is a model without calibration, which has no reliability curve; fit it with calibrate=…, "
+                'such as calibrate="temperature", or pass suffice.decision.reliability.Reliability.of(confidence, right)'
+            )
+        return given.calibration_.reliability["after"]
+    raise TypeError(f"{name!r} is a {type(given).__name__}; pass a reliability curve or a fitted model")
 
 
 def over_time(rows: Any, accuracy: Any, ax: Axes | None = None) -> Axes:
