@@ -10,9 +10,9 @@ from scipy.special import gammaln, xlogy
 from suffice.distributions.categorical import Categorical
 from suffice.distributions.distribution import check_weights
 from suffice.families import FAMILIES
-from suffice.families.family import log_rising
 from suffice.priors import numbers
 from suffice.schema import Array, Columns
+from suffice.score import log_rising
 from suffice.statistics import Counts
 
 
