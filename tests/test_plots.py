@@ -1,4 +1,4 @@
-"""Pictures: the numbers they show are the model's, and no name, class or empty cell breaks them."""
+"""Plots: they show the numbers of the model, and no name, class or empty cell breaks them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from suffice import (
     Tree,
     plots,
 )
-from suffice.plots import belief, classes, graphs, scales
+from suffice.plots import belief, class_densities, class_means, dependency_tree, scales
 
 pd = pytest.importorskip("pandas")
 
@@ -179,7 +179,7 @@ def test_probabilities_of_zero():
         (lambda: plots.nomogram(BayesClassifier(structure="tree").fit(FRAME, LABELS)), "independent given the class"),
         (lambda: plots.nomogram(GaussianDiscriminant().fit(IRIS, SPECIES)), "independent given the class"),
         (lambda: plots.nomogram(GaussianNB(calibrate="temperature").fit(IRIS, SPECIES)), "calibrate=None"),
-        (lambda: plots.nomogram(NAIVE, label="?"), "is no class"),
+        (lambda: plots.nomogram(NAIVE, label="?"), "is not a class"),
         (lambda: plots.nomogram(NAIVE, label="_no", against="_no"), "two classes"),
         (lambda: plots.nomogram(NAIVE, row=0), "there is no X"),
         (lambda: plots.nomogram(NAIVE, FRAME, row=10**6), "not among the 240 rows"),
@@ -200,14 +200,14 @@ def test_probabilities_of_zero():
         (lambda: plots.boundary([], IRIS, SPECIES), "no model"),
         (lambda: plots.tree(NAIVE), "no tree"),
         (lambda: plots.tree(BayesClassifier(structure="full", numeric="gaussian").fit(IRIS, SPECIES)), "do not form"),
-        (lambda: plots.confusion(["a"], ["a", "b"]), "one of each a row"),
+        (lambda: plots.confusion(["a"], ["a", "b"]), "one of each per row"),
         (lambda: plots.confusion([], []), "no rows"),
         (lambda: plots.confusion(SPECIES, GaussianNB().fit(IRIS, SPECIES)), "needs the rows"),
         (lambda: plots.learning_curve(GaussianNB(), IRIS, SPECIES, cv=60), "rarest class has 50"),
         (lambda: plots.marked_text(GaussianNB().fit(IRIS, SPECIES).explain(IRIS[:1]), "a text"), "no words"),
         (lambda: plots.belief(Bernoulli), "no data"),
         (lambda: plots.belief(Gaussian, Gaussian.tally(IRIS)), "several numbers at once"),
-        (lambda: plots.belief(MixtureClassifier().fit(IRIS, SPECIES)), "nothing to draw of MixtureClassifier"),
+        (lambda: plots.belief(MixtureClassifier().fit(IRIS, SPECIES)), "MixtureClassifier has no posterior to draw"),
         (lambda: plots.belief(NAIVE, column="?"), "was not learned"),
         (lambda: plots.belief(NAIVE, column="_hidden", level="?"), "is not known of this column"),
         (lambda: plots.belief(NAIVE, column="_hidden", parameter="mean"), "there is 'p'"),
@@ -294,27 +294,27 @@ def test_densities_are_those_of_the_model():
 def test_levels_and_bins_add_up_to_one(structure):
     model = BayesClassifier(structure=structure, numeric="quantiles").fit(FRAME, LABELS)
     for title in FRAME.columns:
-        scale = classes.density_of(model, title, [])
+        scale = class_densities.density_of(model, title, [])
         np.testing.assert_allclose(np.exp(scale.evidence).sum(axis=0), 1.0, atol=1e-9)
         plots.densities(model, FRAME, LABELS, title)
         plots.densities(model, column=title)
         plt.close("all")
-    x, density = classes._steps(scale, np.array([]))
+    x, density = class_densities._steps(scale, np.array([]))
     np.testing.assert_allclose((np.diff(x)[:, None] * density[:-1]).sum(axis=0), 1.0, atol=1e-9)
 
 
 def test_beliefs_are_before_and_after_the_data():
     flips = Bernoulli.tally([1] * 7 + [0] * 3)
     ax = belief(Bernoulli, flips, Beta(4, 2))
-    assert [line.get_label() for line in ax.lines] == ["before: Beta(4, 2)", "after: Beta(11, 5)"]
+    assert [line.get_label() for line in ax.lines] == ["prior: Beta(4, 2)", "posterior: Beta(11, 5)"]
     line = ax.lines[1]
     np.testing.assert_allclose(line.get_ydata(), stats.beta(11, 5).pdf(line.get_xdata()))
-    assert belief(Poisson, Poisson.tally([2, 0, 4]), 1.0).lines[0].get_label() == "before: Gamma(1, 1)"
+    assert belief(Poisson, Poisson.tally([2, 0, 4]), 1.0).lines[0].get_label() == "prior: Gamma(1, 1)"
     assert belief(Categorical, Categorical.tally([0, 0, 1, 2]), 1.0, level=0).lines[1].get_label().endswith("(3, 4)")
     assert len(belief(Bernoulli, {"a": flips, "b": flips + flips}).lines) == 3
     assert len(belief(Gaussian, Gaussian.tally([1.0, 2.0, 4.0])).lines) == 1
     assert len(belief(stats.beta(3, 2), prior=stats.beta(1, 1)).lines) == 2
-    assert belief(stats.beta(3, 2), ax=plt.figure().add_subplot()).lines[0].get_label() == "after: Beta(3, 2)"
+    assert belief(stats.beta(3, 2), ax=plt.figure().add_subplot()).lines[0].get_label() == "posterior: Beta(3, 2)"
 
 
 def test_beliefs_of_models():
@@ -322,11 +322,11 @@ def test_beliefs_of_models():
     ax = belief(bits, column=20)
     ones = int((DIGITS[DIGIT == 0, 20] > 7).sum())
     zeros = int((DIGIT == 0).sum()) - ones
-    assert [line.get_label() for line in ax.lines[:2]] == ["before: Beta(2, 2)", f"0: Beta({2 + ones}, {2 + zeros})"]
+    assert [line.get_label() for line in ax.lines[:2]] == ["prior: Beta(2, 2)", f"0: Beta({2 + ones}, {2 + zeros})"]
     levels = CategoricalNB().fit(DIGITS.astype(int) // 4, DIGIT)
-    assert belief(levels, column=20, level=1).lines[0].get_label().startswith("before: Beta(1,")
+    assert belief(levels, column=20, level=1).lines[0].get_label().startswith("prior: Beta(1,")
     assert len(belief(GaussianNB().fit(IRIS, SPECIES), column=1, parameter="variance").lines) == 3
-    assert belief(PoissonNB().fit(DIGITS, DIGIT), column=20).lines[0].get_label() == "before: Gamma(1, 1)"
+    assert belief(PoissonNB().fit(DIGITS, DIGIT), column=20).lines[0].get_label() == "prior: Gamma(1, 1)"
     for column in FRAME.columns:
         belief(NAIVE, column=column)
     assert "'_mid'" in belief(NAIVE, column="_hidden", level="_mid").get_xlabel()
@@ -337,7 +337,7 @@ def test_means_are_the_classes(kind):
     model = kind().fit(DIGITS, DIGIT)
     ax = plots.means(model)
     image = ax.images[0].get_array()
-    images, _ = classes.class_means(model)
+    images, _ = class_means.class_means(model)
     tile = np.ma.filled(image, np.nan)[2:10, 0:8]
     np.testing.assert_allclose(tile, images[0].reshape(8, 8))
     assert plots.means(model, (4, 16), ax=plt.figure().add_subplot()) is not None
@@ -371,14 +371,14 @@ def test_boundaries_of_frames_with_empty_cells_and_names():
 
 def test_a_tree_is_the_one_that_was_learned():
     model = BayesClassifier(structure="tree").fit((DIGITS > 7)[:, [10, 11, 12, 18, 19, 20, 26, 27, 28, 35]], DIGIT)
-    parents = graphs.parents_of(model)
+    parents = dependency_tree.parents_of(model)
     inner = next(each for each in model.estimate_model().parameters if hasattr(each, "parents"))
     names = model.estimate_model().columns[0].names
     assert [parents[name][0] for name in names] == [names[p] if p >= 0 else None for p in inner.parents[0]]
     ax = plots.tree(model)
     assert len(ax.texts) == 2 * len(parents) - 1  # a box each, and an arrow to each but the root
     line = BayesClassifier(structure="chain", numeric="gaussian").fit(IRIS, SPECIES)
-    assert graphs.parents_of(line) == {0: (None, True), 1: (0, True), 2: (1, True), 3: (2, True)}
+    assert dependency_tree.parents_of(line) == {0: (None, True), 1: (0, True), 2: (1, True), 3: (2, True)}
     plots.tree(BayesClassifier(structure="chain").fit(FRAME, LABELS))
     each = BayesClassifier(structure=Tree("per-class"), numeric="gaussian").fit(IRIS, SPECIES)
     plots.tree(each, "setosa")
@@ -386,7 +386,7 @@ def test_a_tree_is_the_one_that_was_learned():
 
 def test_no_two_boxes_of_a_tree_lie_on_each_other():
     children = {None: ["a", "z"], "a": ["b", "c"], "c": ["d", "e"], "e": ["f"]}
-    places = list(graphs._laid_out(children).values())
+    places = list(dependency_tree._lay_out(children).values())
     assert len(set(places)) == len(places)
 
 
@@ -574,3 +574,18 @@ def test_a_density_without_a_covariance():
     model = GaussianDiscriminant(covariance="shared", solver="svd").fit(IRIS, SPECIES)
     for line in plots.densities(model, IRIS, SPECIES).lines:
         assert 0.9 < np.trapezoid(line.get_ydata(), line.get_xdata()) < 1.01
+
+
+def test_reliability_of_models() -> None:
+    model = GaussianNB(calibrate="temperature").fit(IRIS, SPECIES)
+    ax = plots.reliability({"a": model})
+    curve = model.calibration_.reliability["after"]
+    assert ax.get_legend().get_texts()[1].get_text() == f"a (error {curve.error:.3f})"
+    with pytest.raises(ValueError, match=r"'a' is a model without calibration.*fit it with calibrate"):
+        plots.reliability({"a": GaussianNB().fit(IRIS, SPECIES)})
+    with pytest.raises(NotFittedError):
+        plots.reliability({"a": GaussianNB()})
+    with pytest.raises(TypeError, match="'a' is a list; pass a reliability curve or a fitted model"):
+        plots.reliability({"a": [0.5]})
+    with pytest.raises(TypeError, match=r"takes {name: curve}, not GaussianNB"):
+        plots.reliability(model)

@@ -171,7 +171,7 @@ def test_samples_have_a_row_each() -> None:
         ),
         (lambda: BernoulliNB(alpha=0).fit([[0], [1]], [0, 1]).log_evidence_, "a pseudo-count of 0 has no evidence"),
         (lambda: CategoricalNB(prior=0).fit([[0], [1]], [0, 1]).log_evidence_, "a pseudo-count of 0 has no evidence"),
-        (lambda: Bernoulli.estimate(Bernoulli.tally([1, 1]), 0).interval(), "is no distribution"),
+        (lambda: Bernoulli.estimate(Bernoulli.tally([1, 1]), 0).interval(), "is not a distribution"),
         (
             lambda: GaussianNB(estimate="predictive", prior=1e300).fit(X, Y),
             "prior must lie between 1e-100 and 1e\\+100",

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from suffice.classifiers.multinomial import ComplementNB, MultinomialNB
     from suffice.classifiers.poisson import PoissonNB
     from suffice.classifiers.saved_models import load
-    from suffice.distributions.discrete import Bernoulli, Categorical, Multinomial, Poisson
+    from suffice.distributions.bernoulli import Bernoulli
+    from suffice.distributions.categorical import Categorical
     from suffice.distributions.gaussian import Gaussian
+    from suffice.distributions.multinomial import Multinomial
+    from suffice.distributions.poisson import Poisson
     from suffice.evaluation.comparison import compare
     from suffice.evaluation.cross_validation import cross_validate
     from suffice.evaluation.streams import Window, batches, prequential
@@ -82,8 +85,7 @@ __all__ = [
     "threads",
 ]
 
-# A name is imported when it is first asked for: scikit-learn, and pandas which it imports wherever
-# it finds it, are not loaded by `import suffice` alone.
+# Each name is imported when it is first used, so that `import suffice` alone loads neither scikit-learn nor pandas.
 _HOMES = {
     "suffice.classifiers.bayes": ("BayesClassifier",),
     "suffice.classifiers.bernoulli": ("BernoulliNB",),
@@ -94,8 +96,11 @@ _HOMES = {
     "suffice.classifiers.mixture": ("MixtureClassifier",),
     "suffice.classifiers.multinomial": ("ComplementNB", "MultinomialNB"),
     "suffice.classifiers.poisson": ("PoissonNB",),
-    "suffice.distributions.discrete": ("Bernoulli", "Categorical", "Multinomial", "Poisson"),
+    "suffice.distributions.bernoulli": ("Bernoulli",),
+    "suffice.distributions.categorical": ("Categorical",),
     "suffice.distributions.gaussian": ("Gaussian",),
+    "suffice.distributions.multinomial": ("Multinomial",),
+    "suffice.distributions.poisson": ("Poisson",),
     "suffice.parallel": ("get_threads", "set_threads", "threads"),
     "suffice.priors": (
         "Beta",
@@ -116,8 +121,6 @@ _HOMES = {
     "suffice.statistics": ("CoMoments", "Counts", "Moments", "PairCounts", "Tally"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
-
-
 _MODULES = ("plots", "report")
 
 
@@ -132,4 +135,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))
+    return sorted({*__all__, *_MODULES, *(name for name in globals() if name.startswith("__"))})

@@ -1,4 +1,4 @@
-"""How many threads work at once, and the one way work is spread over them."""
+"""The number of threads, and the function that distributes work over them."""
 
 from __future__ import annotations
 
@@ -7,82 +7,98 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
-from threading import Thread, local
+from threading import Thread
 from typing import TypeVar
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 _threads: int | None = None
-_within: ContextVar[int | None] = ContextVar("_within")  # of a block: those of other threads are not touched
-_here = local()
+# Of a `with threads(…)` block; a context variable does not affect other threads.
+_threads_of_block: ContextVar[int | None] = ContextVar("_threads_of_block")
+_is_worker: ContextVar[bool] = ContextVar("_is_worker", default=False)
 
 
 def get_threads() -> int:
-    """Return how many threads suffice uses: as set, as in SUFFICE_THREADS, or one per core.
+    """Return the number of threads that suffice uses.
 
+    It is the number set by `threads` or `set_threads`, else the environment variable SUFFICE_THREADS, else the number
+    of cores.
+
+    Returns
+    -------
+    int
+        Number of threads, at least 1.
+
+    Examples
+    --------
     >>> get_threads() >= 1
     True
     """
-    count = _within.get(_threads)
+    count = _threads_of_block.get(_threads)
     if count is not None:
         return count
-    asked = os.environ.get("SUFFICE_THREADS", "").strip()
-    if asked:
-        return _checked(asked, "the environment variable SUFFICE_THREADS")
+    setting = os.environ.get("SUFFICE_THREADS", "").strip()
+    if setting:
+        return _check_count(setting, "the environment variable SUFFICE_THREADS")
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def set_threads(count: int | None) -> None:
-    """Use this many threads from now on, except within blocks of `threads`; None means one per core.
+    """Set the number of threads for all later calls outside `threads` blocks. Results do not depend on it.
 
-    Results do not depend on it.
+    Parameters
+    ----------
+    count : int or None
+        Number of threads; None means one per core.
 
+    Examples
+    --------
     >>> set_threads(1)
     >>> get_threads()
     1
     >>> set_threads(None)
     """
     global _threads
-    _threads = None if count is None else _checked(count, "count")
+    _threads = None if count is None else _check_count(count, "count")
 
 
 @contextmanager
 def threads(count: int | None) -> Iterator[None]:
-    """Use this many threads within a ``with`` block, and for what is started from it alone.
+    """Set the number of threads within a ``with`` block. Other threads of the program are not affected.
 
+    Parameters
+    ----------
+    count : int or None
+        Number of threads; None means one per core.
+
+    Examples
+    --------
     >>> with threads(2):
     ...     get_threads()
     2
     """
-    before = _within.set(None if count is None else _checked(count, "count"))
+    before = _threads_of_block.set(None if count is None else _check_count(count, "count"))
     try:
         yield
     finally:
-        _within.reset(before)
+        _threads_of_block.reset(before)
 
 
 def spread(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
-    """Return the function's result for each part, in order, worked out by several threads.
+    """Return the function's result for each part, in order, computed by several threads.
 
-    What is spread from within a part is not spread again: it stays in its thread.
+    A nested call, from within a part, runs in the thread of that part.
 
     >>> spread(abs, [-1, -2])
     [1, 2]
     """
+    if len(parts) == 1 or _is_worker.get():
+        return [function(part) for part in parts]
     todo, results, errors = deque(enumerate(parts)), dict[int, Result](), dict[int, BaseException]()
 
-    if len(parts) == 1 or getattr(_here, "inside", False):
-        return [function(part) for part in parts]
-
     def work() -> None:
-        _here.inside = True
-        try:
-            take_parts()
-        finally:
-            _here.inside = False
-
-    def take_parts() -> None:
+        _is_worker.set(True)
         while todo:
             try:
                 place, part = todo.popleft()
@@ -94,15 +110,14 @@ def spread(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Re
                 errors[place] = error
                 todo.clear()
 
-    # a thread starts with no context: it is handed this one's, in which a block may have said how many there are
+    # New threads for each call, not a ThreadPoolExecutor: a pool for each call takes twice as long with two threads,
+    # and a lasting pool does not survive a fork. Each thread gets a copy of this context, and so its number of threads.
     helpers = [Thread(target=copy_context().run, args=(work,)) for _ in range(min(get_threads(), len(parts)) - 1)]
-    # Threads for each call cost a tenth of a millisecond and leave nothing behind: none idle, and
-    # nothing to break in a process that forks. Where none can be had any more, because the
-    # interpreter shuts down, the calling thread does all the work.
+    # When the interpreter shuts down no thread can be started: then the calling thread does all the work.
     with suppress(RuntimeError):
         for helper in helpers:
             helper.start()
-    work()
+    copy_context().run(work)
     for helper in helpers:
         if helper.ident is not None:
             helper.join()
@@ -111,7 +126,8 @@ def spread(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Re
     return [results[place] for place in range(len(parts))]
 
 
-def _checked(count: int | str, source: str) -> int:
+def _check_count(count: int | str, source: str) -> int:
+    """Return a number of threads; ``source`` names it in the error."""
     try:
         number = int(count)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""A line that says how far long work has come; only on a terminal, and only after a second."""
+"""A progress line for long computations, shown on a terminal only and after one second."""
 
 from __future__ import annotations
 
@@ -10,12 +10,25 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Self
 
-EVERY = 0.3  # seconds, between two looks at work that somebody else does
+EVERY = 0.3  # seconds between two updates of `watched`
 
 
 class Progress:
-    """Say on one line of the terminal what is being done; silent where nobody looks on.
+    """A progress bar on one line of standard error; nothing is written if that is not a terminal.
 
+    It is plain text and not a bar of rich, which is installed for the command line only.
+
+    Parameters
+    ----------
+    what : str
+        What is being done.
+    total : int
+        Number of steps; 0 if unknown.
+    shown : bool, default=True
+        Whether to show the bar at all.
+
+    Examples
+    --------
     >>> with Progress("mixtures", total=3) as progress:
     ...     progress.say(1, "class 'a'")
     """
@@ -26,7 +39,7 @@ class Progress:
         self.written = 0
 
     def say(self, done: int, detail: str = "") -> None:
-        """Show that so much is done."""
+        """Show the number of steps done, and details of the current one."""
         if not self.shown or time.monotonic() - self.started < 1:
             return
         filled = int(24 * done / max(self.total, 1))
@@ -48,7 +61,7 @@ class Progress:
 
 @contextmanager
 def watched(what: str, share: Callable[[], float]) -> Iterator[None]:
-    """Say from time to time how far somebody else's work has come, in hundredths; less than 0 is not known.
+    """Show the progress of work that runs elsewhere; ``share`` returns it in percent, or less than 0 if unknown.
 
     >>> with watched("a query", lambda: 50.0):
     ...     pass
@@ -63,18 +76,18 @@ def watched(what: str, share: Callable[[], float]) -> Iterator[None]:
 
 @contextmanager
 def meanwhile(every: float, look: Callable[[], None]) -> Iterator[None]:
-    """Call a function every so many seconds while something else goes on.
+    """Call ``look`` every so many seconds in a thread while the ``with`` block runs.
 
-    >>> with meanwhile(60, lambda: print("a minute is over")):
+    >>> with meanwhile(60, lambda: print("one minute passed")):
     ...     pass
     """
     done = Event()
 
-    def looking() -> None:
+    def run() -> None:
         while not done.wait(every):
             look()
 
-    thread = Thread(target=looking, daemon=True)
+    thread = Thread(target=run, daemon=True)
     thread.start()
     try:
         yield

@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from suffice import priors
 from suffice.decision import calibration, reliability
 from suffice.families import bernoulli, gaussian, multivariate_gaussian, subspace
 from suffice.logistic.forms import LinearForm
 from suffice.mixtures import Mixture
-from suffice.priors import priors
 from suffice.schema import Array, codings, columns, schema
 from suffice.statistics import CoMoments, Counts, Moments, PairCounts, Tally
 from suffice.structures import Averaged, Chain, Full, Joint, Naive, Tree

@@ -1,1 +1,1 @@
-"""Single distributions, estimated from a tally by the same priors and rules as classifiers."""
+"""Distributions of one variable, estimated from a tally with the same priors and rules as the classifiers."""

@@ -1,21 +1,20 @@
-"""What every single distribution can do."""
+"""The base class of all distributions."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from suffice.estimation import RULES, chosen
-from suffice.estimation import log_evidence as evidence
-from suffice.estimation import posterior as believed_after
+from suffice import estimation
 from suffice.families import Family
-from suffice.families.family import Beliefs
-from suffice.priors import numbers
 from suffice.schema import Array, Columns
 from suffice.statistics import Statistic
+
+RuleName = Literal["mle", "map", "mean", "predictive"]
+Hyperparameters = tuple[Array, ...]
 
 DRAWS = 20_000
 TAIL = np.array([1e-15, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 0.01, 0.05, 0.15, 0.3])
@@ -23,95 +22,237 @@ QUANTILES = np.concatenate([TAIL, [0.5], 1 - TAIL[::-1]])
 
 
 class Distribution(ABC):
-    """A distribution whose parameters were read off a tally by a rule.
+    """A distribution p(x | θ) whose parameters θ are estimated from sufficient statistics.
 
-    ``tally``, ``estimate``, ``posterior`` and ``log_evidence`` are asked of the class; ``interval``,
-    ``expect`` and ``sample`` of what ``estimate`` returns.
+    ``tally``, ``estimate``, ``posterior`` and ``log_evidence`` are class methods. ``interval``, ``expect``,
+    ``log_density`` and ``sample`` are methods of the distribution that ``estimate`` returns.
+
+    Attributes
+    ----------
+    averaged : bool
+        Whether the parameters were averaged out: the distribution was estimated with rule="predictive".
     """
 
     family: ClassVar[Family]
-    _beliefs: Beliefs | None = None
-    averaged = False  # over what is not known of the parameters: estimated by the rule "predictive"
+    averaged: bool = False
+    _shown: ClassVar[tuple[str, ...]]  # the parameters in the repr
+    _posterior_hyperparameters: Hyperparameters | None = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={_shown(getattr(self, name))}' for name in self._shown)})"
 
     @classmethod
     @abstractmethod
     def tally(cls, x: Any, weights: Any = None) -> Statistic:
-        """Return the sums of observations x, which is all that any estimate needs of them."""
+        """Return the sufficient statistics of observations.
+
+        Parameters
+        ----------
+        x : array-like
+            Observations.
+        weights : array-like of shape (n_observations,), default=None
+            Weight of each observation, 0 or more; 1 by default.
+
+        Returns
+        -------
+        Counts, Moments or CoMoments
+            Sums, which can be added (``+``), subtracted (``-``) and scaled (``*``).
+        """
 
     @classmethod
     @abstractmethod
-    def _columns(cls, tally: Any) -> Columns: ...
+    def _columns(cls, tally: Any) -> Columns:
+        """Return the columns that a tally describes, as the family needs them."""
 
     @classmethod
     @abstractmethod
-    def _made(cls, parameters: Any) -> Self:
-        """Return the distribution with these parameters."""
+    def _from_parameters(cls, parameters: Any) -> Self:
+        """Return the distribution with the parameters that the family estimated."""
 
     @classmethod
     @abstractmethod
-    def _posterior(cls, beliefs: Beliefs) -> Any: ...
+    def _posterior_of(cls, hyperparameters: Hyperparameters) -> Any:
+        """Return the posterior with these hyperparameters as a distribution of scipy.stats."""
 
     @classmethod
-    def estimate(cls, tally: Any, prior: Any = 1.0, rule: str = "mean") -> Self:
-        """Return the distribution that a prior and a rule ("mle", "map", "mean", "predictive") make of a tally."""
-        if rule not in RULES:
-            raise ValueError(f"rule={rule!r} is not known; it is one of {', '.join(map(repr, RULES))}")
+    def estimate(cls, tally: Any, prior: Any = 1.0, rule: RuleName = "mean") -> Self:
+        """Return the distribution that is estimated from a tally.
+
+        Parameters
+        ----------
+        tally : Counts, Moments or CoMoments
+            Sufficient statistics, as ``tally`` returns them.
+        prior : float, Prior, "auto" or None, default=1.0
+            Pseudo-count, prior distribution of the parameters, or "auto" for the pseudo-count with the largest
+            evidence. None only with rule="mle"; then the result has no ``interval`` and no ``expect``.
+        rule : {"mle", "map", "mean", "predictive"}, default="mean"
+            Maximum likelihood, mode of the posterior, mean of the posterior, or p(x) averaged over the posterior.
+
+        Returns
+        -------
+        Distribution
+            An instance of this class.
+        """
+        check_rule(rule, prior)
         columns = cls._columns(tally)
-        prior = chosen(prior, cls.family, columns, tally)
-        made = cls._made(RULES[rule](cls.family, columns, tally, prior))
-        made._beliefs = believed_after(cls.family, columns, tally, prior)
+        if prior is not None:
+            prior = estimation.chosen(prior, cls.family, columns, tally)
+        made = cls._from_parameters(estimation.RULES[rule](cls.family, columns, tally, prior))
+        if prior is not None:
+            made._posterior_hyperparameters = estimation.posterior(cls.family, columns, tally, prior)
         made.averaged = rule == "predictive"
         return made
 
     @classmethod
     def posterior(cls, tally: Any, prior: Any = 1.0) -> Any:
-        """Return what is believed of the parameters after the data, as a distribution of scipy.stats."""
+        """Return the posterior p(θ | data) of the parameters.
+
+        Parameters
+        ----------
+        tally : Counts, Moments or CoMoments
+            Sufficient statistics, as ``tally`` returns them.
+        prior : float, Prior or "auto", default=1.0
+            Pseudo-count or prior distribution of the parameters.
+
+        Returns
+        -------
+        scipy.stats distribution
+            Frozen, with ``mean``, ``pdf``, ``interval``, ``rvs`` and so on.
+        """
         columns = cls._columns(tally)
-        return cls._posterior(believed_after(cls.family, columns, tally, chosen(prior, cls.family, columns, tally)))
+        prior = estimation.chosen(required_prior(prior), cls.family, columns, tally)
+        return cls._posterior_of(estimation.posterior(cls.family, columns, tally, prior))
 
     @classmethod
     def log_evidence(cls, tally: Any, prior: Any = 1.0) -> float:
-        """Return log p(data | prior), the parameters averaged out.
+        """Return log p(data | prior) = log ∫ p(data | θ)·p(θ | prior) dθ.
 
-        Without multinomial coefficients and factorials of poisson counts, which no parameter touches.
+        Factors of the likelihood that do not depend on θ (multinomial coefficients, factorials of Poisson counts)
+        are left out; they are the same under every prior.
+
+        Parameters
+        ----------
+        tally : Counts, Moments or CoMoments
+            Sufficient statistics, as ``tally`` returns them.
+        prior : float, Prior or "auto", default=1.0
+            Pseudo-count or prior distribution of the parameters.
+
+        Returns
+        -------
+        float
+            Logarithm of the evidence, in nats.
         """
         columns = cls._columns(tally)
-        return float(evidence(cls.family, columns, tally, chosen(prior, cls.family, columns, tally)).sum())
+        prior = estimation.chosen(required_prior(prior), cls.family, columns, tally)
+        return float(estimation.log_evidence(cls.family, columns, tally, prior).sum())
 
-    def _believed(self) -> Any:
-        if self._beliefs is None:
+    def _hyperparameters(self) -> Hyperparameters:
+        """Return the hyperparameters of the posterior; raise if there is none."""
+        if self._posterior_hyperparameters is None:
             raise ValueError(
-                f"this {type(self).__name__} was not estimated from a tally, so nothing is uncertain about it"
+                f"this {type(self).__name__} was not estimated from a tally with a prior, so it has no posterior"
             )
-        return self._posterior(self._beliefs)
+        return self._posterior_hyperparameters
 
     def interval(self, level: float = 0.95) -> Any:
-        """Return the bounds between which each parameter lies with probability ``level``."""
+        """Return the equal-tailed credible interval of each parameter.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability that the parameter lies in the interval, between 0 and 1.
+
+        Returns
+        -------
+        tuple
+            Lower and upper bounds; for a Gaussian one such pair for the mean and one for the variance.
+        """
         if not 0 < level < 1:
             raise ValueError(f"level must lie between 0 and 1, not be {level!r}")
         return self._interval(level)
 
     def _interval(self, level: float) -> Any:
-        return self._believed().interval(level)
+        return self._posterior_of(self._hyperparameters()).interval(level)
 
     def expect(self, f: Callable[..., Any]) -> float:
-        """Return E[f(θ) | data] = ∫ f(θ)·p(θ | data) dθ, by quadrature between quantiles of the posterior."""
-        return integral(f, self._believed())
+        """Return the posterior expectation E[f(θ) | data] = ∫ f(θ)·p(θ | data) dθ.
+
+        It is computed by quadrature for one parameter, and by averaging over random draws with a fixed seed for
+        several (Categorical, Multinomial, Gaussian).
+
+        Parameters
+        ----------
+        f : callable
+            Function of the parameter; of the vector p for Categorical and Multinomial, of mean and variance for
+            Gaussian.
+
+        Returns
+        -------
+        float
+            The expectation.
+        """
+        return integrate(f, self._posterior_of(self._hyperparameters()))
 
     @abstractmethod
     def log_density(self, x: Any) -> Array:
-        """Return log p(x) of each observation."""
+        """Return log p(x) of each observation.
+
+        Parameters
+        ----------
+        x : array-like
+            Observations.
+
+        Returns
+        -------
+        ndarray of shape (n_observations,)
+            Log probability or log density.
+        """
 
     @abstractmethod
     def sample(self, size: int = 1, random_state: Any = None) -> Array:
-        """Return observations drawn at random."""
+        """Return random observations.
+
+        Parameters
+        ----------
+        size : int, default=1
+            Number of observations.
+        random_state : int, numpy.random.Generator or None, default=None
+            Seed or generator.
+
+        Returns
+        -------
+        ndarray
+            One observation per row.
+        """
 
 
-def integral(f: Callable[[float], Any], distribution: Any) -> float:
-    """Return ∫ f·p by Gauss's formula on stretches between quantiles, so that no peak is missed.
+def _shown(value: Any) -> str:
+    """Return a parameter as text on one line; long arrays are abbreviated."""
+    if np.ndim(value) == 0:
+        return repr(float(value))
+    return " ".join(np.array2string(np.asarray(value), separator=", ", threshold=20, precision=6).split())
+
+
+def check_rule(rule: str, prior: Any) -> None:
+    """Raise if a rule is unknown or needs a prior that is missing."""
+    if rule not in estimation.RULES:
+        raise ValueError(f"rule={rule!r} is not known; it is one of {', '.join(map(repr, estimation.RULES))}")
+    if rule != "mle":
+        required_prior(prior)
+
+
+def required_prior(prior: Any) -> Any:
+    """Return the prior; raise if it is None."""
+    if prior is None:
+        raise ValueError('prior=None goes with rule="mle" only; pass a number, such as 1.0, or a Prior, such as Flat()')
+    return prior
+
+
+def integrate(f: Callable[[float], Any], distribution: Any) -> float:
+    """Return ∫ f·p by Gauss-Legendre quadrature on intervals between quantiles of p, so that no peak is missed.
 
     >>> from scipy import stats
-    >>> round(integral(lambda x: x, stats.gamma(3e7, scale=1e-5)), 6)
+    >>> round(integrate(lambda x: x, stats.gamma(3e7, scale=1e-5)), 6)
     300.0
     """
     edges = np.unique(distribution.ppf(QUANTILES))
@@ -122,17 +263,13 @@ def integral(f: Callable[[float], Any], distribution: Any) -> float:
     return float(np.dot(mass, [f(point) for point in points]) / mass.sum())
 
 
-def probability(value: Any, what: str) -> float:
-    """Return a number from 0 to 1."""
-    number = numbers(value, what)
-    if number.ndim or not 0 <= number <= 1:
-        raise ValueError(f"{what} must be a probability, from 0 to 1, not {value!r}")
-    return float(number)
-
-
-def one_column(x: Any, what: str) -> Array:
-    """Return observations as a column of finite numbers."""
-    values = np.asarray(x, np.float64)
+def check_column(x: Any, what: str, hint: str = "") -> Array:
+    """Return observations of one variable as an array of finite numbers; ``hint`` ends the error about other types."""
+    try:
+        values = np.asarray(x, np.float64)
+    except (TypeError, ValueError):
+        odd = next((value for value in np.ravel(np.asarray(x, object)) if not _is_number(value)), x)
+        raise ValueError(f"{what} takes numbers, not {odd!r}{hint}") from None
     if values.ndim != 1 or not len(values):
         raise ValueError(f"{what} takes a list of observations, not an array of shape {values.shape}")
     if not np.isfinite(values).all():
@@ -141,8 +278,16 @@ def one_column(x: Any, what: str) -> Array:
     return values
 
 
-def weights_for(weights: Any, count: int) -> Array:
-    """Return one weight an observation."""
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def check_weights(weights: Any, count: int) -> Array:
+    """Return one weight per observation."""
     if weights is None:
         return np.ones(count)
     values = np.asarray(weights, np.float64)

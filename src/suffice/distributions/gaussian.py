@@ -1,4 +1,4 @@
-"""Gaussian: the distribution of one real number, or of several together."""
+"""The Gaussian distribution of one number, and the multivariate Gaussian distribution."""
 
 from __future__ import annotations
 
@@ -8,11 +8,18 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import stats
 
-from suffice.distributions.distribution import DRAWS, Distribution, one_column, weights_for
-from suffice.distributions.scaled import Scaled
-from suffice.estimation import RULES
+from suffice.distributions.distribution import (
+    DRAWS,
+    Distribution,
+    Hyperparameters,
+    RuleName,
+    check_column,
+    check_rule,
+    check_weights,
+    required_prior,
+)
+from suffice.distributions.standardized import Standardized
 from suffice.families import FAMILIES
-from suffice.families.family import Beliefs
 from suffice.families.gaussian import StudentT
 from suffice.families.normal_inverse_wishart import Multivariate
 from suffice.priors import LARGEST, numbers
@@ -21,22 +28,54 @@ from suffice.statistics import CoMoments, Moments
 
 
 class GaussianPosterior(NamedTuple):
-    """What is believed of the mean (Student's t) and of the variance (inverse gamma, or Wishart)."""
+    """Posterior distributions, or credible intervals, of the parameters of a Gaussian.
+
+    Attributes
+    ----------
+    mean : scipy.stats distribution
+        Of the mean: Student's t, or the multivariate t.
+    variance : scipy.stats distribution
+        Of the variance: inverse gamma; of the covariance matrix: inverse Wishart.
+    """
 
     mean: Any
     variance: Any
 
 
 class Gaussian(Distribution):
-    """p(x) = N(x; mean, variance), of numbers; or of rows, with a vector of means and a covariance matrix.
+    """Gaussian distribution, p(x) = e^(−(x − mean)² / (2·variance)) / √(2π·variance).
 
+    For rows of d numbers, p(x) = e^(−(x − mean)ᵀ·variance⁻¹·(x − mean) / 2) / √((2π)^d·|variance|) with a mean vector
+    and a covariance matrix. The conjugate prior is `NormalInverseGamma` for one number and `NormalInverseWishart` for
+    several. Estimated with rule="predictive" the distribution is Student's t; ``mean`` and ``variance`` are its own.
+
+    A Gaussian can be shifted, scaled, added to an independent Gaussian and multiplied by a matrix (``A @ gaussian``).
+
+    Parameters
+    ----------
+    mean : float or array-like of shape (d,)
+        Mean.
+    variance : float or array-like of shape (d, d)
+        Variance, or covariance matrix.
+
+    Attributes
+    ----------
+    mean : float or ndarray of shape (d,)
+        Mean.
+    variance : float or ndarray of shape (d, d)
+        Variance, or covariance matrix.
+    averaged : bool
+        Whether it was estimated with rule="predictive".
+
+    Examples
+    --------
     >>> scores = Gaussian.tally([85, 95, 100, 12])
     >>> Gaussian.estimate(scores, rule="mle")
     Gaussian(mean=73.0, variance=1269.5)
     >>> Gaussian.estimate(scores, rule="mle", ddof=1).variance.round(2)
     np.float64(1692.67)
 
-    An affine map of a Gaussian is one, and so is the sum of two that are independent:
+    An affine map of a Gaussian is Gaussian, and so is the sum of two that are independent:
 
     >>> 2 * Gaussian(1, 4) + 3
     Gaussian(mean=5.0, variance=16.0)
@@ -45,8 +84,9 @@ class Gaussian(Distribution):
     """
 
     family = FAMILIES["gaussian"]
-    together = Multivariate()
-    __array_ufunc__ = None  # lets matrix @ gaussian come here
+    multivariate = Multivariate()
+    _shown = ("mean", "variance")
+    __array_ufunc__ = None  # makes numpy leave matrix @ gaussian to __rmatmul__
 
     def __init__(self, mean: Any, variance: Any) -> None:
         self.mean: Any = numbers(mean, "mean")[()]
@@ -57,15 +97,24 @@ class Gaussian(Distribution):
             raise ValueError("a variance is 0 or more")
         if np.ndim(self.mean) and not np.allclose(self.variance, self.variance.T, rtol=1e-8, atol=0):
             raise ValueError("a covariance matrix is symmetric")
-        self._tail: Any = None
-
-    def __repr__(self) -> str:
-        if np.ndim(self.mean):
-            return f"Gaussian(mean={self.mean.tolist()}, variance={self.variance.tolist()})"
-        return f"Gaussian(mean={float(self.mean)}, variance={float(self.variance)})"
+        self._student_t: Any = None
 
     @classmethod
     def tally(cls, x: Any, weights: Any = None) -> Moments | CoMoments:
+        """Return the sufficient statistics of numbers, or of rows of numbers.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_observations,) or (n_observations, d)
+            Observations.
+        weights : array-like of shape (n_observations,), default=None
+            Weight of each observation, 0 or more; 1 by default.
+
+        Returns
+        -------
+        Moments or CoMoments
+            Number of observations, mean, and sum of squared deviations or scatter matrix.
+        """
         if np.ndim(x) == 2:
             rows = np.asarray(x, np.float64)
             if not rows.size:
@@ -75,24 +124,40 @@ class Gaussian(Distribution):
                 raise ValueError(
                     f"column {column} is {rows[row, column]} in row {row}; Gaussian takes numbers up to 1e100"
                 )
-            return CoMoments.of(rows, weights_for(weights, len(rows)))
-        values = one_column(x, "Gaussian")
+            return CoMoments.of(rows, check_weights(weights, len(rows)))
+        values = check_column(x, "Gaussian")
         if not (np.abs(values) < LARGEST).all():
             raise ValueError(
                 f"Gaussian takes numbers up to 1e100, not {np.abs(values).max():g}: their squares overflow"
             )
-        return Moments.of(values[:, None], weights_for(weights, len(values)))
+        return Moments.of(values[:, None], check_weights(weights, len(values)))
 
     @classmethod
-    def estimate(cls, tally: Any, prior: Any = 1.0, rule: str = "mean", *, ddof: float = 0) -> Self:
-        """Return the Gaussian that a prior and a rule make of a tally; ``ddof=1`` with "mle" is unbiased.
+    def estimate(cls, tally: Any, prior: Any = 1.0, rule: RuleName = "mean", *, ddof: float = 0) -> Self:
+        """Return the Gaussian that is estimated from a tally.
 
-        The rule "predictive" makes it a Student's t, of which ``mean`` and ``variance`` are shown.
+        Parameters
+        ----------
+        tally : Moments or CoMoments
+            Sufficient statistics, as ``tally`` returns them.
+        prior : float, Prior, "auto" or None, default=1.0
+            Number of pseudo-rows like those at hand, or a prior distribution of the parameters. None only with
+            rule="mle"; then the result has no ``interval`` and no ``expect``.
+        rule : {"mle", "map", "mean", "predictive"}, default="mean"
+            Maximum likelihood, mode of the posterior, mean of the posterior, or p(x) averaged over the posterior,
+            which is Student's t.
+        ddof : float, default=0
+            With rule="mle" the sum of squares is divided by n − ddof; ddof=1 makes the variance unbiased.
+
+        Returns
+        -------
+        Gaussian
+            The estimate.
         """
         if not 0 <= ddof < tally.n.item():
             raise ValueError(f"ddof={ddof} must be 0 or more, and less than the {tally.n.item():g} observations")
         if isinstance(tally, CoMoments):
-            made = cls._estimated_together(tally, prior, rule)
+            made = cls._estimate_multivariate(tally, prior, rule)
         else:
             made = super().estimate(tally, prior, rule)
         if rule == "mle":
@@ -100,17 +165,19 @@ class Gaussian(Distribution):
         return made
 
     @classmethod
-    def _estimated_together(cls, tally: CoMoments, prior: Any, rule: str) -> Self:
-        if rule not in RULES:
-            raise ValueError(f"rule={rule!r} is not known; it is one of {', '.join(map(repr, RULES))}")
-        beliefs = cls.together.updated(cls.together.believed(prior, tally), tally)
+    def _estimate_multivariate(cls, tally: CoMoments, prior: Any, rule: RuleName) -> Self:
+        check_rule(rule, prior)
+        if prior is None:
+            return cls(tally.mean[0], tally.scatter[0] / tally.n.item())
+        after = cls.multivariate.updated(cls.multivariate.believed(prior, tally), tally)
         if rule == "predictive":
-            df, shape = cls.together.predictive(beliefs)
-            made = cls(beliefs[0], shape * (df / (df - 2) if df > 2 else 1.0))
-            made._tail = Scaled(stats.multivariate_t, beliefs[0], shape, df=df)
+            df, shape = cls.multivariate.predictive(after)
+            made = cls(after[0], shape * (df / (df - 2) if df > 2 else 1.0))
+            made._student_t = Standardized(stats.multivariate_t, after[0], shape, df=df)
         else:
-            made = cls(tally.mean[0] if rule == "mle" else beliefs[0], cls.together.covariance(rule, beliefs, tally))
-        made._beliefs = beliefs
+            made = cls(tally.mean[0] if rule == "mle" else after[0], cls.multivariate.covariance(rule, after, tally))
+        made._posterior_hyperparameters = after
+        made.averaged = rule == "predictive"
         return made
 
     @classmethod
@@ -118,35 +185,55 @@ class Gaussian(Distribution):
         return Columns("gaussian", 1)
 
     @classmethod
-    def _made(cls, parameters: Any) -> Self:
+    def _from_parameters(cls, parameters: Any) -> Self:
         made = cls(parameters.mean.item(), parameters.variance.item())
         if isinstance(parameters, StudentT):
-            made._tail = stats.t(parameters.dof.item(), made.mean, np.sqrt(parameters.squared_scale.item()))
+            made._student_t = stats.t(parameters.dof.item(), made.mean, np.sqrt(parameters.squared_scale.item()))
         return made
 
     @classmethod
     def posterior(cls, tally: Any, prior: Any = 1.0) -> GaussianPosterior:
-        """Return what is believed of mean and variance after the data, each a distribution of scipy.stats."""
+        """Return the marginal posteriors of mean and variance.
+
+        Parameters
+        ----------
+        tally : Moments or CoMoments
+            Sufficient statistics, as ``tally`` returns them.
+        prior : float, Prior or "auto", default=1.0
+            Number of pseudo-rows like those at hand, or a prior distribution of the parameters.
+
+        Returns
+        -------
+        GaussianPosterior
+            ``mean`` and ``variance``, each a frozen distribution of scipy.stats.
+
+        Examples
+        --------
+        >>> after = Gaussian.posterior(Gaussian.tally([1.0, 2.0, 6.0]))
+        >>> float(after.mean.mean()), round(float(after.variance.mean()), 3)
+        (3.0, 9.333)
+        """
         if isinstance(tally, CoMoments):
-            return cls._posterior(cls.together.updated(cls.together.believed(prior, tally), tally))
+            before = cls.multivariate.believed(required_prior(prior), tally)
+            return cls._posterior_of(cls.multivariate.updated(before, tally))
         posterior: GaussianPosterior = super().posterior(tally, prior)
         return posterior
 
     @classmethod
-    def _posterior(cls, beliefs: Beliefs) -> GaussianPosterior:
-        if len(beliefs) == 4:
-            mean, kappa, dof, scale = beliefs
+    def _posterior_of(cls, hyperparameters: Hyperparameters) -> GaussianPosterior:
+        if len(hyperparameters) == 4:
+            mean, kappa, dof, scale = hyperparameters
             df: Any = float(dof) - len(mean) + 1
             if not (kappa > 0 and df > 0):
                 raise ValueError(
-                    f"a flat prior and so few rows leave nothing to believe of {len(mean)} columns; use a prior"
+                    f"under a flat prior and with so few rows there is no posterior of {len(mean)} columns; use a prior"
                 )
             try:
                 means = stats.multivariate_t(mean, scale / (kappa * df), df)
             except np.linalg.LinAlgError:
                 raise ValueError("the columns differ too much in scale for scipy.stats; standardise them") from None
             return GaussianPosterior(means, stats.invwishart(float(dof), scale))
-        mean, kappa, shape, scale, _ = (array.item() for array in beliefs)
+        mean, kappa, shape, scale, _ = (array.item() for array in hyperparameters)
         if not (kappa > 0 and shape > 0 and scale > 0):
             raise ValueError(
                 "under a flat prior more than 3 observations that differ are needed; use a prior, such as 1.0"
@@ -156,20 +243,18 @@ class Gaussian(Distribution):
 
     @classmethod
     def log_evidence(cls, tally: Any, prior: Any = 1.0) -> float:
-        """Return log p(data | prior), mean and variance averaged out."""
         if isinstance(tally, CoMoments):
-            before = cls.together.believed(prior, tally)
-            return cls.together.log_partition(cls.together.updated(before, tally)) - cls.together.log_partition(before)
+            family = cls.multivariate
+            before = family.believed(required_prior(prior), tally)
+            return family.log_partition(family.updated(before, tally)) - family.log_partition(before)
         return super().log_evidence(tally, prior)
 
     def _interval(self, level: float) -> GaussianPosterior:
-        self._believed()
-        beliefs = self._beliefs
-        assert beliefs is not None
-        if len(beliefs) == 5:
-            posterior = self._posterior(beliefs)
+        hyperparameters = self._hyperparameters()
+        if len(hyperparameters) == 5:
+            posterior = self._posterior_of(hyperparameters)
             return GaussianPosterior(posterior.mean.interval(level), posterior.variance.interval(level))
-        mean, kappa, dof, scale = beliefs
+        mean, kappa, dof, scale = hyperparameters
         df, variances = float(dof) - len(mean) + 1, np.diag(scale)
         return GaussianPosterior(
             stats.t(df, mean, np.sqrt(variances / (kappa * df))).interval(level),
@@ -177,27 +262,24 @@ class Gaussian(Distribution):
         )
 
     def expect(self, f: Callable[[Any, Any], Any]) -> float:
-        """Return E[f(mean, variance) | data], the average over 20,000 draws (seeded)."""
-        self._believed()
-        beliefs = self._beliefs
-        assert beliefs is not None
+        hyperparameters = self._hyperparameters()
         rng = np.random.default_rng(0)
-        if len(beliefs) == 4:
-            mean, kappa, dof, scale = beliefs
+        if len(hyperparameters) == 4:
+            mean, kappa, dof, scale = hyperparameters
             drawn = stats.invwishart(float(dof), scale).rvs(DRAWS // 10, random_state=rng)
             covariances = np.reshape(drawn, (-1, *scale.shape))
             return float(np.mean([f(rng.multivariate_normal(mean, c / float(kappa)), c) for c in covariances]))
-        mean, kappa, shape, scale, _ = (array.item() for array in beliefs)
+        mean, kappa, shape, scale, _ = (array.item() for array in hyperparameters)
         variances = scale / rng.standard_gamma(shape, DRAWS)
         means = mean + np.sqrt(variances / kappa) * rng.standard_normal(DRAWS)
         return float(np.mean([f(m, v) for m, v in zip(means, variances, strict=True)]))
 
     @property
     def _distribution(self) -> Any:
-        if self._tail is not None:
-            return self._tail
+        if self._student_t is not None:
+            return self._student_t
         if np.ndim(self.mean):
-            return Scaled(stats.multivariate_normal, self.mean, self.variance, allow_singular=True)
+            return Standardized(stats.multivariate_normal, self.mean, self.variance, allow_singular=True)
         if self.variance == 0:
             raise ValueError("a variance of 0 has no density: all observations are the mean")
         return stats.norm(self.mean, np.sqrt(self.variance))
@@ -209,22 +291,25 @@ class Gaussian(Distribution):
         drawn = np.asarray(self._distribution.rvs(size, random_state=random_state))
         return drawn.reshape(size, -1) if np.ndim(self.mean) else drawn
 
-    def _gaussian(self) -> Self:
-        if self._tail is not None:
-            raise ValueError('estimated by the rule "predictive" it is a Student\'s t; maps and sums are of Gaussians')
+    def _check_gaussian(self) -> Self:
+        """Return the distribution itself; raise if it is a Student's t."""
+        if self._student_t is not None:
+            raise ValueError(
+                'a distribution estimated with rule="predictive" is a Student\'s t, which has no sums and maps'
+            )
         return self
 
     def __add__(self, other: Any) -> Gaussian:
-        mine = self._gaussian()
+        mine = self._check_gaussian()
         if isinstance(other, Gaussian):
-            other = other._gaussian()
+            other = other._check_gaussian()
             return Gaussian(mine.mean + other.mean, mine.variance + other.variance)
         return Gaussian(mine.mean + numbers(other, "what is added"), mine.variance)
 
     __radd__ = __add__
 
     def __mul__(self, factor: Any) -> Gaussian:
-        mine, factor = self._gaussian(), numbers(factor, "the factor")
+        mine, factor = self._check_gaussian(), numbers(factor, "the factor")
         if factor.ndim > 1 or factor.ndim > np.ndim(mine.mean):
             raise ValueError("a Gaussian is multiplied by a number, or by one a column; by a matrix with @")
         return Gaussian(mine.mean * factor, mine.variance * np.multiply.outer(factor, factor))
@@ -241,6 +326,6 @@ class Gaussian(Distribution):
         return (-self).__add__(other)
 
     def __rmatmul__(self, matrix: Any) -> Gaussian:
-        matrix, mine = numbers(matrix, "the matrix"), self._gaussian()
+        matrix, mine = numbers(matrix, "the matrix"), self._check_gaussian()
         covariance = matrix @ mine.variance @ matrix.T
         return Gaussian(matrix @ mine.mean, (covariance + covariance.T) / 2)

@@ -1,6 +1,6 @@
-"""Pictures, of matplotlib: each function returns the Axes it has drawn on.
+"""Plots with matplotlib. Each function returns the Axes that it has drawn on.
 
-What a picture shows as numbers can be had as numbers: `points` of a nomogram, `learning` of a learning curve.
+`points` returns the numbers of a nomogram, and `learning` those of a learning curve.
 """
 
 from __future__ import annotations
@@ -13,18 +13,25 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes as Axes  # a name for files of pictures, which are typed with it
+    from matplotlib.axes import Axes as Axes  # for the annotations of the other files
 
-    from suffice.plots.areas import boundary
-    from suffice.plots.beliefs import belief
-    from suffice.plots.classes import densities, means
-    from suffice.plots.evidence import heat_map, marked_text, waterfall
-    from suffice.plots.graphs import newton, tree
-    from suffice.plots.growing import learning, learning_curve
-    from suffice.plots.judging import confusion, ladder, over_time, reliability
+    from suffice.plots.class_densities import densities
+    from suffice.plots.class_means import means
+    from suffice.plots.confusion_matrix import confusion
+    from suffice.plots.decision_boundary import boundary
+    from suffice.plots.dependency_tree import tree
+    from suffice.plots.learning_curves import learning, learning_curve
+    from suffice.plots.marked_words import marked_text
+    from suffice.plots.model_comparison import ladder
+    from suffice.plots.newton_steps import newton
     from suffice.plots.nomograms import nomogram
+    from suffice.plots.pixel_heat_map import heat_map
+    from suffice.plots.posteriors import belief
+    from suffice.plots.reliability_diagram import reliability
     from suffice.plots.scales import points
+    from suffice.plots.stream_accuracy import over_time
     from suffice.plots.totals import Points, Scale
+    from suffice.plots.waterfall_plot import waterfall
 
 __all__ = [
     "Points",
@@ -48,44 +55,52 @@ __all__ = [
     "waterfall",
 ]
 
-# Each file of pictures takes its colours and Axes from here, so it is imported when it is first asked for.
+# Each plot is imported when it is first used: its file takes colours and Axes from here. No file has the name of its
+# function, because importing a submodule sets an attribute of that name.
 _HOMES = {
-    "areas": ("boundary",),
-    "beliefs": ("belief",),
-    "classes": ("densities", "means"),
-    "evidence": ("heat_map", "marked_text", "waterfall"),
-    "graphs": ("newton", "tree"),
-    "judging": ("confusion", "ladder", "over_time", "reliability"),
-    "growing": ("learning", "learning_curve"),
+    "class_densities": ("densities",),
+    "class_means": ("means",),
+    "confusion_matrix": ("confusion",),
+    "decision_boundary": ("boundary",),
+    "dependency_tree": ("tree",),
+    "learning_curves": ("learning", "learning_curve"),
+    "marked_words": ("marked_text",),
+    "model_comparison": ("ladder",),
+    "newton_steps": ("newton",),
     "nomograms": ("nomogram",),
+    "pixel_heat_map": ("heat_map",),
+    "posteriors": ("belief",),
+    "reliability_diagram": ("reliability",),
     "scales": ("points",),
+    "stream_accuracy": ("over_time",),
     "totals": ("Points", "Scale"),
+    "waterfall_plot": ("waterfall",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 Array = npt.NDArray[Any]
 
-# Okabe and Ito's colours, which people who see red and green alike can tell apart.
+# Colours of Okabe and Ito, which can be told apart without seeing red and green.
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
-# Grey stands for their yellow, of which a line is hardly seen on white.
+# Grey replaces their yellow, which is hardly visible on white.
 SKY, PURPLE, GREY, BLACK = "#56B4E9", "#CC79A7", "#8C8C8C", "#000000"
 COLOURS = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK, GREY)
-DASHES = ("-", "--", ":", "-.")  # tell apart what colours alone no longer do
+DASHES = ("-", "--", ":", "-.")  # for more classes than colours
 
 
 def plain(name: Any, most: int = 28) -> str:
-    r"""Return a name as matplotlib shows it as it is: one line, not too long, and no $ read as mathematics.
+    r"""Return a name on one line, shortened, and with $ escaped, which matplotlib would read as mathematics.
 
     >>> plain("_cost in $")
     ' _cost in \\$'
     """
     words = shortened(" ".join(str(name).split()), most)
-    # a legend leaves out what starts with _
+    # a legend omits labels that start with _
     return (" " if words.startswith("_") else "") + words.replace("$", r"\$")
 
 
 def shortened(words: str, most: int) -> str:
-    """Return words without their middle, if they are long: what tells names apart is often at the end.
+    """Return long text without its middle: names often differ at the end.
 
     >>> shortened("class number 07", 10), shortened("short", 10)
     ('class…r 07', 'short')
@@ -95,7 +110,7 @@ def shortened(words: str, most: int) -> str:
 
 
 def percent(log_share: float) -> str:
-    """Return a probability, given by its logarithm, without saying 100 % or 0 % of what is not.
+    """Return a probability, given by its logarithm, as text; 100 % and 0 % mean exactly that.
 
     >>> percent(np.log(0.64)), percent(-1e-9), percent(-30.0)
     ('64 %', 'more than 99.99 %', 'less than 0.01 %')
@@ -109,7 +124,7 @@ def percent(log_share: float) -> str:
 
 
 def style(place: int) -> tuple[str, str]:
-    """Return the colour and the dashes of the class at a place, no two alike among the first 32."""
+    """Return the colour and the dashes of the class at a place; the first 32 are distinct."""
     return COLOURS[place % len(COLOURS)], DASHES[place // len(COLOURS) % len(DASHES)]
 
 
@@ -119,23 +134,23 @@ def axes_for(ax: Axes | None, size: tuple[float, float]) -> Axes:
 
 
 def axes_beside(ax: Any, count: int, size: tuple[float, float]) -> list[Axes]:
-    """Return the Axes given, one for each of several pictures, or new ones side by side."""
+    """Return the Axes given, one for each of several plots, or new ones side by side."""
     if ax is not None:
         given = list(np.ravel(np.asarray(ax, object)))
         if len(given) != count:
-            raise ValueError(f"ax has {len(given)} Axes, and {count} pictures are to be drawn; pass {count}, or none")
+            raise ValueError(f"ax has {len(given)} Axes, and there are {count} plots; pass {count}, or none")
         return given
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise ImportError("pictures need matplotlib: pip install 'suffice[plots]'") from None
+        raise ImportError("plots need matplotlib: pip install 'suffice[plots]'") from None
     wide, high = size
     made = plt.subplots(1, count, figsize=(wide * count, high), layout="constrained", squeeze=False)
     return list(made[1].ravel())
 
 
 def check_fitted(model: Any) -> None:
-    """Raise scikit-learn's NotFittedError if this is an estimator that has not learned anything yet."""
+    """Raise NotFittedError of scikit-learn if this is an estimator that is not fitted."""
     from sklearn.utils.validation import check_is_fitted
 
     if isinstance(model, type) and hasattr(model, "fit"):
@@ -145,7 +160,7 @@ def check_fitted(model: Any) -> None:
 
 
 def legend_beside(ax: Axes, title: str | None = None, markerscale: float = 1.0) -> None:
-    """Draw the legend to the right of a picture: on it, it would hide what it is about."""
+    """Draw the legend to the right of a plot, where it hides nothing."""
     count = len(ax.get_legend_handles_labels()[1])
     ax.legend(
         fontsize="small" if count <= 8 else "x-small" if count <= 24 else 5.5,
@@ -158,14 +173,16 @@ def legend_beside(ax: Axes, title: str | None = None, markerscale: float = 1.0) 
     )
 
 
-def class_places(classes: Sequence[Any], label: Any, against: Any, scores: Array) -> tuple[int, int]:
-    """Return the places of a label and of the one it is held against: where not said, those of the highest scores."""
+def class_pair(classes: Sequence[Any], label: Any, against: Any, scores: Array) -> tuple[int, int]:
+    """Return the places of two classes that are compared; by default those with the highest scores."""
     known = list(classes)
     if len(known) < 2:
-        raise ValueError(f"there is one class only, {known[0]!r}: nothing to tell it from; learn rows of another")
+        raise ValueError(
+            f"there is one class only, {known[0]!r}, and nothing to compare it with; fit rows of another class"
+        )
     for name in (label, against):
         if name is not None and name not in known:
-            raise ValueError(f"{name!r} is no class; there are {', '.join(map(repr, known))}")
+            raise ValueError(f"{name!r} is not a class; there are {', '.join(map(repr, known))}")
     order = np.argsort(-scores, kind="stable").tolist()
     other = None if against is None else known.index(against)
     mine = next(k for k in order if k != other) if label is None else known.index(label)
@@ -184,4 +201,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

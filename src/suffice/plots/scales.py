@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.plots import Array, check_fitted, class_places
+from suffice.plots import Array, check_fitted, class_pair
 from suffice.plots.totals import OTHER, Points, Scale, posterior
 
 GRID = 241  # numbers of a column at which its curve is worked out
@@ -57,7 +57,7 @@ def points(model: Any, X: Any = None, label: Any = None, against: Any = None, *,
     default = np.zeros(len(classes))
     if len(classes) == 2 and label is None and against is None:
         default[1] = 1.0  # of two classes the second is the one that is asked about: yes, 1, True
-    mine, other = class_places(classes, label, against, default)
+    mine, other = class_pair(classes, label, against, default)
     return Points(classes, mine, other, first.prior, scales)
 
 

@@ -1,4 +1,4 @@
-"""Learning curves: what more rows would buy."""
+"""Learning curves: the accuracy by the number of training rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Learning:
-    """After how many rows (``sizes``) the accuracy was what, on rows held out and on those learned, [size, fold]."""
+    """A learning curve as numbers.
+
+    Attributes
+    ----------
+    sizes : ndarray of shape (n_sizes,)
+        Numbers of training rows.
+    held_out : ndarray of shape (n_sizes, n_folds)
+        Accuracy on the held-out rows.
+    learned : ndarray of shape (n_sizes, n_folds)
+        Accuracy on the training rows.
+    """
 
     sizes: Array
     held_out: Array
@@ -24,10 +34,35 @@ class Learning:
 
 
 def learning(model: Any, X: Any, y: Any, cv: int = 5, steps: int = 8) -> Learning:
-    """Return the accuracy after growing parts of the rows, by folds.
+    """Return the accuracy by the number of training rows, for each fold of a cross-validation.
 
-    A tally is a sum, so each part is added to what is known (``partial_fit``) and nothing is learned twice.
-    Models whose reading of the columns depends on the rows, and those without ``partial_fit``, learn each part anew.
+    Models with ``partial_fit`` learn only the rows that are added at each size. Models whose plan depends on the data,
+    and those without ``partial_fit``, are fitted anew at each size.
+
+    Parameters
+    ----------
+    model : classifier
+        A classifier, which is cloned.
+    X : array-like of shape (n_rows, n_columns)
+        Rows.
+    y : array-like of shape (n_rows,)
+        Labels.
+    cv : int, default=5
+        Number of stratified folds.
+    steps : int, default=8
+        Number of sizes of the training set.
+
+    Returns
+    -------
+    Learning
+        ``sizes``, and the accuracies ``held_out`` and ``learned`` of each size and fold.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from suffice import GaussianNB
+    >>> learning(GaussianNB(), *load_iris(return_X_y=True), steps=3).sizes.tolist()
+    [10, 34, 120]
     """
     from sklearn.base import clone
     from sklearn.model_selection import StratifiedKFold
@@ -44,16 +79,16 @@ def learning(model: Any, X: Any, y: Any, cv: int = 5, steps: int = 8) -> Learnin
     held_out, learned = np.zeros((2, len(sizes), cv))
     folds = StratifiedKFold(cv, shuffle=True, random_state=0)
     for fold, (train, test) in enumerate(folds.split(np.zeros(len(labels)), labels)):
-        train = _mixed(train, labels)
+        train = _shuffle(train, labels)
         kept, known = _safe_indexing(X, test), clone(model)
         for step, size in enumerate(sizes.tolist()):
             rows = train[:size]
-            if _adds(model):
+            if _can_add_rows(model):
                 new = train[sizes[step - 1] if step else 0 : size]
                 known.partial_fit(_safe_indexing(X, new), labels[new], classes=np.unique(labels))
             else:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # few rows leave columns constant: that is what is drawn
+                    warnings.simplefilter("ignore")  # few rows leave columns constant
                     known = clone(model).fit(_safe_indexing(X, rows), labels[rows])
             held_out[step, fold] = known.score(kept, labels[test])
             learned[step, fold] = known.score(_safe_indexing(X, rows), labels[rows])
@@ -61,12 +96,41 @@ def learning(model: Any, X: Any, y: Any, cv: int = 5, steps: int = 8) -> Learnin
 
 
 def learning_curve(model: Any, X: Any, y: Any, cv: int = 5, steps: int = 8, ax: Axes | None = None) -> Axes:
-    """Draw the accuracy on rows held out, and on rows learned, against how many were learned."""
+    """Draw the accuracy on held-out rows and on training rows, by the number of training rows.
+
+    Parameters
+    ----------
+    model : classifier
+        A classifier, which is cloned.
+    X : array-like of shape (n_rows, n_columns)
+        Rows.
+    y : array-like of shape (n_rows,)
+        Labels.
+    cv : int, default=5
+        Number of stratified folds.
+    steps : int, default=8
+        Number of sizes of the training set.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes with the plot.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from suffice import GaussianNB
+    >>> ax = learning_curve(GaussianNB(), *load_iris(return_X_y=True), steps=3)
+    >>> [line.get_label() for line in ax.lines]
+    ['training rows', 'held-out rows (5 folds)']
+    """
     found = learning(model, X, y, cv, steps)
     ax = axes_for(ax, (6, 4))
     for accuracy, colour, dashes, name in (
-        (found.learned, ORANGE, "--", "of rows that were learned"),
-        (found.held_out, BLUE, "-", f"of rows held out ({cv} folds)"),
+        (found.learned, ORANGE, "--", "training rows"),
+        (found.held_out, BLUE, "-", f"held-out rows ({cv} folds)"),
     ):
         middle, spread = accuracy.mean(axis=1), accuracy.std(axis=1)
         ax.plot(found.sizes, middle, dashes, marker="o", markersize=4, color=colour, label=name)
@@ -77,22 +141,22 @@ def learning_curve(model: Any, X: Any, y: Any, cv: int = 5, steps: int = 8, ax: 
     shown = found.sizes if len(found.sizes) <= 8 else found.sizes[:: len(found.sizes) // 6]
     ax.set_xticks(shown.tolist(), [f"{size:g}" for size in shown.tolist()])
     ax.minorticks_off()
-    ax.set_xlabel("rows learned")
+    ax.set_xlabel("training rows")
     ax.set_ylabel("accuracy")
-    ax.set_title(f"{type(model).__name__} (bands: a standard deviation over folds)", fontsize="small", loc="left")
+    ax.set_title(f"{type(model).__name__} (bands: ± 1 standard deviation over folds)", fontsize="small", loc="left")
     ax.legend(loc="lower right", fontsize="small")
     ax.grid(alpha=0.3)
     return ax
 
 
-def _adds(model: Any) -> bool:
-    """Return whether learning in parts is learning all at once: columns of tables are planned by all rows."""
+def _can_add_rows(model: Any) -> bool:
+    """Return whether ``partial_fit`` on parts equals ``fit`` on the whole."""
     plain = not hasattr(model, "families") and getattr(model, "calibrate", None) is None
     return plain and callable(getattr(type(model), "partial_fit", None))
 
 
-def _mixed(rows: Array, labels: Array) -> Array:
-    """Return the rows in random order, the first of each class in front: a model of one class tells nothing."""
+def _shuffle(rows: Array, labels: Array) -> Array:
+    """Return the rows in random order after one row of each class, so that no model has only one class."""
     rows = np.random.default_rng(0).permutation(rows)
     first = np.unique(labels[rows], return_index=True)[1]
     return np.concatenate([rows[first], np.delete(rows, first)])

@@ -1,4 +1,4 @@
-"""Several columns at once, each in units of its own."""
+"""Multivariate distributions of scipy.stats, evaluated in standardized units."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from suffice.schema import Array
 
 
-class Scaled:
-    """A distribution of scipy.stats of several columns, worked out in units of their own deviations.
+class Standardized:
+    """A multivariate distribution of scipy.stats that is evaluated in units of each column's standard deviation.
 
-    In the units they came in, scipy takes a column for constant whose deviation is 1e-5 of another's.
+    In the original units scipy.stats treats a column as constant if its deviation is 1e-5 of another's.
     """
 
     def __init__(self, kind: Any, mean: Array, matrix: Array, **settings: Any) -> None:

@@ -1,4 +1,4 @@
-"""What each class looks like: the density of a column, and the mean as an image."""
+"""The density of a column in each class."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import norm
 
 from suffice.plots import Array, axes_for, check_fitted, legend_beside, plain, style
-from suffice.plots.evidence import image_shape
+from suffice.plots.fitted_model import counts_share_total
 from suffice.plots.scales import columns_of, held, quietly, values_of
 from suffice.plots.totals import OTHER, Scale
 
@@ -16,20 +16,46 @@ if TYPE_CHECKING:
     from suffice.plots import Axes
 
 BINS = 25
-FEW = 6  # more histograms than this hide each other: one of all rows is drawn instead
+FEW = 6  # with more classes, one histogram of all rows is drawn: many would hide each other
 
 
 def densities(model: Any, X: Any = None, y: Any = None, column: Any = 0, *, ax: Axes | None = None) -> Axes:
-    """Draw p(value of a column given class) for each class, and behind it the histogram of rows X with labels y.
+    """Draw p(value given class) of one column for each class, and a histogram of rows behind it.
 
-    ``column`` is a name or a place. Columns with levels get bars, numbers a curve, numbers in bins steps whose
-    area is the bin's probability.
+    Columns with levels have bars, numeric columns a curve, and binned columns steps whose area is the probability of
+    the bin.
+
+    Parameters
+    ----------
+    model : classifier
+        A fitted classifier with independent columns.
+    X : array-like of shape (n_rows, n_columns), default=None
+        Rows of the histogram.
+    y : array-like of shape (n_rows,), default=None
+        Labels of these rows.
+    column : str or int, default=0
+        Name or place of the column.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes with the plot.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from suffice import GaussianNB
+    >>> X, y = load_iris(return_X_y=True)
+    >>> densities(GaussianNB().fit(X, y), X, y, 2).get_xlabel()
+    'column 2'
     """
     if (X is None) != (y is None):
         raise ValueError("X and y belong together: pass both, for a histogram of each class, or neither")
-    title = _title(model, column)
-    _refuse_shares(model, title)
-    seen = [] if X is None else _all_held(model, X, title)
+    title = _find_title(model, column)
+    _check_density(model, title)
+    seen = [] if X is None else _column_values(model, X, title)
     labels = [] if y is None else np.asarray(y).tolist()
     if len(seen) != len(labels):
         raise ValueError(f"X has {len(seen)} rows and y has {len(labels)}; pass a label for each row")
@@ -37,10 +63,10 @@ def densities(model: Any, X: Any = None, y: Any = None, column: Any = 0, *, ax: 
     classes = model.classes_.tolist()
     ax = axes_for(ax, (7.5, 4))
     if scale.kind == "levels":
-        _bars(ax, scale, classes, seen, labels)
+        _draw_bars(ax, scale, classes, seen, labels)
     else:
-        _curves(ax, scale, classes, seen, labels)
-    # a long name would run into the power of ten that stands at the right
+        _draw_curves(ax, scale, classes, seen, labels)
+    # a long name would overlap the power of ten at the right end of the axis
     ax.set_xlabel(plain(title, 60), loc="left" if len(title) > 40 else "center")
     ax.set_ylim(bottom=0)
     legend_beside(ax, "class")
@@ -51,7 +77,7 @@ def density_of(model: Any, title: str, seen: list[Any]) -> Scale:
     """Return log p(value given class) at values of one column, all other columns empty."""
     place, number, j = dict(columns_of(model))[title]
     kind, values, edges = values_of(model, (place, number, j), seen)
-    if hasattr(model, "variances_"):  # its columns vary together: the marginal of one has its own variance
+    if hasattr(model, "variances_"):  # columns are correlated: the marginal of one column is a Gaussian
         spread = np.sqrt(model.variances_[:, j])
         return Scale(title, kind, values, norm(model.means_[:, j], spread).logpdf(np.array(values)[:, None]), edges)
     tabled = model.tally_.schema.features is not None
@@ -64,69 +90,24 @@ def density_of(model: Any, title: str, seen: list[Any]) -> Scale:
     return Scale(title, kind, values, explanation.contributions[:, :, explanation.features.index(title)], edges)
 
 
-def _refuse_shares(model: Any, title: str) -> None:
-    """Raise if a column is counted together with others, and so has no density of its own."""
+def _check_density(model: Any, title: str) -> None:
+    """Raise if a column shares a total with others, and so has no density of its own."""
     block = model.tally_.schema.blocks[dict(columns_of(model))[title][1]]
-    if block.family == "text":
+    if not counts_share_total(block):
+        return
+    if block.codings is not None:
         raise ValueError(
             f"{title} is a text: its words have shares in each class, and it has no density; draw waterfall or "
             "marked_text of one row's explanation, or write a report, which names the words of each class"
         )
-    if block.family in ("multinomial", "complement"):
-        raise ValueError(
-            f"{title} is one of many counts that share a total: it has a share in each class and no density of its "
-            "own; draw means(model)"
-        )
-
-
-def means(model: Any, shape: tuple[int, int] | None = None, *, ax: Axes | None = None) -> Axes:
-    """Draw the mean of each class as an image: p of a 1 (BernoulliNB), means of Gaussians, shares of counts.
-
-    It is the average of all rows of the class, pixel by pixel, as far as the prior lets it.
-    """
-    images, what = class_means(model)
-    height, width = image_shape(images.shape[1], shape)
-    if height * width != images.shape[1]:
-        raise ValueError(f"shape={shape!r} has {height * width} pixels, and there are {images.shape[1]} columns")
-    count = len(images)
-    across = min(count, 5 if count <= 10 else int(np.ceil(np.sqrt(count * 1.6))))
-    down = -(-count // across)
-    gap = max(width // 8, 1)
-    above = max(height // 4, 1)
-    mosaic = np.full((down * (height + above), across * (width + gap) - gap), np.nan)
-    ax = axes_for(ax, (1.3 * across + 0.9, 1.3 * down * (height + above) / (width + gap) + 0.5))
-    for k, image in enumerate(images):
-        top, left = (k // across) * (height + above) + above, (k % across) * (width + gap)
-        mosaic[top : top + height, left : left + width] = image.reshape(height, width)
-        label = plain(model.classes_.tolist()[k], 14)
-        ax.text(left + width / 2 - 0.5, top - 0.7, label, ha="center", va="bottom", fontsize=9)
-    drawn = ax.imshow(mosaic, cmap="viridis")
-    ax.axis("off")
-    ax.figure.colorbar(drawn, ax=ax, shrink=0.8, label=what)
-    return ax
-
-
-def class_means(model: Any) -> tuple[Array, str]:
-    """Return the means [class, column], and what they are."""
-    check_fitted(model)
-    if hasattr(model, "theta_"):
-        return np.asarray(model.theta_), "mean"
-    if hasattr(model, "means_"):
-        return np.asarray(model.means_), "mean"
-    if hasattr(model, "rate_"):
-        return np.asarray(model.rate_), "rate"
-    found = getattr(model, "feature_log_prob_", None)
-    if isinstance(found, np.ndarray) and not hasattr(model, "norm"):
-        bits = hasattr(model, "binarize")
-        return np.exp(found), "probability of a 1" if bits else "share of all counts"
     raise ValueError(
-        f"{type(model).__name__} has no means that make an image; use a fitted BernoulliNB, GaussianNB, PoissonNB, "
-        "GaussianDiscriminant or MultinomialNB, or densities(model, column=…) for one column"
+        f"{title} is one of many counts that share a total: it has a share in each class and no density of its "
+        "own; draw means(model)"
     )
 
 
-def _title(model: Any, column: Any) -> str:
-    """Return the title of a column, given by name or by place."""
+def _find_title(model: Any, column: Any) -> str:
+    """Return the title of a column that is given by its name or its place."""
     check_fitted(model)
     if not hasattr(model, "tally_"):
         raise TypeError(f"densities are drawn of a fitted classifier of suffice, not of {type(model).__name__}")
@@ -142,8 +123,8 @@ def _title(model: Any, column: Any) -> str:
     raise ValueError(f"column={column!r} was not learned; there are {shown}")
 
 
-def _all_held(model: Any, X: Any, title: str) -> list[Any]:
-    """Return what all rows hold of one column, a few rows at a time: an explanation keeps all that is said."""
+def _column_values(model: Any, X: Any, title: str) -> list[Any]:
+    """Return the values of a column, for a few rows at a time: explanations of all rows would be large."""
     from sklearn.utils import _safe_indexing
 
     count = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -151,14 +132,14 @@ def _all_held(model: Any, X: Any, title: str) -> list[Any]:
     return [value for rows in pieces for value in held(model, _safe_indexing(X, rows))[title]]
 
 
-def _curves(ax: Axes, scale: Scale, classes: list[Any], seen: list[Any], labels: list[Any]) -> None:
-    """Draw curves, or steps, over histograms whose area is 1."""
+def _draw_curves(ax: Axes, scale: Scale, classes: list[Any], seen: list[Any], labels: list[Any]) -> None:
+    """Draw curves or steps over histograms with area 1."""
     numbers = np.array([np.nan if value is None else value for value in seen], np.float64)
     here = numbers[np.isfinite(numbers)]
     x, density = np.array(scale.values, np.float64), np.exp(scale.evidence)
     if scale.kind == "bins":
         x, density = _steps(scale, here)
-    bins = _bins(scale, x, here)
+    bins = _histogram_edges(scale, x, here)
     if len(here) and len(classes) > FEW:
         ax.hist(here, bins, density=True, color="0.85", linewidth=0)
     for k, label in enumerate(classes):
@@ -168,11 +149,11 @@ def _curves(ax: Axes, scale: Scale, classes: list[Any], seen: list[Any], labels:
         if len(mine) and len(classes) <= FEW:
             ax.hist(mine, bins, density=True, color=colour, alpha=0.25, linewidth=0)
         ax.plot(x, density[:, k], dashes, color=colour, linewidth=1.8, label=plain(label))
-    ax.set_ylabel("density given class" + (" (behind: the rows)" if labels else ""))
+    ax.set_ylabel("density given class" + (" (histogram: rows)" if labels else ""))
 
 
-def _bins(scale: Scale, x: Array, here: Array) -> list[float]:
-    """Return where a histogram is cut: where the model cuts, at whole numbers, or evenly."""
+def _histogram_edges(scale: Scale, x: Array, here: Array) -> list[float]:
+    """Return the edges of a histogram: those of the model, around whole numbers, or evenly spaced."""
     if scale.kind == "bins" and scale.edges:
         return [float(edge) for edge in np.unique(x)]
     if len(here) and bool((here == np.floor(here)).all()) and here.max() - here.min() <= 60:
@@ -181,7 +162,7 @@ def _bins(scale: Scale, x: Array, here: Array) -> list[float]:
 
 
 def _steps(scale: Scale, here: Array) -> tuple[Array, Array]:
-    """Return steps whose area is the probability of each bin; the outer bins end with the rows, or look as wide."""
+    """Return steps whose area is the probability of each bin; the outer bins end at the last row."""
     edges = np.array(scale.edges)
     if not len(edges):  # one bin, as wide as the rows
         low, high = (float(here.min()), float(here.max())) if len(here) and np.ptp(here) > 0 else (0.0, 1.0)
@@ -195,8 +176,8 @@ def _steps(scale: Scale, here: Array) -> tuple[Array, Array]:
     return np.repeat(ends, 2)[1:-1], np.repeat(heights, 2, axis=0)
 
 
-def _bars(ax: Axes, scale: Scale, classes: list[Any], seen: list[Any], labels: list[Any]) -> None:
-    """Draw bars of each level, one for each class, and a mark where the share of the rows is."""
+def _draw_bars(ax: Axes, scale: Scale, classes: list[Any], seen: list[Any], labels: list[Any]) -> None:
+    """Draw a bar for each level and class, and a mark at the share of the rows."""
     share = np.exp(scale.evidence)
     levels, wide = len(scale.values), 0.8 / len(classes)
     placed = [scale.place(value) for value in seen]
@@ -213,4 +194,4 @@ def _bars(ax: Axes, scale: Scale, classes: list[Any], seen: list[Any], labels: l
         words = [f"≤ {scale.values[0]:g}", f"> {scale.values[0]:g}"]
     crowded = sum(map(len, words)) > 70
     ax.set_xticks(range(levels), words, rotation=90 if crowded else 0, fontsize="small")
-    ax.set_ylabel("probability given class" + (" (line: the rows)" if labels else ""))
+    ax.set_ylabel("probability given class" + (" (line: rows)" if labels else ""))

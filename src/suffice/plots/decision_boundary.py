@@ -1,4 +1,4 @@
-"""Decision boundaries in two columns."""
+"""Decision boundaries in the plane of two columns."""
 
 from __future__ import annotations
 
@@ -15,47 +15,72 @@ if TYPE_CHECKING:
 
 STEPS = 240
 MARKERS = "os^Dvp*X"
-LISTED = 40  # classes in a legend; more are named where their rows are
+LISTED = 40  # with more classes, their names are drawn among the rows instead of in a legend
 
 
 def boundary(models: Any, X: Any, y: Any, columns: Sequence[Any] = (0, 1), *, ax: Any = None) -> Any:
-    """Draw which class is most probable where, for one model or for several side by side, and the rows.
+    """Draw the most probable class at each point of two columns, and the rows, for one model or several.
 
-    The boundary is where P(class given x) of two classes is equal. ``models`` is a model fitted on the two
-    columns, or {name: model}; with independence (GaussianNB) boundaries are quadratic without a mixed term, which
-    GaussianDiscriminant has. Returns the Axes; an array of them for several models.
+    At a boundary, P(class given x) of two classes is equal. The boundaries of GaussianNB are quadratic without a mixed
+    term; those of GaussianDiscriminant have one.
+
+    Parameters
+    ----------
+    models : classifier, list or dict of str to classifier
+        One or several models, fitted on the two columns.
+    X : array-like of shape (n_rows, n_columns)
+        Rows.
+    y : array-like of shape (n_rows,)
+        Labels.
+    columns : sequence of two, default=(0, 1)
+        Names or places of the columns of ``X``.
+    ax : matplotlib.axes.Axes or sequence of these, default=None
+        Axes to draw on, one for each model; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes or ndarray of these
+        The Axes with the plot; an array if ``models`` is a list or a dictionary.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from suffice import GaussianNB
+    >>> X, y = load_iris(return_X_y=True)
+    >>> boundary(GaussianNB().fit(X[:, 2:], y), X, y, columns=(2, 3)).get_title(loc="left")
+    'GaussianNB: accuracy 96.0 %'
     """
-    named, several = _named(models)
-    points, names = _two(X, columns)
+    named, several = _by_name(models)
+    points, names = _take_columns(X, columns)
     labels = np.asarray(y)
     if len(labels) != len(points):
         raise ValueError(f"X has {len(points)} rows and y has {len(labels)}; pass a label for each row")
     whole = np.isfinite(points).all(axis=1)
     points, labels = points[whole], labels[whole]
     if not len(points):
-        raise ValueError(f"no row has both of the columns {names[0]} and {names[1]}")
+        raise ValueError(f"no row has a value in both columns, {names[0]} and {names[1]}")
     low, high = points.min(axis=0), points.max(axis=0)
     pad = 0.08 * np.where(high > low, high - low, 1.0)
     xs, ys = (np.linspace(low[d] - pad[d], high[d] + pad[d], STEPS) for d in (0, 1))
     grid = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
     axes = axes_beside(ax, len(named), (4.6, 4.2))
     for each, (name, model) in zip(axes, named.items(), strict=True):
-        _area(each, model, xs, ys, grid)
-        _rows(each, model.classes_.tolist(), points, labels)
+        _draw_areas(each, model, xs, ys, grid)
+        _draw_rows(each, model.classes_.tolist(), points, labels)
         each.set_xlabel(names[0])
         each.set_ylabel(names[1])
-        right = float((_asked(model.predict, points) == labels).mean())
-        each.set_title(f"{plain(name, 32)}: {100 * right:.1f} % of these rows", fontsize="small", loc="left")
+        accuracy = float((_predict(model.predict, points) == labels).mean())
+        each.set_title(f"{plain(name, 32)}: accuracy {100 * accuracy:.1f} %", fontsize="small", loc="left")
     if len(np.unique(labels)) <= LISTED:
         legend_beside(axes[-1], markerscale=1.0 if len(points) < 500 else 2.5)
     else:
         for each, model in zip(axes, named.values(), strict=True):
-            _named_in_place(each, model.classes_.tolist(), points, labels)
+            _draw_class_names(each, model.classes_.tolist(), points, labels)
     return np.array(axes, object) if several else axes[0]
 
 
-def _named(models: Any) -> tuple[dict[str, Any], bool]:
-    """Return models by name, and whether several were passed."""
+def _by_name(models: Any) -> tuple[dict[str, Any], bool]:
+    """Return the models by name, and whether a list or dictionary was passed."""
     if isinstance(models, Mapping):
         found, several = {str(name): model for name, model in models.items()}, True
     elif isinstance(models, (list, tuple)):
@@ -77,8 +102,8 @@ def _named(models: Any) -> tuple[dict[str, Any], bool]:
     return found, several
 
 
-def _two(X: Any, columns: Sequence[Any]) -> tuple[Array, list[str]]:
-    """Return two columns as numbers, and their names."""
+def _take_columns(X: Any, columns: Sequence[Any]) -> tuple[Array, list[str]]:
+    """Return two columns as an array of numbers, and their names."""
     from sklearn.utils import _safe_indexing
 
     if len(columns) != 2:
@@ -90,20 +115,21 @@ def _two(X: Any, columns: Sequence[Any]) -> tuple[Array, list[str]]:
         some = _safe_indexing(table, list(columns), axis=1)
         numbers = np.asarray(some, np.float64)
     except (IndexError, KeyError, ValueError, TypeError) as error:
-        raise ValueError(f"columns={columns!r} are no two columns of numbers of X: {error}") from None
+        raise ValueError(f"columns={columns!r} are not two numeric columns of X: {error}") from None
     heads = list(some.columns) if hasattr(some, "columns") else [f"column {name}" for name in columns]
     return numbers, [plain(head, 40) for head in heads]
 
 
-def _asked(method: Any, points: Array) -> Array:
+def _predict(method: Any, points: Array) -> Array:
+    """Call a method of a model without the warning about missing column names."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         return np.asarray(method(points))
 
 
-def _area(ax: Axes, model: Any, xs: Array, ys: Array, grid: Array) -> None:
-    """Colour each class's area, deeper where it is more certain, and draw where two classes are level."""
-    log_proba = _asked(model.predict_log_proba, grid)
+def _draw_areas(ax: Axes, model: Any, xs: Array, ys: Array, grid: Array) -> None:
+    """Colour the area of each class, darker where it is more probable, and draw the boundaries."""
+    log_proba = _predict(model.predict_log_proba, grid)
     count = log_proba.shape[1]
     best, share = log_proba.argmax(axis=1), np.exp(log_proba.max(axis=1))
     colours = np.array([_rgb(COLOURS[k % len(COLOURS)]) for k in range(count)])
@@ -118,7 +144,8 @@ def _area(ax: Axes, model: Any, xs: Array, ys: Array, grid: Array) -> None:
             ax.contour(xs, ys, lead.reshape(len(ys), len(xs)), [0], colors="k", linewidths=1)
 
 
-def _rows(ax: Axes, classes: list[Any], points: Array, labels: Array) -> None:
+def _draw_rows(ax: Axes, classes: list[Any], points: Array, labels: Array) -> None:
+    """Draw the rows of each class with a colour and a marker."""
     small = 18 if len(points) < 500 else 5
     for k, label in enumerate(classes):
         mine = points[labels == label]
@@ -128,7 +155,7 @@ def _rows(ax: Axes, classes: list[Any], points: Array, labels: Array) -> None:
                 mine[:, 1],
                 s=small,
                 color=COLOURS[k % len(COLOURS)],
-                # no two classes have both alike, as long as there are enough
+                # so that the first 64 classes differ in colour or marker
                 marker=MARKERS[(k + k // len(COLOURS)) % len(MARKERS)],
                 edgecolor="w",
                 linewidth=0.4,
@@ -136,10 +163,10 @@ def _rows(ax: Axes, classes: list[Any], points: Array, labels: Array) -> None:
             )
 
 
-def _named_in_place(ax: Axes, classes: list[Any], points: Array, labels: Array) -> None:
-    """Write the classes' names where their rows are, those of most rows first; none is written over another."""
-    whole: Any = ax.figure.figure  # of a part of a figure, all of it
-    whole.draw_without_rendering()  # where things are is known only when all else is laid out
+def _draw_class_names(ax: Axes, classes: list[Any], points: Array, labels: Array) -> None:
+    """Draw the names of classes at the median of their rows, largest first, without overlap."""
+    whole: Any = ax.figure.figure  # the outer figure, if this is a subfigure
+    whole.draw_without_rendering()  # positions are known only after the layout
     taken: list[Any] = []
     for label in sorted(classes, key=lambda each: -int((labels == each).sum())):
         mine = points[labels == label]

@@ -1,0 +1,104 @@
+"""The Bernoulli distribution."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import stats
+
+from suffice.distributions.distribution import Distribution, Hyperparameters, check_column, check_weights
+from suffice.families import FAMILIES
+from suffice.priors import numbers
+from suffice.schema import Array, Columns
+from suffice.statistics import Counts
+
+
+class Bernoulli(Distribution):
+    """Bernoulli distribution: P(1) = p and P(0) = 1 − p.
+
+    The conjugate prior is `Beta`; a number c as a prior means Beta(c, c).
+
+    Parameters
+    ----------
+    p : float
+        Probability of a 1, from 0 to 1.
+
+    Attributes
+    ----------
+    p : float
+        Probability of a 1.
+    averaged : bool
+        Whether it was estimated with rule="predictive". For a single trial this is the same as rule="mean".
+
+    Examples
+    --------
+    >>> flips = Bernoulli.tally([1, 1, 0])
+    >>> Bernoulli.estimate(flips, rule="mle").p, Bernoulli.estimate(flips, prior=1.0).p
+    (0.6666666666666667, 0.6)
+    >>> Bernoulli.posterior(flips).args
+    (3.0, 2.0)
+    """
+
+    family = FAMILIES["bernoulli"]
+    _shown = ("p",)
+
+    def __init__(self, p: float) -> None:
+        number = numbers(p, "p")
+        if number.ndim or not 0 <= number <= 1:
+            raise ValueError(f"p must be a probability, from 0 to 1, not {p!r}")
+        self.p = float(number)
+
+    @classmethod
+    def tally(cls, x: Any, weights: Any = None) -> Counts:
+        values = check_column(x, "Bernoulli", "; code the two outcomes as 0 and 1")
+        if not np.isin(values, (0, 1)).all():
+            raise ValueError(f"Bernoulli takes 0s and 1s, not {values[~np.isin(values, (0, 1))][0]:g}")
+        each = check_weights(weights, len(values))
+        return Counts(np.array([[each.sum()]]), np.array([[(each * values).sum()]]))
+
+    @classmethod
+    def _columns(cls, tally: Counts) -> Columns:
+        return Columns("bernoulli", 1)
+
+    @classmethod
+    def _from_parameters(cls, parameters: Any) -> Self:
+        # the logarithm of the smaller probability has more digits
+        log_p, log_q = parameters.log_p.item(), parameters.log_q.item()
+        return cls(np.exp(log_p) if log_p < log_q else -np.expm1(log_q))
+
+    @classmethod
+    def _posterior_of(cls, hyperparameters: Hyperparameters) -> Any:
+        a, b = (each.item() for each in hyperparameters)
+        if not (a > 0 and b > 0):
+            raise ValueError(f"Beta({a:g}, {b:g}) is not a distribution; use a prior of more than 0")
+        return stats.beta(a, b)
+
+    def trials(self, n: int) -> Any:
+        """Return the distribution of the number of 1s in n trials.
+
+        Parameters
+        ----------
+        n : int
+            Number of trials.
+
+        Returns
+        -------
+        scipy.stats distribution
+            Binomial; beta-binomial if the distribution was estimated with rule="predictive".
+
+        Examples
+        --------
+        >>> flips = Bernoulli.tally([1, 1, 0])
+        >>> Bernoulli.estimate(flips, 1.0, "predictive").trials(2).pmf([0, 1, 2]).round(3).tolist()
+        [0.2, 0.4, 0.4]
+        """
+        if self.averaged:
+            return stats.betabinom(n, *(each.item() for each in self._hyperparameters()))
+        return stats.binom(n, self.p)
+
+    def log_density(self, x: Any) -> Array:
+        return np.asarray(stats.bernoulli(self.p).logpmf(x))
+
+    def sample(self, size: int = 1, random_state: Any = None) -> Array:
+        return np.asarray(stats.bernoulli(self.p).rvs(size, random_state=random_state))

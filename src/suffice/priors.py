@@ -1,0 +1,427 @@
+"""Prior distributions of the parameters of a family, and how they are read for a block of columns.
+
+A prior holds hyperparameters only. Each family converts the priors that it supports to its own hyperparameters and
+raises for the others. A plain number is the symmetric pseudo-count of that size, like ``alpha`` of scikit-learn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from suffice.schema import Array, Columns, starts_of
+
+# Hyperparameters above this, or below its inverse, would overflow where they are multiplied.
+LARGEST = 1e100
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """Base class of all priors.
+
+    Hyperparameters are numbers, or arrays with one entry per column. Two priors are equal if they have the same type
+    and the same hyperparameters.
+
+    Examples
+    --------
+    >>> from suffice import Beta, Gamma
+    >>> isinstance(Beta(1, 1), Prior), Beta(1, 1) == Beta(1.0, 1.0), Beta(1, 1) == Gamma(1, 1)
+    (True, True, False)
+    """
+
+    # Fields that may be zero or negative; all others must be positive.
+    _unbounded: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value, what = getattr(self, field.name), f"{type(self).__name__}({field.name}=…)"
+            if value is None and field.default is None:
+                continue
+            if field.name in self._unbounded:
+                numbers(value, what)
+            else:
+                positive(value, what)
+
+    @classmethod
+    def _fields_by_level(cls, priors: Sequence[Any]) -> tuple[str, ...]:
+        """Return the fields with one entry per level, not per column, if each column has one of these priors."""
+        return ()
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, eq=False)
+class Flat(Prior):
+    """The uniform prior p(θ) ∝ 1, under which the MAP estimate is the maximum-likelihood estimate.
+
+    It is Beta(1, 1) for Bernoulli columns, Dirichlet(1) for levels and word counts, p(λ) ∝ 1 for Poisson columns and
+    p(μ, σ²) ∝ 1 for Gaussian columns. For Bernoulli columns, levels and word counts it equals one pseudo-observation
+    of each outcome; for Poisson and Gaussian columns it is improper, so the mean of few rows may not exist.
+
+    Examples
+    --------
+    >>> from suffice import Bernoulli
+    >>> flips = Bernoulli.tally([1, 1, 0, 0, 0])
+    >>> [round(Bernoulli.estimate(flips, Flat(), rule).p, 3) for rule in ("mle", "map", "mean")]
+    [0.4, 0.4, 0.429]
+    """
+
+
+@dataclass(frozen=True, eq=False)
+class Beta(Prior):
+    """Beta distribution, p(θ) ∝ θ^(a − 1)·(1 − θ)^(b − 1), of the probability θ of a 1 (Bernoulli columns).
+
+    The posterior mean is (a + ones) / (a + b + n): as if ``a`` ones and ``b`` zeros had been observed before.
+
+    Parameters
+    ----------
+    a, b : float or array of shape (n_columns,)
+        Pseudo-counts of ones and of zeros, more than 0.
+
+    Examples
+    --------
+    >>> from suffice import Bernoulli
+    >>> round(Bernoulli.estimate(Bernoulli.tally([1, 1, 0]), Beta(2, 3)).p, 3)
+    0.5
+    """
+
+    a: Any
+    b: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Dirichlet(Prior):
+    """Dirichlet distribution, p(θ) ∝ Πⱼ θⱼ^(αⱼ − 1), of the probabilities of levels, words or classes.
+
+    The posterior mean is (αⱼ + countⱼ) / (Σα + n): as if level j had been observed αⱼ times before.
+
+    Parameters
+    ----------
+    alpha : float or array
+        Pseudo-counts, more than 0: one for all levels, one per level of each column, or one per level of all columns.
+
+    Examples
+    --------
+    >>> from suffice import Categorical
+    >>> Categorical.estimate(Categorical.tally([0, 0, 1]), Dirichlet([1, 2])).p.tolist()
+    [0.5, 0.5]
+    """
+
+    alpha: Any
+
+    @classmethod
+    def _fields_by_level(cls, priors: Sequence[Any]) -> tuple[str, ...]:
+        return ("alpha",)
+
+
+@dataclass(frozen=True, eq=False)
+class MEstimate(Prior):
+    """The m-estimate, P = (count + m·p) / (n + m): the Dirichlet distribution with α = m·p.
+
+    As if ``m`` rows had been observed before, of which a share ``p`` had the level.
+
+    Parameters
+    ----------
+    m : float or array of shape (n_columns,)
+        Number of pseudo-rows, more than 0.
+    p : float or array, default=None
+        Share of each level, which must sum to 1; for Bernoulli columns, the share of ones. By default all levels
+        have the same share.
+
+    Examples
+    --------
+    >>> from suffice import Categorical
+    >>> Categorical.estimate(Categorical.tally([0, 0, 0, 1]), MEstimate(4)).p.round(3).tolist()
+    [0.625, 0.375]
+    """
+
+    m: Any
+    p: Any = None
+
+    _unbounded = ("p",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.p is not None and not ((p := numbers(self.p, "MEstimate(p=…)")) >= 0).all() & (p <= 1).all():
+            raise ValueError(f"MEstimate(p=…) is a probability, from 0 to 1, not {self.p}")
+
+    @classmethod
+    def _fields_by_level(cls, priors: Sequence[Any]) -> tuple[str, ...]:
+        return ("p",) if any(np.ndim(each.p) for each in priors) else ()
+
+
+@dataclass(frozen=True, eq=False)
+class Gamma(Prior):
+    """Gamma distribution, p(λ) ∝ λ^(shape − 1)·e^(−rate·λ), of the rate λ of Poisson columns.
+
+    The posterior mean is (shape + Σx) / (rate + n): as if ``shape`` events had been counted in ``rate`` rows before.
+
+    Parameters
+    ----------
+    shape, rate : float or array of shape (n_columns,)
+        Pseudo-events and pseudo-rows, more than 0.
+
+    Examples
+    --------
+    >>> from suffice import Poisson
+    >>> Poisson.estimate(Poisson.tally([2, 0, 4]), Gamma(2, 1)).rate
+    2.0
+    """
+
+    shape: Any
+    rate: Any
+
+
+@dataclass(frozen=True, eq=False)
+class NormalInverseGamma(Prior):
+    """Normal-inverse-gamma distribution of the mean μ and the variance σ² of each Gaussian column.
+
+    σ² ~ InverseGamma(shape, scale), p(σ²) ∝ (σ²)^(−shape − 1)·e^(−scale / σ²), and μ ~ N(mean, σ² / kappa). As if
+    ``kappa`` rows with the mean ``mean`` and 2·``shape`` rows with a sum of squared deviations of 2·``scale`` had
+    been observed before.
+
+    Parameters
+    ----------
+    mean : float or array of shape (n_columns,)
+        Expected mean.
+    kappa : float or array of shape (n_columns,)
+        Number of pseudo-rows behind ``mean``, more than 0.
+    shape, scale : float or array of shape (n_columns,)
+        Half of the number of pseudo-rows behind the variance, and half of their sum of squares; more than 0.
+
+    Examples
+    --------
+    >>> from suffice import Gaussian
+    >>> Gaussian.estimate(Gaussian.tally([1.0, 2.0, 6.0]), NormalInverseGamma(0, 1, 2, 2))
+    Gaussian(mean=2.25, variance=4.95)
+    """
+
+    mean: Any
+    kappa: Any
+    shape: Any
+    scale: Any
+
+    _unbounded = ("mean",)
+
+
+@dataclass(frozen=True, eq=False)
+class NormalInverseWishart(Prior):
+    """Normal-inverse-Wishart distribution of the mean vector μ and the covariance matrix Σ of Gaussian columns.
+
+    Σ ~ InverseWishart(dof, scale), p(Σ) ∝ |Σ|^(−(dof + d + 1) / 2)·e^(−tr(scale·Σ⁻¹) / 2) for d columns, and
+    μ ~ N(mean, Σ / kappa). As if ``kappa`` rows with the mean ``mean`` and ``dof`` rows with the scatter matrix
+    ``scale`` had been observed before.
+
+    Parameters
+    ----------
+    mean : float or array of shape (n_columns,)
+        Expected mean.
+    kappa : float
+        Number of pseudo-rows behind ``mean``, more than 0.
+    dof : float
+        Number of pseudo-rows behind the covariance, more than n_columns − 1.
+    scale : array of shape (n_columns, n_columns)
+        Scatter matrix of these rows, symmetric and positive definite.
+
+    Examples
+    --------
+    >>> from suffice import Gaussian
+    >>> prior = NormalInverseWishart(mean=0, kappa=1, dof=4, scale=[[2.0, 0.0], [0.0, 2.0]])
+    >>> Gaussian.estimate(Gaussian.tally([[1.0, 3.0], [5.0, 0.0]]), prior).mean.tolist()
+    [2.0, 1.0]
+    """
+
+    mean: Any
+    kappa: float
+    dof: float
+    scale: Any
+
+    _unbounded = ("mean", "scale")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if np.ndim(self.kappa) or np.ndim(self.dof):
+            raise ValueError("NormalInverseWishart takes one kappa and one dof for all columns together")
+        scale = np.atleast_2d(np.asarray(self.scale, np.float64))
+        size = len(scale)
+        is_symmetric = scale.shape == (size, size) and np.allclose(scale, scale.T, rtol=1e-8, atol=0)
+        if not is_symmetric or np.linalg.eigvalsh(scale).min() <= 0:
+            raise ValueError("NormalInverseWishart(scale=…) must be a symmetric positive definite matrix")
+        if self.dof <= size - 1:
+            raise ValueError(
+                f"NormalInverseWishart(dof=…) must be more than {size - 1} for {size} columns, not {self.dof}"
+            )
+
+
+def numbers(value: Any, what: str) -> Array:
+    """Return a number or numbers as an array of finite doubles; ``what`` names them in the error."""
+    try:
+        array = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} must be a number or an array of numbers, not {value!r}") from None
+    if not np.isfinite(array).all():
+        raise ValueError(f"{what} must be finite, not {array[~np.isfinite(array)].flat[0]:g}")
+    return array
+
+
+def positive(value: Any, what: str, zero: bool = False) -> Array:
+    """Return numbers more than 0 (with ``zero``, 0 or more) whose squares neither overflow nor underflow."""
+    array = numbers(value, what)
+    wrong = (array < 0) if zero else (array <= 0)
+    if wrong.any():
+        raise ValueError(
+            f"{what} must be finite and {'0 or more' if zero else 'more than 0'}, not {array[wrong].flat[0]:g}"
+        )
+    wrong = (array > LARGEST) | (array < 1 / LARGEST) & (array > 0) & (not zero)
+    if wrong.any():
+        raise ValueError(f"{what} must lie between {1 / LARGEST:g} and {LARGEST:g}, not be {array[wrong].flat[0]:g}")
+    return array
+
+
+def per_column(value: Any, count: int, what: str) -> Array:
+    """Return one number per column, from one number for all columns or one for each."""
+    array = numbers(value, what)
+    if array.ndim and array.shape != (count,):
+        raise ValueError(f"{what} has {array.size} entries, and there are {count} columns: give one, or one per column")
+    return np.array(np.broadcast_to(array, count))
+
+
+def checked_sums(totals: Any, what: str) -> Any:
+    """Return sums of probabilities; raise if one differs from 1 by more than rounding."""
+    worst = np.ravel(totals)[np.argmax(np.abs(np.ravel(totals) - 1))]
+    if abs(worst - 1) > 1e-8:
+        raise ValueError(f"{what} must sum to 1, and sums to {worst:g}")
+    return totals
+
+
+def refused(prior: Any, family: str, accepted: str) -> ValueError:
+    """Return the error for a prior that a family does not support."""
+    return ValueError(f"prior={prior!r} does not suit {family} columns; they take {accepted}")
+
+
+def pseudo_counts(prior: Any, sizes: Array, family: str) -> Array:
+    """Return the pseudo-count of each level, for columns with these numbers of levels, concatenated.
+
+    >>> pseudo_counts(MEstimate(1), np.array([3]), "categorical")
+    array([0.33333333, 0.33333333, 0.33333333])
+    """
+    if isinstance(prior, Flat):
+        return np.ones(int(sizes.sum()))
+    if isinstance(prior, Dirichlet):
+        return _by_level(prior.alpha, sizes, "Dirichlet(alpha=…)")
+    if isinstance(prior, MEstimate):
+        share = 1 / np.repeat(sizes, sizes) if prior.p is None else _shares(prior.p, sizes)
+        return np.asarray(share * np.repeat(per_column(prior.m, len(sizes), "MEstimate(m=…)"), sizes))
+    if isinstance(prior, Prior):
+        raise refused(prior, family, "a number, Dirichlet, MEstimate or Flat")
+    positive(prior, "prior", zero=True)
+    if len(sizes) == 1:
+        return _by_level(prior, sizes, "prior")
+    return np.repeat(per_column(prior, len(sizes), "prior"), sizes)
+
+
+def _by_level(value: Any, sizes: Array, what: str) -> Array:
+    """Return one number per level, from one for all, one per level of each column, or one per level of all."""
+    array, width = numbers(value, what), int(sizes.sum())
+    if array.size == 1:
+        return np.full(width, array.item())
+    if array.shape == (width,):
+        return array
+    if len(set(sizes.tolist())) == 1 and array.shape == (int(sizes[0]),):
+        return np.tile(array, len(sizes))
+    levels = f"{sizes[0]} levels" if len(sizes) == 1 else f"{len(sizes)} columns with {width} levels in all"
+    raise ValueError(f"{what} has {array.size} entries, and there are {levels}")
+
+
+def _shares(p: Any, sizes: Array) -> Array:
+    """Return the share of each level, scaled so that those of a column sum to 1."""
+    share = _by_level(p, sizes, "MEstimate(p=…)")
+    totals = np.add.reduceat(share, starts_of(sizes))
+    return np.asarray(share / np.repeat(checked_sums(totals, "MEstimate(p=…)"), sizes))
+
+
+def for_columns(prior: Any, columns: Columns) -> Any:
+    """Return one prior for a block of columns, from a list or dictionary with one prior per column.
+
+    >>> for_columns([Beta(1, 2), Beta(3, 4)], Columns("bernoulli", 2))
+    Beta(a=array([1., 3.]), b=array([2., 4.]))
+    """
+    if isinstance(prior, Mapping):
+        names: Sequence[Any] = columns.names or range(columns.count)
+        odd = [name for name in names if name not in prior] or [name for name in prior if name not in names]
+        if odd:
+            raise ValueError(f"prior={{…}} must name each column once: {odd[0]!r} is on one side only")
+        prior = [prior[name] for name in names]
+    if not isinstance(prior, (list, tuple)) or not any(isinstance(each, Prior) for each in prior):
+        return prior
+    kinds = {type(each) for each in prior}
+    if len(prior) != columns.count or len(kinds) > 1:
+        raise ValueError(
+            f"prior=[…] has {len(prior)} entries of {len(kinds)} kinds; "
+            f"it takes one per column ({columns.count}), all of one kind"
+        )
+    return _stacked(prior, columns)
+
+
+def _stacked(priors: Sequence[Any], columns: Columns) -> Any:
+    """Return priors of one type, one per column, as one prior whose hyperparameters are arrays."""
+    kind, one = type(priors[0]), np.ones(columns.count, int)
+    # a Bernoulli column has two levels, which its block does not list
+    levels = columns.sizes if columns.sizes is not None else one * (2 if columns.family == "bernoulli" else 1)
+    by_level = kind._fields_by_level(priors)
+    stacked: dict[str, Any] = {}
+    for field in fields(kind):
+        values = [getattr(each, field.name) for each in priors]
+        missing = [value is None for value in values]
+        if any(missing) and not all(missing):
+            raise ValueError(f"prior=[…] sets {field.name} of some columns and not of others: set it for all")
+        if all(missing):
+            stacked[field.name] = None
+            continue
+        sizes, what = (levels if field.name in by_level else one), f"{kind.__name__}({field.name}=…)"
+        each = [per_column(value, int(size), what) for value, size in zip(values, sizes, strict=True)]
+        stacked[field.name] = np.concatenate(each)
+    return kind(**stacked)
+
+
+def by_name(prior: Any, columns: Columns) -> Any:
+    """Return the prior of a block from {column or family: prior}; other columns have a pseudo-count of ½.
+
+    >>> by_name({"poisson": Gamma(2, 1), "age": 5.0}, Columns("gaussian", 2, ("age", "height")))
+    array([5. , 0.5])
+    """
+    if not isinstance(prior, Mapping):
+        return prior
+    names, families = columns.names or tuple(range(columns.count)), columns.families
+    found = [prior.get(name, prior.get(family, 0.5)) for name, family in zip(names, families, strict=True)]
+    for name, each in zip(names, found, strict=True):
+        if isinstance(each, str):
+            raise ValueError(
+                f'prior={{…}} has {each!r} for column {name!r}, and takes a number or a Prior; "auto" is for all'
+            )
+    if any(isinstance(each, Prior) for each in found) and columns.sizes is not None:
+        found = [_as_dirichlet(*each, columns.family) for each in zip(found, columns.sizes, names, strict=True)]
+    if any(isinstance(each, Prior) for each in found):
+        return found[0] if len(found) == 1 or all(each == found[0] for each in found) else found
+    return np.array(found, np.float64) if len(found) > 1 else found[0]
+
+
+def _as_dirichlet(prior: Any, size: int, name: Any, family: str) -> Dirichlet:
+    """Return the prior of a column with this number of levels as a Dirichlet, so that different types can be mixed."""
+    if isinstance(prior, Beta):
+        prior = Dirichlet(np.array([prior.b, prior.a], np.float64))
+    if size == 2 and isinstance(prior, MEstimate) and prior.p is not None and np.size(prior.p) == 1:
+        share = float(np.ravel(prior.p)[0])  # the share of the second level, as for Bernoulli columns
+        prior = MEstimate(prior.m, [1 - share, share])
+    try:
+        return Dirichlet(pseudo_counts(prior, np.array([size]), family))
+    except ValueError as error:
+        raise ValueError(f"column {name!r}: {error}") from None
