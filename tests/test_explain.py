@@ -151,14 +151,14 @@ def test_sentences_agree_with_what_they_say() -> None:
     X, y = load_iris(return_X_y=True)
     plain, calibrated = (suffice.GaussianNB(calibrate=how).fit(X, y) for how in (None, "temperature"))
     assert "calibration" not in plain.explain(X[:1]).sentence()
-    assert calibrated.explain(X[70:71]).sentence().endswith(", before calibration.")
+    assert calibrated.explain(X[70:71]).sentence().endswith(" nats before calibration.")
     assert (
-        "'setosa' with > 99.9 %,"
+        "'setosa' (> 99.9 %) compared with"
         in suffice.GaussianNB().fit(X, np.array(["setosa", "b", "c"])[y]).explain(X).sentence()
     )
     assert not any("100 %" in plain.explain(X[::7]).sentence(row) for row in range(20))
     silent = suffice.BernoulliNB().fit([[1], [0], [1], [0]], ["a", "a", "b", "b"]).explain([[1]])
-    assert silent.sentence() == "'a' with 50 %, rather than 'b'. Nothing in this row speaks for one or the other."
+    assert silent.sentence() == "'a' (50 %) compared with 'b'. No feature of this row favours either class."
 
 
 def test_the_value_that_is_no_number_is_named() -> None:
@@ -173,9 +173,9 @@ def test_a_row_that_no_class_can_have_is_said_to_be_one() -> None:
     model = suffice.BernoulliNB(estimate="mle").fit([[1, 0], [1, 0], [0, 1]], ["a", "a", "b"])
     said = model.explain([[1, 1]]).sentence()
     assert "nan" not in said
-    assert "No class can have this row" in said
+    assert "No class can produce this row" in said
 
 
 def test_a_sentence_is_of_the_label_that_is_asked_for() -> None:
     found = suffice.BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"]).explain([[0, 1]])
-    assert found.sentence(label="ham").startswith("'ham' with 36 %, rather than 'spam'. For it speak how common it is")
+    assert found.sentence(label="ham").startswith("'ham' (36 %) compared with 'spam'. Main reasons: the class is common (+")

@@ -155,4 +155,4 @@ def test_a_place_without_a_folder_is_refused_before_the_work(tmp_path):
 def test_mixtures_say_why():
     X, y = load_iris(return_X_y=True)
     said = data_of(report.render(MixtureClassifier().fit(X, y), X, np.roll(y, 1)))
-    assert "For it speak" in said["wrong"][0]["sentence"]
+    assert "Main reasons: " in said["wrong"][0]["sentence"]

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from suffice import decision
 from suffice.classifiers.predicting import Predictor
 from suffice.classifiers.scoring import predicted_at
-from suffice.explain import Explanation, explained, information
+from suffice.explain import Explanation, explain_rows, information
 from suffice.export import to_sql
 from suffice.families.family import plain_rows
 from suffice.logistic.forms import LinearForm
@@ -43,11 +43,8 @@ class TallyClassifier(Predictor):
         tally, model = self._learned(), self._model()
         blocks = self._blocks(X, tally)
         names, values = self._held(X, tally)
-        features, held, contributions = explained(model, blocks, names, values)
-        log_joint = model.log_joint(blocks)
         log_proba = self._calibrated(model.log_posterior(blocks))
-        classes = tally.schema.classes.tolist()
-        return Explanation(classes, features, held, model.class_log_prior, contributions, log_joint, log_proba)
+        return explain_rows(model, tally.schema.classes.tolist(), blocks, names, values, log_proba)
 
     @property
     def information_(self) -> dict[Any, float]:
