@@ -16,8 +16,8 @@ from suffice import (
     MixtureClassifier,
     report,
 )
-from suffice.report.page import embedded
-from suffice.report.quality import wilson
+from suffice.report.page import embed_json
+from suffice.folds.assessment import wilson
 
 
 def data_of(page):
@@ -77,14 +77,14 @@ def test_warnings_name_what_to_be_careful_about():
     said = " ".join(data_of(report.render(model, rows, y))["warnings"])
     assert "'id' was left out" in said
     assert "'heat' is empty in 20.0 %" in said
-    assert "flatter" in said
+    assert "optimistic" in said
     assert "held out" not in " ".join(data_of(report.render(model))["warnings"])
     rare = GaussianNB().fit([[0.0], [1.0], [2.0]] * 20 + [[9.0]], ["a"] * 60 + ["b"])
     assert "'b' is rare" in " ".join(data_of(report.render(rare))["warnings"])
 
 
 def test_embedded_json_cannot_end_its_script():
-    text = embedded({"</script>": "<!-- & \u2028\u2029"})
+    text = embed_json({"</script>": "<!-- & \u2028\u2029"})
     assert not set("<>&\u2028\u2029") & set(text)
     assert json.loads(text) == {"</script>": "<!-- & \u2028\u2029"}
 
@@ -129,7 +129,7 @@ def test_what_has_no_report_says_so():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(TypeError, match="LogisticRegression is none"):
         report.render(LogisticRegression().fit(X, y))
-    with pytest.raises(ValueError, match="X is not given"):
+    with pytest.raises(ValueError, match="pass X as well"):
         report.render(GaussianNB().fit(X, y), y=y)
     with pytest.raises(ValueError, match="150 rows, and y has 2"):
         report.render(GaussianNB().fit(X, y), X, [0, 1])

@@ -21,7 +21,7 @@ from suffice import (
     Tree,
     report,
 )
-from suffice.report.inputs import plain
+from suffice.report.inputs import plain_value
 
 MISSING = "needs a browser: pip install playwright, and apt-get install chromium (or chrome on the path)"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -109,7 +109,7 @@ def unseen(table):
 
 def cells(X):
     rows = X.to_numpy(object).tolist() if hasattr(X, "to_numpy") else np.asarray(X).tolist()
-    return [[plain(value) for value in row] for row in rows]
+    return [[plain_value(value) for value in row] for row in rows]
 
 
 def check(page, model, X):
