@@ -147,7 +147,8 @@ class Explanation:
         probability = format_probability(min(float(np.exp(self.log_proba[row, mine])), highest))
         head = f"{label!r} ({probability}) compared with {self.classes[other]!r}."
         parts = self.log_odds(row, label)
-        reasons = [(_describe(name, value, nats), nats) for name, value, nats in parts if abs(nats) >= NEGLIGIBLE]
+        largest = sorted(parts, key=lambda part: -abs(part[2]))
+        reasons = [(_describe(name, value, nats), nats) for name, value, nats in largest if abs(nats) >= NEGLIGIBLE]
         sides = []
         for title, sign in (("Main reasons", 1), ("Reasons against", -1)):
             listed = [f"{text} ({nats:+.2f})" for text, nats in reasons if sign * nats > 0]
