@@ -246,8 +246,8 @@ def _split_contributions(
     """Return the contribution of each feature, in the order of the columns."""
     found: list[_Feature] = []
     position = {name: j for j, name in enumerate(names)}
-    for columns, block, parameters in zip(model.columns, blocks, model.parameters, strict=True):
-        evidence = parameters.evidence(columns, block)
+    for columns, block, score in zip(model.columns, blocks, model.scores, strict=True):
+        evidence = score.contributions(block)
         if isinstance(block, Sparse) and columns.codings is not None:
             found += _split_words(columns, block, evidence, position)
             continue
