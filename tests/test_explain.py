@@ -178,4 +178,5 @@ def test_a_row_that_no_class_can_have_is_said_to_be_one() -> None:
 
 def test_a_sentence_is_of_the_label_that_is_asked_for() -> None:
     found = suffice.BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"]).explain([[0, 1]])
-    assert found.sentence(label="ham").startswith("'ham' (36 %) compared with 'spam'. Main reasons: the class is common (+")
+    said = found.sentence(label="ham")
+    assert said.startswith("'ham' (36 %) compared with 'spam'. Main reasons: the class is common (+0.69).")

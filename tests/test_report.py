@@ -1,11 +1,13 @@
 import json
 import re
+from importlib.resources import files
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_digits, load_iris
 
+import suffice
 from suffice import (
     BayesClassifier,
     BernoulliNB,
@@ -16,8 +18,11 @@ from suffice import (
     MixtureClassifier,
     report,
 )
-from suffice.report.page import embed_json
 from suffice.folds.assessment import wilson
+from suffice.model import Model
+from suffice.report.page import SCRIPTS, embed_json
+from suffice.report.term_packing import PACKERS
+from suffice.score import Term
 
 
 def data_of(page):
@@ -156,3 +161,25 @@ def test_mixtures_say_why():
     X, y = load_iris(return_X_y=True)
     said = data_of(report.render(MixtureClassifier().fit(X, y), X, np.roll(y, 1)))
     assert "Main reasons: " in said["wrong"][0]["sentence"]
+
+
+def test_every_term_has_a_packer_and_an_evaluator():
+    terms = {its for its in vars(suffice.score).values() if isinstance(its, type) and issubclass(its, Term)} - {Term}
+    assert set(PACKERS) == terms
+    script = "".join(files("suffice.report").joinpath(name).read_text() for name in SCRIPTS)
+    evaluated = set(re.findall(r"^(?:TERMS\.|  )([A-Z]\w+)(?: = |: )(?:columnwise\(|\{)", script, re.M))
+    written_as_linear, refused = {"LowRank"}, {"JointLookUp", "LogSumExp"}
+    assert evaluated == {its.__name__ for its in terms} - written_as_linear - refused
+
+
+def test_rows_are_scored_once(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    model, scored, log_posterior = GaussianNB(calibrate="temperature").fit(X, y), [], Model.log_posterior
+
+    def count_rows(self, blocks):
+        scored.append(blocks[0].shape[0])
+        return log_posterior(self, blocks)
+
+    monkeypatch.setattr(Model, "log_posterior", count_rows)
+    report.render(model, X, y)
+    assert scored == [150]

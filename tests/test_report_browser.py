@@ -180,6 +180,13 @@ def test_page_says_what_the_model_says_of_digits(opened, name):
     check(opened(model), model, X[-ROWS:])
 
 
+def test_page_computes_gaussians_of_low_rank(opened):
+    X, y = load_digits(return_X_y=True)
+    model = GaussianDiscriminant(covariance="shared", solver="svd").fit(X[:1200], y[:1200])
+    found = opened(model).evaluate("rows => rows.map(suffice.probabilities)", cells(X[-ROWS:]))
+    np.testing.assert_allclose(found, model.predict_proba(X[-ROWS:]), atol=1e-6, rtol=0)
+
+
 def test_page_reads_texts(opened):
     texts = [
         "Free CALL now, free prize",

@@ -83,7 +83,7 @@ def _pack_texts(coding: Words, score: Score, notes: list[str]) -> dict[str, Any]
             "ignores all others, so its probabilities may differ slightly from those of the model."
         )
         words = tuple(words[w] for w in kept.tolist())
-        score = Score(tuple(_select_columns(term, kept) for term in score))
+        score = Score(tuple(_select_columns(term, kept) for term in score if isinstance(term, Linear)))
     return {"words": words, "text": _pack_text_settings(coding.text), "terms": pack_score(score, notes)}
 
 
@@ -113,7 +113,7 @@ def _finite_weights(term: Linear) -> Array:
     return weights if term.veto is None else np.where(term.veto.weights > 0, -50.0, weights)
 
 
-def _select_columns(term: Any, kept: Array) -> Linear:
+def _select_columns(term: Linear, kept: Array) -> Linear:
     """Return a linear term of some of its columns."""
     veto = None if term.veto is None else _select_columns(term.veto, kept)
     return replace(term, weights=term.weights[:, kept], biases=term.biases[:, kept], veto=veto)

@@ -104,7 +104,7 @@ def _pack_pair_look_up(term: PairLookUp, notes: list[str]) -> Packed:
 
 def _pack_averaged_pairs(term: AveragedPairs, notes: list[str]) -> Packed:
     _check_size(term.given.size / 2, "tables of pairs")
-    implied = [] if term.implied is None else np.argwhere(term.implied).tolist()
+    implied = np.zeros((0, 0), np.intp) if term.implied is None else term.implied
     return {
         "sizes": term.sizes.tolist(),
         "is_open": term.is_open.tolist(),
@@ -112,20 +112,20 @@ def _pack_averaged_pairs(term: AveragedPairs, notes: list[str]) -> Packed:
         "given": pack_array(term.given[:, :, 0]),  # the other direction of a pair is this one with a and b exchanged
         "eligible": term.eligible.tolist(),
         "weights": pack_array(term.weights),
-        "implied": [[a, b, int(term.implied[a, b])] for a, b in implied] if term.implied is not None else [],
+        "implied": [[a, b, int(implied[a, b])] for a, b in np.argwhere(implied).tolist()],
     }
 
 
 def _pack_triangular_solve(term: TriangularSolve, notes: list[str]) -> Packed:
-    classes, columns = term.mean.shape
-    is_shared, rows_cells = len(term.covariance) == 1, np.tril_indices(columns)
-    numbers = len(term.covariance) * len(rows_cells[0])
+    columns, is_shared = term.mean.shape[1], len(term.covariance) == 1
+    rows, cells = np.tril_indices(columns)
+    numbers = len(term.covariance) * len(rows)
     if is_shared and term.dof is None and numbers * CHARACTERS_PER_NUMBER > MAX_CHARACTERS:
         return _pack_shared_gaussian(term.mean, lambda away: np.linalg.solve(term.covariance[0], away.T).T, notes)
     _check_size(numbers, "covariances")
     return {
         "mean": pack_array(term.mean),
-        "lower": pack_array(term.covariance[:, *rows_cells]),
+        "lower": pack_array(term.covariance[:, rows, cells]),
         "dof": None if term.dof is None else pack_array(term.dof),
         "is_shared": is_shared,
         "columns": columns,
