@@ -38,7 +38,7 @@ def weather():
     return table, np.array(["go", "stay"])[y]
 
 
-def test_write_gives_one_file_that_asks_for_nothing(tmp_path):
+def test_page_is_one_file_without_external_resources(tmp_path):
     X, y = load_iris(return_X_y=True)
     path = report.write(GaussianNB().fit(X, y), tmp_path / "iris.html", X, y, title="Iris & <co>")
     page = path.read_text(encoding="utf-8")
@@ -48,7 +48,7 @@ def test_write_gives_one_file_that_asks_for_nothing(tmp_path):
     assert "innerHTML" not in page
 
 
-def test_quality_is_what_the_model_is_worth():
+def test_quality_equals_the_scores_of_the_model():
     X, y = load_iris(return_X_y=True)
     model = GaussianNB().fit(X[::2], y[::2])
     quality = data_of(report.render(model, X[1::2], y[1::2]))["quality"]
@@ -63,7 +63,7 @@ def test_quality_is_what_the_model_is_worth():
     assert np.trace(quality["confusion"]) == pytest.approx(75 * accuracy["value"])
 
 
-def test_rows_it_is_most_wrong_about_come_with_reasons():
+def test_largest_errors_come_with_explanations():
     table, y = weather()
     model = BayesClassifier().fit(table, y)
     wrong = data_of(report.render(model, table, y))["wrong"]
@@ -75,7 +75,7 @@ def test_rows_it_is_most_wrong_about_come_with_reasons():
     assert first["sentence"] == model.explain(table[first["row"] : first["row"] + 1]).sentence()
 
 
-def test_warnings_name_what_to_be_careful_about():
+def test_warnings_name_columns_and_classes():
     table, y = weather()
     model = BayesClassifier().fit(table, y)
     rows = table.assign(wind=["calm", "breeze"] * 100)
@@ -94,7 +94,7 @@ def test_embedded_json_cannot_end_its_script():
     assert json.loads(text) == {"</script>": "<!-- & \u2028\u2029"}
 
 
-def test_square_images_without_names_get_a_pad():
+def test_square_images_without_names_get_a_drawing_pad():
     X, y = load_digits(return_X_y=True)
     assert data_of(report.render(BernoulliNB(binarize=8).fit(X, y)))["engine"]["side"] == 8
     named = pd.DataFrame(X, columns=[f"pixel {place}" for place in range(64)])
@@ -102,7 +102,7 @@ def test_square_images_without_names_get_a_pad():
 
 
 @pytest.mark.parametrize("model", [MixtureClassifier(), BayesClassifier(structure=Joint()), BayesClassifier()])
-def test_a_model_that_no_page_computes_is_reported_all_the_same(model):
+def test_models_without_a_live_panel_have_a_report(model):
     X, y = load_digits(return_X_y=True)
     X = (X[:, 18:24] > 7) * 1.0 if isinstance(model, BayesClassifier) and isinstance(model.structure, Joint) else X
     page = report.render(model.fit(X, y), X, y)
@@ -121,7 +121,7 @@ def test_many_columns_take_less_than_three_megabytes():
         assert data_of(page)["engine"]["live"]
 
 
-def test_long_vocabularies_are_cut_and_said_to_be():
+def test_long_vocabularies_are_cut_with_a_note():
     rng = np.random.default_rng(0)
     texts = [" ".join(f"word{place}" for place in rng.integers(0, 60_000, 400)) for _ in range(400)]
     table = pd.DataFrame({"text": texts})
@@ -130,7 +130,7 @@ def test_long_vocabularies_are_cut_and_said_to_be():
     assert "differ most between classes" in " ".join(data_of(page)["engine"]["notes"])
 
 
-def test_what_has_no_report_says_so():
+def test_errors_of_models_and_rows_without_a_report():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(TypeError, match="LogisticRegression is none"):
         report.render(LogisticRegression().fit(X, y))
@@ -140,7 +140,7 @@ def test_what_has_no_report_says_so():
         report.render(GaussianNB().fit(X, y), X, [0, 1])
 
 
-def test_a_page_says_what_is_predicted_and_how_often_in_one_way():
+def test_page_names_the_target():
     table = pd.DataFrame({"heat": [1.0, None, 2.0, 5.0] * 400, "sky": ["a", "b"] * 800, "goes": ["out", "in"] * 800})
     table.loc[:9, "goes"] = "nowhere"
     page = report.render(BayesClassifier().fit_table(table, "goes"), table[["heat", "sky"]], table["goes"])
@@ -152,12 +152,12 @@ def test_a_page_says_what_is_predicted_and_how_often_in_one_way():
     assert data_of(report.render(GaussianNB().fit(*load_iris(return_X_y=True))))["about"]["target"] is None
 
 
-def test_a_place_without_a_folder_is_refused_before_the_work(tmp_path):
+def test_missing_folder_is_an_error_before_the_report_is_made(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         report.write(object(), tmp_path / "no" / "page.html")
 
 
-def test_mixtures_say_why():
+def test_errors_of_mixtures_are_explained():
     X, y = load_iris(return_X_y=True)
     said = data_of(report.render(MixtureClassifier().fit(X, y), X, np.roll(y, 1)))
     assert "Main reasons: " in said["wrong"][0]["sentence"]

@@ -59,19 +59,22 @@ const splitName = (name) => (name.length <= 16 ? name : [el("span", { class: "st
 
 function contributionsOf(engine, row, best, next) {
   const { prior, parts } = logOddsParts(engine, row, best, next);
-  const total = sum([prior, ...parts.map((part) => part.nats)]);
+  const all = [prior, ...parts.map((part) => part.nats)];
+  const isImpossible = all.includes(Infinity) && all.includes(-Infinity);
   const head = el("h3", {}, `Log-odds: ${engine.classes[best]} compared with ${engine.classes[next]}`);
-  const note = el("p", { class: "note" }, `Contributions in nats; they sum to ${signed(total)}${engine.calibration ? " before calibration" : ""}.`);
+  const total = isImpossible ? "no class can produce this row, so only the class prior decides" : `they sum to ${signed(sum(all))}${engine.calibration ? " before calibration" : ""}`;
+  const note = el("p", { class: "note" }, `Contributions in nats; ${total}.`);
   if (!mayBeTable(engine)) return [head, note, evidenceMap(engine, parts)];
   const shownParts = parts.filter((part) => Math.abs(part.nats) >= NEGLIGIBLE).slice(0, SHOWN_PARTS);
   const most = Math.max(Math.abs(prior), ...shownParts.map((part) => Math.abs(part.nats)));
   const finite = Number.isFinite(most) ? most : 50;
   const lines = [line("class prior", twoSided(prior, finite), signed(prior))];
   for (const part of shownParts) lines.push(line(`${part.name} = ${shown(part.value)}`, twoSided(part.nats, finite), signed(part.nats)));
-  const rest = parts.length - shownParts.length;
-  const left = sum(parts.map((part) => part.nats)) - sum(shownParts.map((part) => part.nats));
-  const amount = Math.abs(left) < NEGLIGIBLE ? "less than 0.01" : signed(left);
-  const more = rest ? el("p", { class: "note" }, `${grouped(rest)} more ${rest === 1 ? "feature contributes" : "features contribute"} ${amount}${rest === 1 ? "" : " in total"}.`) : null;
+  const hidden = parts.filter((part) => !shownParts.includes(part));
+  const rest = sum(hidden.map((part) => part.nats));
+  const amount = Math.abs(rest) < NEGLIGIBLE ? "less than 0.01" : signed(rest);
+  const subject = hidden.length === 1 ? "1 more feature contributes" : `${grouped(hidden.length)} more features contribute`;
+  const more = hidden.length ? el("p", { class: "note" }, `${subject} ${amount}${hidden.length === 1 ? "" : " in total"}.`) : null;
   return [head, note, el("div", { class: "lines wide", id: "live-contributions" }, lines), more].filter(Boolean);
 }
 
