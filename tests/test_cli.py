@@ -665,9 +665,9 @@ def test_an_explanation_is_of_the_label_that_is_asked_for(tmp_path: Path) -> Non
     told("fit", tmp_path / "r", "-t", "y", "-o", tmp_path / "m", "--family", f"{long.strip()}=gaussian")
     asked = ("explain", tmp_path / "m", tmp_path / "r", "--label", "b")
     said = json.loads(told(*asked, "--json")[0])
-    assert said["sentence"].startswith("'b' with")
+    assert said["sentence"].startswith("'b' (")
     out, _ = told(*asked)
-    assert "'b' with" in out
+    assert "'b' (" in out
     assert f"{said['contributions'][1]['nats']:+.3f}" in out
 
 

@@ -1,4 +1,4 @@
-"""An explanation is the log joint before it is summed: for every family, rule and structure."""
+"""Contributions sum to log p(x, class), for every family, rule and structure."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_mixtures_of_bits() -> None:
     assert_sums(suffice.MixtureClassifier(family="bernoulli", binarize=3.0).fit(X, y), X[::10])
 
 
-def test_many_numbers_together_are_taken_apart_at_once() -> None:
+def test_gaussian_contributions_in_closed_form_equal_sequential_ones() -> None:
     X, y = load_iris(return_X_y=True)
     model = BayesClassifier(structure="full", numeric="gaussian").fit(X, y)
     holes = X[::10].copy()
@@ -95,7 +95,7 @@ def test_many_numbers_together_are_taken_apart_at_once() -> None:
     np.testing.assert_allclose(found.contributions, slowly, atol=1e-9)
 
 
-def test_a_parent_comes_before_its_children() -> None:
+def test_contribution_of_a_parent_does_not_depend_on_its_children() -> None:
     X, y = mixed(300)
     X = X[["town", "owner"]]
     model = BayesClassifier(structure=Chain("given")).fit(X, y)
@@ -105,7 +105,7 @@ def test_a_parent_comes_before_its_children() -> None:
     np.testing.assert_allclose(first, naive.explain(X[there]).contributions[:, :, 0], atol=1e-9)
 
 
-def test_words_and_what_they_say() -> None:
+def test_contributions_of_words() -> None:
     texts = [["win cash now"], ["lunch at noon"], ["win a prize now"], ["see you at lunch"]]
     model = BayesClassifier(families="text").fit(texts, ["spam", "ham", "spam", "ham"])
     found = model.explain([["win lunch"]])
@@ -117,7 +117,7 @@ def test_words_and_what_they_say() -> None:
         found.log_odds(0, "eggs")
 
 
-def test_information_is_that_of_the_counts() -> None:
+def test_information_is_the_mutual_information_of_the_counts() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 400)
     levels = np.column_stack([(y + rng.integers(0, 2, 400)) % 3, rng.integers(0, 4, 400)])
@@ -139,7 +139,7 @@ def test_information_is_that_of_the_counts() -> None:
         assert set(BayesClassifier().fit(table, labels).information_) == set(table.columns)
 
 
-def test_what_is_impossible_is_said_without_nan() -> None:
+def test_impossible_values_give_no_nan() -> None:
     model = suffice.BernoulliNB(estimate="mle").fit([[1, 0], [1, 1], [0, 1]], ["a", "a", "b"])
     found = model.explain([[1, 1], [0, 0]])
     assert not np.isnan(found.contributions).any()
@@ -147,21 +147,21 @@ def test_what_is_impossible_is_said_without_nan() -> None:
     assert "only class" in suffice.GaussianNB().fit([[1.0]], ["a"]).explain([[1.0]]).sentence()
 
 
-def test_sentences_agree_with_what_they_say() -> None:
+def test_sentences_agree_with_the_probabilities() -> None:
     X, y = load_iris(return_X_y=True)
     plain, calibrated = (suffice.GaussianNB(calibrate=how).fit(X, y) for how in (None, "temperature"))
     assert "calibration" not in plain.explain(X[:1]).sentence()
-    assert calibrated.explain(X[70:71]).sentence().endswith(", before calibration.")
+    assert calibrated.explain(X[70:71]).sentence().endswith(" nats before calibration.")
     assert (
-        "'setosa' with > 99.9 %,"
+        "'setosa' (> 99.9 %) compared with"
         in suffice.GaussianNB().fit(X, np.array(["setosa", "b", "c"])[y]).explain(X).sentence()
     )
     assert not any("100 %" in plain.explain(X[::7]).sentence(row) for row in range(20))
     silent = suffice.BernoulliNB().fit([[1], [0], [1], [0]], ["a", "a", "b", "b"]).explain([[1]])
-    assert silent.sentence() == "'a' with 50 %, rather than 'b'. Nothing in this row speaks for one or the other."
+    assert silent.sentence() == "'a' (50 %) compared with 'b'. No feature of this row favours either class."
 
 
-def test_the_value_that_is_no_number_is_named() -> None:
+def test_error_names_the_value_that_is_no_number() -> None:
     model = BayesClassifier(numeric="quantiles").fit(np.arange(60.0)[:, None] + [[0.0, 0.5]], [0, 1] * 30)
     with pytest.raises(ValueError, match="holds 'abc', which is no number"):
         model.predict(np.array([["3.1", "1"], [None, "2"], ["abc", "3"]], object))
@@ -169,13 +169,14 @@ def test_the_value_that_is_no_number_is_named() -> None:
         model.predict(np.array([["3.1", "1"]], object))
 
 
-def test_a_row_that_no_class_can_have_is_said_to_be_one() -> None:
+def test_sentence_of_a_row_that_no_class_can_produce() -> None:
     model = suffice.BernoulliNB(estimate="mle").fit([[1, 0], [1, 0], [0, 1]], ["a", "a", "b"])
     said = model.explain([[1, 1]]).sentence()
     assert "nan" not in said
-    assert "No class can have this row" in said
+    assert "No class can produce this row" in said
 
 
-def test_a_sentence_is_of_the_label_that_is_asked_for() -> None:
+def test_sentence_of_a_chosen_label() -> None:
     found = suffice.BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"]).explain([[0, 1]])
-    assert found.sentence(label="ham").startswith("'ham' with 36 %, rather than 'spam'. For it speak how common it is")
+    said = found.sentence(label="ham")
+    assert said.startswith("'ham' (36 %) compared with 'spam'. Main reasons: the class is common (+0.69).")

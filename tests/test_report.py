@@ -1,11 +1,13 @@
 import json
 import re
+from importlib.resources import files
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_digits, load_iris
 
+import suffice
 from suffice import (
     BayesClassifier,
     BernoulliNB,
@@ -16,8 +18,11 @@ from suffice import (
     MixtureClassifier,
     report,
 )
-from suffice.report.page import embedded
-from suffice.report.quality import wilson
+from suffice.folds.assessment import wilson
+from suffice.model import Model
+from suffice.report.page import SCRIPTS, embed_json
+from suffice.report.term_packing import PACKERS
+from suffice.score import Term
 
 
 def data_of(page):
@@ -33,7 +38,7 @@ def weather():
     return table, np.array(["go", "stay"])[y]
 
 
-def test_write_gives_one_file_that_asks_for_nothing(tmp_path):
+def test_page_is_one_file_without_external_resources(tmp_path):
     X, y = load_iris(return_X_y=True)
     path = report.write(GaussianNB().fit(X, y), tmp_path / "iris.html", X, y, title="Iris & <co>")
     page = path.read_text(encoding="utf-8")
@@ -43,7 +48,7 @@ def test_write_gives_one_file_that_asks_for_nothing(tmp_path):
     assert "innerHTML" not in page
 
 
-def test_quality_is_what_the_model_is_worth():
+def test_quality_equals_the_scores_of_the_model():
     X, y = load_iris(return_X_y=True)
     model = GaussianNB().fit(X[::2], y[::2])
     quality = data_of(report.render(model, X[1::2], y[1::2]))["quality"]
@@ -58,7 +63,7 @@ def test_quality_is_what_the_model_is_worth():
     assert np.trace(quality["confusion"]) == pytest.approx(75 * accuracy["value"])
 
 
-def test_rows_it_is_most_wrong_about_come_with_reasons():
+def test_largest_errors_come_with_explanations():
     table, y = weather()
     model = BayesClassifier().fit(table, y)
     wrong = data_of(report.render(model, table, y))["wrong"]
@@ -70,26 +75,26 @@ def test_rows_it_is_most_wrong_about_come_with_reasons():
     assert first["sentence"] == model.explain(table[first["row"] : first["row"] + 1]).sentence()
 
 
-def test_warnings_name_what_to_be_careful_about():
+def test_warnings_name_columns_and_classes():
     table, y = weather()
     model = BayesClassifier().fit(table, y)
     rows = table.assign(wind=["calm", "breeze"] * 100)
     said = " ".join(data_of(report.render(model, rows, y))["warnings"])
     assert "'id' was left out" in said
     assert "'heat' is empty in 20.0 %" in said
-    assert "flatter" in said
+    assert "optimistic" in said
     assert "held out" not in " ".join(data_of(report.render(model))["warnings"])
     rare = GaussianNB().fit([[0.0], [1.0], [2.0]] * 20 + [[9.0]], ["a"] * 60 + ["b"])
     assert "'b' is rare" in " ".join(data_of(report.render(rare))["warnings"])
 
 
 def test_embedded_json_cannot_end_its_script():
-    text = embedded({"</script>": "<!-- & \u2028\u2029"})
+    text = embed_json({"</script>": "<!-- & \u2028\u2029"})
     assert not set("<>&\u2028\u2029") & set(text)
     assert json.loads(text) == {"</script>": "<!-- & \u2028\u2029"}
 
 
-def test_square_images_without_names_get_a_pad():
+def test_square_images_without_names_get_a_drawing_pad():
     X, y = load_digits(return_X_y=True)
     assert data_of(report.render(BernoulliNB(binarize=8).fit(X, y)))["engine"]["side"] == 8
     named = pd.DataFrame(X, columns=[f"pixel {place}" for place in range(64)])
@@ -97,7 +102,7 @@ def test_square_images_without_names_get_a_pad():
 
 
 @pytest.mark.parametrize("model", [MixtureClassifier(), BayesClassifier(structure=Joint()), BayesClassifier()])
-def test_a_model_that_no_page_computes_is_reported_all_the_same(model):
+def test_models_without_a_live_panel_have_a_report(model):
     X, y = load_digits(return_X_y=True)
     X = (X[:, 18:24] > 7) * 1.0 if isinstance(model, BayesClassifier) and isinstance(model.structure, Joint) else X
     page = report.render(model.fit(X, y), X, y)
@@ -116,7 +121,7 @@ def test_many_columns_take_less_than_three_megabytes():
         assert data_of(page)["engine"]["live"]
 
 
-def test_long_vocabularies_are_cut_and_said_to_be():
+def test_long_vocabularies_are_cut_with_a_note():
     rng = np.random.default_rng(0)
     texts = [" ".join(f"word{place}" for place in rng.integers(0, 60_000, 400)) for _ in range(400)]
     table = pd.DataFrame({"text": texts})
@@ -125,17 +130,17 @@ def test_long_vocabularies_are_cut_and_said_to_be():
     assert "differ most between classes" in " ".join(data_of(page)["engine"]["notes"])
 
 
-def test_what_has_no_report_says_so():
+def test_errors_of_models_and_rows_without_a_report():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(TypeError, match="LogisticRegression is none"):
         report.render(LogisticRegression().fit(X, y))
-    with pytest.raises(ValueError, match="X is not given"):
+    with pytest.raises(ValueError, match="pass X as well"):
         report.render(GaussianNB().fit(X, y), y=y)
     with pytest.raises(ValueError, match="150 rows, and y has 2"):
         report.render(GaussianNB().fit(X, y), X, [0, 1])
 
 
-def test_a_page_says_what_is_predicted_and_how_often_in_one_way():
+def test_page_names_the_target():
     table = pd.DataFrame({"heat": [1.0, None, 2.0, 5.0] * 400, "sky": ["a", "b"] * 800, "goes": ["out", "in"] * 800})
     table.loc[:9, "goes"] = "nowhere"
     page = report.render(BayesClassifier().fit_table(table, "goes"), table[["heat", "sky"]], table["goes"])
@@ -147,12 +152,34 @@ def test_a_page_says_what_is_predicted_and_how_often_in_one_way():
     assert data_of(report.render(GaussianNB().fit(*load_iris(return_X_y=True))))["about"]["target"] is None
 
 
-def test_a_place_without_a_folder_is_refused_before_the_work(tmp_path):
+def test_missing_folder_is_an_error_before_the_report_is_made(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         report.write(object(), tmp_path / "no" / "page.html")
 
 
-def test_mixtures_say_why():
+def test_errors_of_mixtures_are_explained():
     X, y = load_iris(return_X_y=True)
     said = data_of(report.render(MixtureClassifier().fit(X, y), X, np.roll(y, 1)))
-    assert "For it speak" in said["wrong"][0]["sentence"]
+    assert "Main reasons: " in said["wrong"][0]["sentence"]
+
+
+def test_every_term_has_a_packer_and_an_evaluator():
+    terms = {its for its in vars(suffice.score).values() if isinstance(its, type) and issubclass(its, Term)} - {Term}
+    assert set(PACKERS) == terms
+    script = "".join(files("suffice.report").joinpath(name).read_text() for name in SCRIPTS)
+    evaluated = set(re.findall(r"^(?:TERMS\.|  )([A-Z]\w+)(?: = |: )(?:columnwise\(|\{)", script, re.M))
+    written_as_linear, refused = {"LowRank"}, {"JointLookUp", "LogSumExp"}
+    assert evaluated == {its.__name__ for its in terms} - written_as_linear - refused
+
+
+def test_rows_are_scored_once(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    model, scored, log_posterior = GaussianNB(calibrate="temperature").fit(X, y), [], Model.log_posterior
+
+    def count_rows(self, blocks):
+        scored.append(blocks[0].shape[0])
+        return log_posterior(self, blocks)
+
+    monkeypatch.setattr(Model, "log_posterior", count_rows)
+    report.render(model, X, y)
+    assert scored == [150]

@@ -1,4 +1,4 @@
-"""The report's page in a browser: what it computes, how it is used, and that nothing in it comes from outside."""
+"""The report in a browser: its computations, its controls, and that it loads nothing from outside."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ from suffice import (
     Tree,
     report,
 )
-from suffice.report.inputs import plain
+from suffice.report.inputs import plain_value
 
 MISSING = "needs a browser: pip install playwright, and apt-get install chromium (or chrome on the path)"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -77,7 +77,7 @@ def opened(browser, tmp_path):
 
 
 def mixed(rows=600, seed=0):
-    """Return a table of all kinds of columns, with empty cells, and its labels."""
+    """Return a table with columns of all kinds and empty cells, and its labels."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 3, rows)
     table = pd.DataFrame(
@@ -99,7 +99,7 @@ def mixed(rows=600, seed=0):
 
 
 def unseen(table):
-    """Return rows of which some hold levels that were never met."""
+    """Return the rows with unknown levels in some of them."""
     table = table.copy()
     table.loc[table.index[::7], "colour"] = "violet"
     table.loc[table.index[3::11], "stars"] = 99.0
@@ -109,11 +109,11 @@ def unseen(table):
 
 def cells(X):
     rows = X.to_numpy(object).tolist() if hasattr(X, "to_numpy") else np.asarray(X).tolist()
-    return [[plain(value) for value in row] for row in rows]
+    return [[plain_value(value) for value in row] for row in rows]
 
 
 def check(page, model, X):
-    """Compare what the page and the model say, and whether contributions add up, here and there."""
+    """Compare probabilities and contributions of the page with those of the model."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = model.predict_proba(X)
@@ -135,7 +135,7 @@ def check(page, model, X):
         np.testing.assert_allclose(ours, explained.contributions[row], rtol=1e-7, atol=1e-7)
 
 
-TABLED = {
+TABLES = {
     "averaged": BayesClassifier(),
     "naive": BayesClassifier(structure="naive"),
     "naive, gaussian": BayesClassifier(structure="naive", numeric="gaussian", families={"stars": "poisson"}),
@@ -152,10 +152,10 @@ TABLED = {
 }
 
 
-@pytest.mark.parametrize("name", TABLED)
-def test_page_says_what_the_model_says_of_tables(opened, name):
+@pytest.mark.parametrize("name", TABLES)
+def test_page_computes_models_of_tables(opened, name):
     table, y = mixed()
-    model = TABLED[name].fit(table, y)
+    model = TABLES[name].fit(table, y)
     check(opened(model), model, unseen(mixed(ROWS, 1)[0]))
 
 
@@ -174,10 +174,17 @@ IMAGES = {
 
 
 @pytest.mark.parametrize("name", IMAGES)
-def test_page_says_what_the_model_says_of_digits(opened, name):
+def test_page_computes_models_of_digits(opened, name):
     X, y = load_digits(return_X_y=True)
     model = IMAGES[name].fit(X[:1200], y[:1200])
     check(opened(model), model, X[-ROWS:])
+
+
+def test_page_computes_gaussians_of_low_rank(opened):
+    X, y = load_digits(return_X_y=True)
+    model = GaussianDiscriminant(covariance="shared", solver="svd").fit(X[:1200], y[:1200])
+    found = opened(model).evaluate("rows => rows.map(suffice.probabilities)", cells(X[-ROWS:]))
+    np.testing.assert_allclose(found, model.predict_proba(X[-ROWS:]), atol=1e-6, rtol=0)
 
 
 def test_page_reads_texts(opened):
@@ -229,7 +236,7 @@ def test_sliders_and_menus_move_the_probabilities(opened):
     assert page.locator("#live-contributions .line-of").count() > 1
 
 
-def test_the_pad_is_drawn_on_by_mouse_and_by_keys(opened):
+def test_drawing_pad_works_by_mouse_and_by_keyboard(opened):
     X, y = load_digits(return_X_y=True)
     page = opened(BernoulliNB(binarize=7.5).fit(X, y), X, y)
     page.get_by_role("button", name="Clear").click()
@@ -253,7 +260,7 @@ def test_the_pad_is_drawn_on_by_mouse_and_by_keys(opened):
     assert shown(page) != inked
 
 
-def test_a_row_it_is_wrong_about_can_be_tried(opened):
+def test_rows_with_errors_can_be_tried(opened):
     table, y = mixed()
     page = opened(BayesClassifier().fit(table, y), table, y)
     page.get_by_role("button", name="Try row").first.press("Enter")
@@ -262,7 +269,7 @@ def test_a_row_it_is_wrong_about_can_be_tried(opened):
     assert page.locator("#live-status").inner_text().split(": ")[1].split(",")[0] in said
 
 
-def test_names_and_values_are_text_and_nothing_else(opened):
+def test_names_and_values_cannot_become_markup(opened):
     nasty = "<script>alert(1)</script>"
     table = pd.DataFrame(
         {
@@ -283,7 +290,7 @@ def test_names_and_values_are_text_and_nothing_else(opened):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone_needs_no_scrolling_sideways(opened, scheme):
+def test_page_fits_a_phone(opened, scheme):
     table, y = mixed()
     page = opened(
         BayesClassifier().fit(table, y), table, y, viewport={"width": 390, "height": 800}, color_scheme=scheme
@@ -295,7 +302,7 @@ def test_a_phone_needs_no_scrolling_sideways(opened, scheme):
     assert page.evaluate(f"{unlabelled}.length") == 0
 
 
-def test_few_columns_that_may_be_an_image_have_a_pad_and_inputs(opened):
+def test_small_squares_have_a_drawing_pad_and_inputs(opened):
     X, y = load_digits(return_X_y=True)
     X = X.reshape(-1, 8, 8)[:, ::2, ::2].reshape(-1, 16)
     page = opened(GaussianNB(var_smoothing=0.1).fit(X, y), X, y)
@@ -307,7 +314,7 @@ def test_few_columns_that_may_be_an_image_have_a_pad_and_inputs(opened):
     assert page.get_by_label("column 10", exact=True).input_value() == "16"
 
 
-def test_long_names_neither_widen_the_page_nor_squeeze_words(opened):
+def test_long_names_do_not_widen_the_page(opened):
     rng = np.random.default_rng(0)
     names = np.array(["x" * 150, "a class whose name is long, as those of departments are", "ham"])
     y = rng.integers(0, 3, 300)

@@ -1,4 +1,4 @@
-"""A first look: the handwritten digits that come with scikit-learn, from naive to full dependence."""
+"""A demonstration on the handwritten digits of scikit-learn, with models from naive to full dependence."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from suffice.schema import Array
 from suffice.store import check_place
 
 SHADES = " .:-=+*#%@"
-INK = 7.5  # a pixel that is darker than this is inked
+INK = 7.5  # darker pixels count as ink
 
 
-def picture(values: Array, width: int = 8) -> list[str]:
-    """Draw values from 0 to 1 as lines of characters, two to a cell.
+def draw_image(values: Array, width: int = 8) -> list[str]:
+    """Return values from 0 to 1 as lines of text, two characters per pixel.
 
-    >>> picture(np.array([0.0, 1.0, 0.5, 0.0]), width=2)
+    >>> draw_image(np.array([0.0, 1.0, 0.5, 0.0]), width=2)
     ['  @@', '++  ']
     """
     shades = np.minimum((np.asarray(values) * len(SHADES)).astype(int), len(SHADES) - 1)
@@ -34,29 +34,40 @@ def picture(values: Array, width: int = 8) -> list[str]:
 
 
 def main(output: str = "digits.html") -> Path:
-    """Compare the ladder from naive to full dependence on the digits, and write a page to draw on."""
+    """Compare models from naive to full dependence on the digits, and write a report with a drawing pad.
+
+    Parameters
+    ----------
+    output : str, default="digits.html"
+        The report to write.
+
+    Returns
+    -------
+    path : Path
+        The report that was written.
+    """
     check_place(output)
     X, y = load_digits(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_state=0, stratify=y)
     model = BernoulliNB(binarize=INK, calibrate="temperature").fit(X_train, y_train)
-    print(f"Handwritten digits: {len(X_train)} images of 8 x 8 to learn from, {len(X_test)} to test on.\n")
-    print("What naive Bayes learned: how often each pixel is inked, for each digit (the average of its images).\n")
-    pictures = [picture(image) for image in np.exp(model.feature_log_prob_)]
+    print(f"Handwritten digits: {len(X_train)} training images of 8 x 8 pixels, {len(X_test)} test images.\n")
+    print("The parameters of naive Bayes: the probability of ink in each pixel, for each digit.\n")
+    pictures = [draw_image(image) for image in np.exp(model.feature_log_prob_)]
     for row in (range(5), range(5, 10)):
         print("   ".join(f"{digit!s:^16}" for digit in row))
         print("\n".join("   ".join(lines) for lines in zip(*(pictures[digit] for digit in row), strict=True)), "\n")
 
     tree = BayesClassifier(families="bernoulli", structure="tree")
-    ladder = {
-        "naive, ink or none": BernoulliNB(binarize=INK),
-        "tree, ink or none": make_pipeline(Binarizer(threshold=INK), tree),
-        "full covariance of shades": GaussianDiscriminant(shrinkage=0.2),
-        "mixture of 3, of shades": MixtureClassifier(components=3, shrinkage=0.2),
+    models = {
+        "naive, binary pixels": BernoulliNB(binarize=INK),
+        "tree, binary pixels": make_pipeline(Binarizer(threshold=INK), tree),
+        "full covariance": GaussianDiscriminant(shrinkage=0.2),
+        "mixture of 3 components": MixtureClassifier(components=3, shrinkage=0.2),
     }
-    print("From naive to full dependence, on five folds:\n")
-    print(compare(X, y, ladder, cv=5))
+    print("Models from naive to full dependence, five-fold cross-validation:\n")
+    print(compare(X, y, models, cv=5))
     written = write(model, output, X_test, y_test, title="Handwritten digits")
-    print(f"\nA page to draw digits on is in {written.resolve()}: open it in a browser.")
+    print(f"\nThe report is in {written.resolve()}: open it in a browser and draw a digit.")
     return written
 
 

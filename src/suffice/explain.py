@@ -1,7 +1,7 @@
-"""Explanations: the evidence before it is summed.
+"""Explanations: the log joint probability of a row, split into the class prior and one term per feature.
 
-log p(x, class) = log P(class) + what each feature adds. An explanation is that sum, not yet added up, so it
-cannot disagree with the prediction.
+log p(x, class) = log P(class) + Σⱼ contribution of feature j. The contributions of a row sum to the score that the
+prediction is made from, so the two cannot disagree.
 """
 
 from __future__ import annotations
@@ -17,15 +17,47 @@ from suffice.model import Model
 from suffice.schema import Array, Columns, Words
 from suffice.structures.conditionals import told_by_levels
 
-SPOKEN = 5  # features that a sentence names
+MAX_REASONS = 5  # in a sentence
+NEGLIGIBLE = 0.005  # nats; it would be printed as 0.00
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a model says what it says of some rows.
+    """The contributions of the prior and of each feature to log p(x, class) of some rows.
 
-    ``prior`` [class] and ``contributions`` [row, class, feature] add up to ``log_joint`` [row, class], log p(x,
-    class). ``values`` are what the rows hold of the features; of a text each word is a feature.
+    ``prior + contributions.sum(axis=-1)`` equals ``log_joint``.
+
+    Parameters
+    ----------
+    classes : list
+        The class labels.
+    features : list of str
+        The feature names. Each word of a text column is a feature of its own, named "column: word".
+    values : list of list
+        The value of each feature in each row, None if the cell is empty.
+    prior : ndarray of shape (n_classes,)
+        log P(class).
+    contributions : ndarray of shape (n_rows, n_classes, n_features)
+        The term that each feature adds to log p(x, class), in nats.
+    log_joint : ndarray of shape (n_rows, n_classes)
+        log p(x, class).
+    log_proba : ndarray of shape (n_rows, n_classes)
+        log P(class | x), after calibration if the model is calibrated.
+
+    Attributes
+    ----------
+    importance : dict of str to float
+        Mean absolute contribution of each feature, largest first.
+
+    Examples
+    --------
+    >>> from suffice import BernoulliNB
+    >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"])
+    >>> explanation = model.explain([[0, 1]])
+    >>> explanation.most_probable()
+    'spam'
+    >>> [(name, value, round(nats, 2)) for name, value, nats in explanation.log_odds()]
+    [('(prior)', None, -0.69), ('column 0', 0.0, 0.98), ('column 1', 1.0, 0.29)]
     """
 
     classes: list[Any]
@@ -40,108 +72,229 @@ class Explanation:
         return len(self.log_joint)
 
     def most_probable(self, row: int = 0) -> Any:
-        """Return the label that the row gets."""
+        """Return the most probable label of a row.
+
+        Parameters
+        ----------
+        row : int, default=0
+            Position of the row.
+
+        Returns
+        -------
+        label : object
+        """
         return self.classes[int(self.log_proba[row].argmax())]
 
     def log_odds(self, row: int = 0, label: Any = None, against: Any = None) -> list[tuple[str, Any, float]]:
-        """Return what each feature says for a label and against another, in nats, the strongest first.
+        """Return the contribution of the prior and of each feature to the log-odds of two classes.
 
-        By default for the most probable label, and against the next. The first entry is the prior's; all of
-        them add up to log P(label given x) − log P(other given x), before calibration.
+        The contributions sum to log P(label | x) − log P(against | x) before calibration.
+
+        Parameters
+        ----------
+        row : int, default=0
+            Position of the row.
+        label : object, default=None
+            The class in favour of which a positive number counts; None is the most probable class.
+        against : object, default=None
+            The class it is compared with; None is the most probable of the other classes.
+
+        Returns
+        -------
+        contributions : list of (name, value, nats)
+            First "(prior)", then the features in decreasing order of the absolute contribution.
         """
         mine = self._code(self.most_probable(row) if label is None else label)
-        other = self._next(row, mine) if against is None else self._code(against)
+        other = self._runner_up(row, mine) if against is None else self._code(against)
         with np.errstate(invalid="ignore"):
-            nats = _difference(self.contributions[row, mine], self.contributions[row, other])
-            first = float(_difference(self.prior[mine : mine + 1], self.prior[other : other + 1])[0])
+            nats = _subtract(self.contributions[row, mine], self.contributions[row, other])
+            prior = float(_subtract(self.prior[mine : mine + 1], self.prior[other : other + 1])[0])
         order = np.argsort(-np.abs(nats), kind="stable")
         parts = [(self.features[j], self.values[row][j], float(nats[j])) for j in order.tolist()]
-        return [("(prior)", None, first), *parts]
+        return [("(prior)", None, prior), *parts]
 
-    def sentence(self, row: int = 0, most: int = SPOKEN, label: Any = None) -> str:
-        """Return the explanation of a row in plain words, by default of the most probable label.
+    def sentence(self, row: int = 0, most: int = MAX_REASONS, label: Any = None) -> str:
+        """Return the explanation of a row as text.
 
+        Parameters
+        ----------
+        row : int, default=0
+            Position of the row.
+        most : int, default=5
+            Number of reasons that are listed for and against the label.
+        label : object, default=None
+            The class to explain; None is the most probable class.
+
+        Returns
+        -------
+        sentence : str
+
+        Examples
+        --------
         >>> from suffice import BernoulliNB
         >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"])
         >>> print(model.explain([[0, 1]]).sentence())
-        'spam' with 64 %, rather than 'ham'. For it speak column 0 = 0 (+0.98), column 1 = 1 (+0.29); against it its
-        rarity (-0.69). All in nats: they add up to +0.58.
+        'spam' (64 %) compared with 'ham'. Main reasons: column 0 = 0 (+0.98), column 1 = 1 (+0.29). Reasons against:
+        the class is rare (-0.69). The log-odds are +0.58 nats.
         """
         label = self.most_probable(row) if label is None else label
         mine = self._code(label)
         if len(self.classes) == 1:
-            return f"{label!r}: it is the only class."
+            return f"{label!r} is the only class."
+        other = self._runner_up(row, mine)
+        # a probability that rounds to 1 is not certain while another class is possible
+        highest = 1.0 if np.isneginf(self.log_proba[row, other]) else float(np.nextafter(1.0, 0.0))
+        probability = format_probability(min(float(np.exp(self.log_proba[row, mine])), highest))
+        head = f"{label!r} ({probability}) compared with {self.classes[other]!r}."
         parts = self.log_odds(row, label)
-        total = sum(nats for _, _, nats in parts)
-        named = [(_said(name, value, nats), nats) for name, value, nats in parts if abs(nats) >= 0.005]
+        largest = sorted(parts, key=lambda part: -abs(part[2]))
+        reasons = [(_describe(name, value, nats), nats) for name, value, nats in largest if abs(nats) >= NEGLIGIBLE]
         sides = []
-        for word, sign in (("For it speak", 1), ("against it", -1)):
-            these = [f"{said} ({nats:+.2f})" for said, nats in named if sign * nats > 0]
-            rest = f" and {len(these) - most} more" if len(these) > most else ""
-            if these:
-                sides.append(f"{word} {', '.join(these[:most])}{rest}")
-        other = self._next(row, mine)
-        # what is rounded to 1 is not certain as long as another class is possible
-        most_sure = 1.0 if np.isneginf(self.log_proba[row, other]) else float(np.nextafter(1.0, 0.0))
-        share = said_share(min(float(np.exp(self.log_proba[row, mine])), most_sure))
-        head = f"{label!r} with {share}, rather than {self.classes[other]!r}"
+        for title, sign in (("Main reasons", 1), ("Reasons against", -1)):
+            listed = [f"{text} ({nats:+.2f})" for text, nats in reasons if sign * nats > 0]
+            more = f" and {len(listed) - most} more" if len(listed) > most else ""
+            if listed:
+                sides.append(f"{title}: {', '.join(listed[:most])}{more}.")
         if not sides:
-            return f"{head}. Nothing in this row speaks for one or the other."
+            return f"{head} No feature of this row favours either class."
+        total = sum(nats for _, _, nats in parts)
         if np.isnan(total):  # ∞ − ∞
-            return f"{head}. {'; '.join(sides)}. No class can have this row: how common they are is all that is left."
-        mended = ", before calibration" if self._calibrated(row, mine, other, total) else ""
-        return f"{head}. {'; '.join(sides)}. All in nats: they add up to {total:+.2f}{mended}."
+            end = "No class can produce this row, so only the class prior decides."
+        else:
+            calibrated = " before calibration" if self._is_calibrated(row, mine, other, total) else ""
+            end = f"The log-odds are {total:+.2f} nats{calibrated}."
+        return " ".join([head, *sides, end])
 
     @property
     def importance(self) -> dict[str, float]:
-        """How much each feature moves the log-odds of a class against the mean of all, on average over the rows."""
+        """Mean absolute contribution of each feature, relative to the mean over the classes; largest first."""
         finite = np.where(np.isfinite(self.contributions), self.contributions, 0.0)
-        about = finite - finite.mean(axis=1, keepdims=True)
-        weights = np.abs(about).mean(axis=(0, 1))
+        centred = finite - finite.mean(axis=1, keepdims=True)
+        weights = np.abs(centred).mean(axis=(0, 1))
         order = np.argsort(-weights, kind="stable")
         return {self.features[j]: float(weights[j]) for j in order.tolist()}
 
-    def _calibrated(self, row: int, mine: int, other: int, total: float) -> bool:
-        """Say whether the probabilities are not those of the sums: they were mended after these were added up."""
-        said = float(self.log_proba[row, mine]) - float(self.log_proba[row, other])
-        return bool(np.isfinite(said) and np.isfinite(total) and not np.isclose(said, total, rtol=1e-6, atol=1e-6))
+    def _is_calibrated(self, row: int, mine: int, other: int, total: float) -> bool:
+        """Return whether calibration changed the log-odds that the contributions sum to."""
+        log_odds = float(self.log_proba[row, mine]) - float(self.log_proba[row, other])
+        both_finite = np.isfinite(log_odds) and np.isfinite(total)
+        return bool(both_finite and not np.isclose(log_odds, total, rtol=1e-6, atol=1e-6))
 
     def _code(self, label: Any) -> int:
         if label not in self.classes:
             raise ValueError(f"{label!r} is no class; there are {', '.join(map(repr, self.classes))}")
         return self.classes.index(label)
 
-    def _next(self, row: int, mine: int) -> int:
-        """Return the most probable class but for one."""
+    def _runner_up(self, row: int, mine: int) -> int:
+        """Return the most probable of the other classes."""
         others = [k for k in range(len(self.classes)) if k != mine]
         return max(others, key=lambda k: self.log_proba[row, k]) if others else mine
 
 
-# a feature: the column it stands in, its name, what rows hold of it, and what it adds, [row, class]
-Feature = tuple[int, str, list[Any], Array]
+def explain_rows(
+    model: Model,
+    classes: list[Any],
+    blocks: tuple[Block, ...],
+    names: Sequence[Any],
+    values: Sequence[Sequence[Any]],
+    log_proba: Array,
+) -> Explanation:
+    """Return the explanation of some rows.
+
+    Parameters
+    ----------
+    model : Model
+        The estimated model.
+    classes : list
+        The class labels.
+    blocks : tuple of Block
+        The rows, as the model scores them.
+    names : sequence
+        The names of the columns of the table.
+    values : sequence of sequence
+        The cells of each row, in the order of ``names``.
+    log_proba : ndarray of shape (n_rows, n_classes)
+        log P(class | x) of the rows.
+
+    Returns
+    -------
+    explanation : Explanation
+    """
+    found = _split_contributions(model, blocks, names, values)
+    features = [feature.name for feature in found]
+    held = [[feature.values[row] for feature in found] for row in range(len(values))]
+    empty = np.zeros((len(values), len(classes), 0))  # texts of unknown words have no features
+    contributions = np.stack([feature.contribution for feature in found], axis=-1) if found else empty
+    return Explanation(
+        classes, features, held, model.class_log_prior, contributions, model.log_joint(blocks), log_proba
+    )
 
 
-def explained(
+@dataclass(frozen=True)
+class _Feature:
+    """A feature: position of its column, name, value in each row, and contribution [row, class]."""
+
+    column: int
+    name: str
+    values: list[Any]
+    contribution: Array
+
+
+def _split_contributions(
     model: Model, blocks: tuple[Block, ...], names: Sequence[Any], values: Sequence[Sequence[Any]]
-) -> tuple[list[str], list[list[Any]], Array]:
-    """Return features in the order of columns, what rows hold of them, and what they add, [row, class, feature]."""
-    found: list[Feature] = []
-    place = {name: j for j, name in enumerate(names)}
+) -> list[_Feature]:
+    """Return the contribution of each feature, in the order of the columns."""
+    found: list[_Feature] = []
+    position = {name: j for j, name in enumerate(names)}
     for columns, block, score in zip(model.columns, blocks, model.scores, strict=True):
         evidence = score.contributions(block)
         if isinstance(block, Sparse) and columns.codings is not None:
-            found += _words(columns, block, evidence, place)
+            found += _split_words(columns, block, evidence, position)
             continue
         for j in range(evidence.shape[-1]):
             name = j if columns.names is None else columns.names[j]
-            at = place.get(name, len(place))
-            found.append((at, _title(name), [line[at] for line in values], evidence[:, :, j]))
-    found.sort(key=lambda entry: entry[0])
-    if not found:  # of texts, no word is known
-        return [], [[] for _ in values], np.zeros((blocks[0].shape[0], len(model.class_log_prior), 0))
-    features = [title for _, title, _, _ in found]
-    held = [list(line) for line in zip(*(column for _, _, column, _ in found), strict=True)]
-    return features, held, np.stack([part for _, _, _, part in found], axis=-1)
+            at = position.get(name, len(position))
+            title = f"column {name}" if isinstance(name, (int, np.integer)) else str(name)
+            found.append(_Feature(at, title, [line[at] for line in values], evidence[:, :, j]))
+    return sorted(found, key=lambda feature: feature.column)
+
+
+def _split_words(columns: Columns, block: Sparse, evidence: Array, position: dict[Any, int]) -> list[_Feature]:
+    """Return the words that occur in any of the rows, as features."""
+    assert columns.codings is not None
+    assert columns.names is not None
+    words, name = columns.codings[0], columns.names[0]
+    assert isinstance(words, Words)
+    counts = block.matrix.toarray()
+    at = position.get(name, len(position))
+    return [
+        _Feature(at, f"{name}: {words.labels[w]}", counts[:, w].tolist(), evidence[:, :, w])
+        for w in np.flatnonzero(counts.any(axis=0)).tolist()
+    ]
+
+
+def format_probability(probability: float) -> str:
+    """Return a probability in per cent; only 0 and 1 are printed as 0 % and 100 %.
+
+    >>> [format_probability(p) for p in (0.8, 0.998, 0.99996, 0.0002, 1.0)]
+    ['80 %', '99.8 %', '> 99.9 %', '< 0.1 %', '100 %']
+    """
+    if 0.999 < probability < 1 or 0 < probability < 0.001:
+        return "> 99.9 %" if probability > 0.5 else "< 0.1 %"
+    return f"{100 * probability:.1f}".removesuffix(".0") + " %"
+
+
+def _subtract(mine: Array, other: Array) -> Array:
+    """Return mine − other, and 0 where both are −∞."""
+    both = np.isneginf(mine) & np.isneginf(other)
+    return np.where(both, 0.0, mine - np.where(both, 0.0, other))
+
+
+def _describe(name: str, value: Any, nats: float) -> str:
+    """Return a contribution as a sentence names it."""
+    if value is None and name == "(prior)":
+        return "the class is common" if nats > 0 else "the class is rare"
+    return f"{name} = {value:.6g}" if isinstance(value, (float, np.floating)) else f"{name} = {value}"
 
 
 def information(columns: Columns, statistic: Any) -> Array:
@@ -171,45 +324,3 @@ def _relative(joint: Array, apart: Array) -> Array:
     """Return p·log(p / q), 0 where p is."""
     there = joint > 0
     return np.where(there, joint * np.log(np.where(there, joint, 1.0) / np.where(there, apart, 1.0)), 0.0)
-
-
-def said_share(share: float) -> str:
-    """Return a probability in words, without saying 100 % or 0 % of what is not: as a report says it.
-
-    >>> said_share(0.8), said_share(0.998), said_share(0.99996), said_share(0.0002), said_share(1.0)
-    ('80 %', '99.8 %', '> 99.9 %', '< 0.1 %', '100 %')
-    """
-    if 0.999 < share < 1 or 0 < share < 0.001:
-        return "> 99.9 %" if share > 0.5 else "< 0.1 %"
-    return f"{100 * share:.1f}".removesuffix(".0") + " %"
-
-
-def _words(columns: Columns, block: Sparse, evidence: Array, place: dict[Any, int]) -> list[Feature]:
-    """Return the words that any of the rows has, as features."""
-    assert columns.codings is not None
-    assert columns.names is not None
-    words, name = columns.codings[0], columns.names[0]
-    assert isinstance(words, Words)
-    counts = block.matrix.toarray()
-    met = np.flatnonzero(counts.any(axis=0))
-    at = place.get(name, len(place))
-    return [(at, f"{name}: {words.labels[w]}", counts[:, w].tolist(), evidence[:, :, w]) for w in met.tolist()]
-
-
-def _title(name: Any) -> str:
-    return f"column {name}" if isinstance(name, (int, np.integer)) else str(name)
-
-
-def _difference(mine: Array, other: Array) -> Array:
-    """Return mine − other, where what is impossible on both sides says nothing."""
-    both = np.isneginf(mine) & np.isneginf(other)
-    return np.where(both, 0.0, mine - np.where(both, 0.0, other))
-
-
-def _said(name: str, value: Any, nats: float) -> str:
-    """Return a feature as a sentence names it."""
-    if value is None and name == "(prior)":
-        return "how common it is" if nats > 0 else "its rarity"
-    if isinstance(value, (float, np.floating)):
-        return f"{name} = {value:.6g}"
-    return f"{name} = {value}"

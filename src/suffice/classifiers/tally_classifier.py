@@ -18,7 +18,7 @@ from suffice.classifiers.sum_learner import SumLearner
 from suffice.data import decoded
 from suffice.decision.calibration import MAPS, Calibration
 from suffice.decision.costs import cheapest, cost_matrix, rejected
-from suffice.explain import Explanation, explained, information
+from suffice.explain import Explanation, explain_rows, information
 from suffice.export import to_sql
 from suffice.logistic.forms import LinearForm
 from suffice.recipe import Rule
@@ -255,11 +255,8 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
             With ``contributions`` [row, class, feature], ``log_odds(row)`` and ``sentence(row)``.
         """
         model, rows = self.estimate_model(), self.read_rows(X)
-        features, values, contributions = explained(model, rows.blocks, rows.names, rows.values)
-        log_joint = model.log_joint(rows.blocks)
         log_proba = self._apply_calibration(model.log_posterior(rows.blocks))
-        classes = self.classes_.tolist()
-        return Explanation(classes, features, values, model.class_log_prior, contributions, log_joint, log_proba)
+        return explain_rows(model, self.classes_.tolist(), rows.blocks, rows.names, rows.values, log_proba)
 
     @property
     def information_(self) -> dict[Any, float]:

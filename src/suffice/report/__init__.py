@@ -1,4 +1,4 @@
-"""Reports: a model, what it learned and how good it is, as one HTML file to read and to play with.
+"""Reports: a model, its parameters and its quality as one interactive HTML file.
 
 >>> from suffice import BernoulliNB, report
 >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"])

@@ -1,17 +1,17 @@
-// Building the page. Text goes in as text nodes alone, so that no name or value can become markup.
+// Elements and charts. Text is inserted as text nodes only, so that no name or value can become markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /** Return an element with attributes and children; strings become text. */
 function el(tag, attributes = {}, ...children) {
-  return filled(document.createElement(tag), attributes, children);
+  return fill(document.createElement(tag), attributes, children);
 }
 
 function svg(tag, attributes = {}, ...children) {
-  return filled(document.createElementNS(SVG, tag), attributes, children);
+  return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
-function filled(node, attributes, children) {
+function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "style") for (const [property, its] of Object.entries(value)) node.style.setProperty(property, its);
     else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
@@ -24,14 +24,14 @@ function filled(node, attributes, children) {
 }
 
 const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
-const sure = (share) => (share > 0.999 && share < 1 ? "> 99.9 %" : share < 0.001 && share > 0 ? "< 0.1 %" : percent(share));
+const probabilityText = (share) => (share > 0.999 && share < 1 ? "> 99.9 %" : share < 0.001 && share > 0 ? "< 0.1 %" : percent(share));
 const signed = (value) => (value > 0 ? "+" : value < 0 ? "−" : "") + (Math.abs(value) === Infinity ? "∞" : Math.abs(value).toFixed(2));
 const grouped = (value) => value.toLocaleString("en", { maximumFractionDigits: 2 });
 
-/** Return a number of four digits or more that count, in groups of three. */
+/** Return a number with four significant digits, in groups of three. */
 const rounded = (value) => Number(value.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 15 });
 
-/** Return a value as people read it. */
+/** Return a cell value as text. */
 function shown(value) {
   if (value === null || value === undefined) return "(empty)";
   if (value === ANY_OTHER) return "(any other)";
@@ -40,17 +40,17 @@ function shown(value) {
   return String(value);
 }
 
-// What stands for a level that no data hold.
+// A label that differs from all labels of the data.
 const ANY_OTHER = "\u0000any other";
 
-/** Return a bar of a share of the width; with an interval, a line from its low to its high end. */
+/** Return a bar whose length is a share of the width; an interval is drawn as a line over it. */
 function bar(share, { low = null, high = null, tone = "accent" } = {}) {
   const width = (value) => `${100 * Math.min(Math.max(value, 0), 1)}%`;
   const whisker = low === null ? null : el("i", { class: "whisker", style: { left: width(low), width: width(high - low) } });
   return el("span", { class: "bar", "aria-hidden": "true" }, el("b", { class: tone, style: { width: width(share) } }), whisker);
 }
 
-/** Return a bar to the left or to the right of the middle. */
+/** Return a bar to the left (negative) or to the right (positive) of the middle. */
 function twoSided(value, most) {
   const share = Math.min(Math.abs(value) / (most || 1), 1) * 50;
   const left = value < 0 ? 50 - share : 50;
@@ -58,16 +58,16 @@ function twoSided(value, most) {
   return el("span", { class: "bar two", "aria-hidden": "true" }, el("b", { class: tone, style: { left: `${left}%`, width: `${share}%` } }));
 }
 
-/** Return a table from headings and lines of cells; a cell is text or an element. */
+/** Return a table from headings and rows of cells; a cell is text or an element. */
 function table(headings, lines, attributes = {}) {
-  // what is too long is cut off, and can be read by pointing at it
+  // long text is cut off by the style, and shown in full as a tooltip
   const title = (cell, scope) => el("th", { scope, title: typeof cell === "string" ? cell || null : null }, cell);
   const head = el("thead", {}, el("tr", {}, headings.map((heading) => title(heading, "col"))));
   const body = lines.map((cells) => el("tr", {}, cells.map((cell, j) => (j ? el("td", {}, cell) : title(cell, "row")))));
   return el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": attributes.label || "table" }, el("table", { class: attributes.class }, head, el("tbody", {}, body)));
 }
 
-/** Return a reliability diagram: how often each was right, against how sure it was. */
+/** Return a reliability diagram: accuracy against the predicted probability. */
 function reliabilityChart(series) {
   const [size, pad] = [260, 34];
   const at = (x, y) => [pad + x * size, pad / 2 + (1 - y) * size];
@@ -83,18 +83,18 @@ function reliabilityChart(series) {
     parts.push(svg("polyline", { points, class: `line ${tone}` }));
     for (const [share, x, y] of met) {
       const [cx, cy] = at(x, y);
-      const said = `${name}: said ${percent(x)}, right ${percent(y)}, of ${percent(share)} of the rows`;
+      const said = `${name}: probability ${percent(x)}, accuracy ${percent(y)}, ${percent(share)} of the rows`;
       parts.push(svg("circle", { cx, cy, r: 2.5 + 9 * Math.sqrt(share), class: `dot ${tone}` }, svg("title", {}, said)));
     }
   });
-  const label = `How often predictions are right, against the probability given: ${series.map((its) => its.name).join(", ")}`;
+  const label = `Accuracy against predicted probability: ${series.map((its) => its.name).join(", ")}`;
   const box = `0 0 ${size + pad + 16} ${size + pad + 22}`;
-  parts.push(svg("text", { x: pad + size / 2, y: size + pad + 16, "text-anchor": "middle" }, "probability given → how often right ↑"));
+  parts.push(svg("text", { x: pad + size / 2, y: size + pad + 16, "text-anchor": "middle" }, "predicted probability → accuracy ↑"));
   return svg("svg", { viewBox: box, role: "img", "aria-label": label, class: "reliability" }, parts);
 }
 
-/** Paint values as a square of cells: ink from 0 to the most, or two colours about 0. */
-function painted(canvas, values, side, most, two = false) {
+/** Paint values as a square of cells: shades from 0 to the largest value, or two colours by sign. */
+function paint(canvas, values, side, most, two = false) {
   const context = canvas.getContext("2d");
   const cell = canvas.width / side;
   context.clearRect(0, 0, canvas.width, canvas.height);

@@ -1,4 +1,4 @@
-"""What a report says of a model: what it is, and what it learned of each feature, from its sums alone."""
+"""The facts of a report that follow from the tally: the model, its columns in each class, and warnings."""
 
 from __future__ import annotations
 
@@ -7,78 +7,81 @@ from typing import Any
 import numpy as np
 
 from suffice.data.column_names import few
-from suffice.report.inputs import Feature, averages, places_of, title_of
-from suffice.schema import Array, Cuts, Words
+from suffice.model import Model
+from suffice.report.inputs import Input, column_keys, column_title, mean_images, positions_by_key
+from suffice.report.model_view import ModelView
+from suffice.schema import Array, Columns, Cuts, Words
+from suffice.score import AveragedPairs, JointLookUp, LogSumExp, LowRank, PairLookUp, Term, TriangularSolve
 from suffice.statistics import Tally
 
-SHOWN_FEATURES, SHOWN_LEVELS, SHOWN_WORDS = 60, 12, 12
-SURELY_IMAGE = 7  # a side; fewer columns may be a table that happens to be a square
+SHOWN_COLUMNS, SHOWN_LEVELS, SHOWN_WORDS = 60, 12, 12
+SMALLEST_PICTURE = 7  # pixels on a side; a smaller square may be a table
 RARE_SHARE, RARE_ROWS = 0.05, 20
 
+# How columns depend on each other, by the term that joins them.
+DEPENDENCE: dict[type[Term], str] = {
+    PairLookUp: "each column depends on the class and on one other column (a tree)",
+    AveragedPairs: "each column in turn is the parent of all others, and the results are averaged",
+    JointLookUp: "each combination of levels has a probability of its own",
+    TriangularSolve: "numeric columns have a covariance matrix",
+    LowRank: "numeric columns have a covariance matrix",
+    LogSumExp: "each class is a mixture of components",
+}
 
-def about(model: Any, tally: Tally, features: list[Feature]) -> dict[str, Any]:
-    """Return what the model is."""
-    count = tally.class_count
-    estimated = model.estimate_model()
+
+def describe_model(view: ModelView, inputs: list[Input]) -> dict[str, Any]:
+    """Return the classifier, its classes, families, dependences and settings."""
+    count = view.tally.class_count
     families: dict[str, list[str]] = {}
-    for feature in features:
-        if feature.input != "none":
-            families.setdefault(feature.family, []).append(feature.name)
-    settings = {name: repr(value) for name, value in model.get_params(deep=False).items() if value is not None}
+    for its in inputs:
+        if its.input != "none":
+            families.setdefault(its.family, []).append(its.name)
     return {
-        "kind": type(model).__name__,
-        "target": getattr(model, "target_name_", None),
+        "kind": view.classifier,
+        "target": view.target,
         "rows": float(count.sum()),
         "classes": [
-            {"name": str(label), "rows": float(n), "share": float(n / max(count.sum(), 1e-300))}
-            for label, n in zip(tally.schema.classes.tolist(), count.tolist(), strict=True)
+            {"name": name, "rows": float(n), "share": float(n / max(count.sum(), 1e-300))}
+            for name, n in zip(view.class_names, count.tolist(), strict=True)
         ],
         "families": {family: few(names) for family, names in families.items()},
-        "parameters": sum(its.n_parameters for its in estimated.parameters),
-        "structure": _structure(estimated.parameters),
-        "settings": settings,
+        "parameters": sum(parameters.n_parameters for parameters in view.model.parameters),
+        "structure": _describe_dependence(view.model),
+        "settings": {name: repr(value) for name, value in view.settings.items() if value is not None},
     }
 
 
-def _structure(parameters: tuple[Any, ...]) -> str:
-    """Say which columns depend on which."""
-    words = {
-        "TreeParameters": "each level depends on one other column (a tree)",
-        "AveragedParameters": "every column in turn is the parent of all others, averaged",
-        "JointParameters": "all levels together",
-        "GaussianTogether": "numbers vary together (covariance)",
-        "StudentTogether": "numbers vary together (covariance)",
-        "Subspace": "numbers vary together (covariance)",
-        "MixtureParameters": "each class is a mixture of components",
-    }
-    found = [words[name] for name in dict.fromkeys(type(its).__name__ for its in parameters) if name in words]
-    return "; ".join(found) or "columns are independent given the class (naive)"
+def _describe_dependence(model: Model) -> str:
+    """Return how the columns depend on each other given the class."""
+    found = [DEPENDENCE[type(term)] for score in model.scores for term in score if type(term) in DEPENDENCE]
+    return "; ".join(dict.fromkeys(found)) or "columns are independent given the class (naive)"
 
 
-def learned(tally: Tally, features: list[Feature], importance: dict[str, float], side: int | None) -> dict[str, Any]:
-    """Return what was learned of each feature, the most important first; of images their averages."""
-    if side is not None and side >= SURELY_IMAGE:
-        means = averages(tally, features)
+def describe_features(
+    tally: Tally, inputs: list[Input], importance: dict[str, float], side: int | None
+) -> dict[str, Any]:
+    """Return what was counted for each column, the most important first; for images, their means."""
+    if side is not None and side >= SMALLEST_PICTURE:
+        means = mean_images(tally, inputs)
         return {"images": [[round(float(v), 4) for v in line] for line in means], "side": side, "features": []}
-    place, found = places_of(features), []
+    positions, found = positions_by_key(inputs), []
     for columns, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
-        for j in range(columns.count):
-            name = j if columns.names is None else columns.names[j]
-            if name in place:
-                feature = features[place[name]]
-                weight = importance.get(feature.name)
-                entry = {"name": feature.name, "family": feature.family, "importance": weight, "place": place[name]}
-                found.append(entry | _summary(columns, statistic, j))
-    found.sort(key=lambda entry: (-(entry["importance"] or 0.0), entry["place"]))
-    return {"features": found[:SHOWN_FEATURES], "more": max(len(found) - SHOWN_FEATURES, 0)}
+        for j, key in enumerate(column_keys(columns)):
+            if key in positions:
+                its = inputs[positions[key]]
+                entry = {"name": its.name, "family": its.family, "importance": importance.get(its.name)}
+                found.append((positions[key], entry | _summarize(columns, statistic, j)))
+    found.sort(key=lambda placed: (-(placed[1]["importance"] or 0.0), placed[0]))
+    entries = [entry for _, entry in found]
+    return {"features": entries[:SHOWN_COLUMNS], "more": max(len(entries) - SHOWN_COLUMNS, 0)}
 
 
-def _summary(columns: Any, statistic: Any, j: int) -> dict[str, Any]:
-    """Return what the sums say of a column in each class."""
+def _summarize(columns: Columns, statistic: Any, j: int) -> dict[str, Any]:
+    """Return what the statistic holds of a column in each class."""
     coding = columns.codings[j] if columns.codings else None
     n = np.maximum(statistic.n[:, min(j, statistic.n.shape[1] - 1)], 1e-300)
     if isinstance(coding, Words):
-        return {"shows": "words", "words": telling_words(coding, statistic.total)}
+        return {"shows": "words", "words": choose_words(coding, statistic.total)}
     if columns.sizes is not None:
         start, size = int(columns.starts[j]), int(columns.sizes[j])
         counts = statistic.total[:, start : start + size]
@@ -110,8 +113,8 @@ def _shares(counts: Array, n: Array) -> list[list[float]]:
     return [[round(float(share), 6) for share in line] for line in counts / n[:, None]]
 
 
-def telling_words(coding: Words, total: Array) -> list[list[str]]:
-    """Return the words that speak most for each class against all others, by how much and how often."""
+def choose_words(coding: Words, total: Array) -> list[list[str]]:
+    """Return the words of each class with the largest share·log(share / mean share in the other classes)."""
     shares = (total + 0.5) / (total + 0.5).sum(axis=1, keepdims=True)
     found = []
     for k in range(len(total)):
@@ -121,28 +124,23 @@ def telling_words(coding: Words, total: Array) -> list[list[str]]:
     return found
 
 
-def warnings_of(model: Any, tally: Tally) -> list[str]:
-    """Return what to be careful about, by the model alone."""
+def find_model_warnings(view: ModelView) -> list[str]:
+    """Return warnings that follow from the model and its tally."""
     found, reasons = [], dict[str, list[str]]()
-    for name, reason in getattr(model, "left_out_", {}).items():
-        reasons.setdefault(reason, []).append(repr(title_of(name)))
+    for key, reason in view.left_out.items():
+        reasons.setdefault(reason, []).append(repr(column_title(key)))
     for reason, names in reasons.items():
         found.append(f"{few(names)} {'was' if len(names) == 1 else 'were'} left out: {reason}.")
-    count, labels = tally.class_count, tally.schema.classes.tolist()
-    share = count / max(count.sum(), 1e-300)
-    for label, n, part in zip(labels, count.tolist(), share.tolist(), strict=True):
-        if part < RARE_SHARE / max(len(labels) / 2, 1) or n < RARE_ROWS:
+    count = view.tally.class_count
+    limit = RARE_SHARE / max(len(count) / 2, 1)
+    for name, n, share in zip(view.class_names, count.tolist(), count / max(count.sum(), 1e-300), strict=True):
+        if share < limit or n < RARE_ROWS:
+            rows = f"{n:,.0f}" if float(n).is_integer() else f"{n:,.2f}"
             found.append(
-                f"Class {str(label)!r} is rare: {_count(n)} rows, {100 * part:.1f} % of all. "
-                "What is said of it is uncertain."
+                f"Class {name!r} is rare: {rows} rows, {100 * share:.1f} % of all. Its estimates are uncertain."
             )
-    if len(labels) == 1:
-        found.append("There is only one class, so there is nothing to tell apart.")
-    if getattr(model, "estimate", None) == "mle":
-        found.append('estimate="mle": what was never seen in a class is held to be impossible there.')
+    if len(count) == 1:
+        found.append("There is only one class, so every row is predicted to belong to it.")
+    if view.settings.get("estimate") == "mle":
+        found.append('estimate="mle": a value that was never seen in a class has probability 0 there.')
     return found
-
-
-def _count(n: float) -> str:
-    """Return a number of rows as the page writes it, in groups of three digits."""
-    return f"{n:,.0f}" if float(n).is_integer() else f"{n:,.2f}"

@@ -1,4 +1,4 @@
-"""Features: what a row of the page holds, how each is set, and which values are usual."""
+"""Inputs: how each column of a row is set in the page, and which values are typical."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from suffice.data.labels import is_missing
 from suffice.schema import Array, Columns, Cuts, Levels, Words
 from suffice.statistics import Tally
 
-SMALLEST_IMAGE = 16
+SMALLEST_IMAGE = 16  # columns
 
 
 @dataclass
-class Feature:
-    """A column of the table: ``input`` is "menu", "number", "text" or "none" (left out).
+class Input:
+    """The input of one column.
 
-    ``labels`` are those of a menu, or ``edges`` where a number is cut; ``low``, ``high`` and ``usual`` are what a
-    slider goes between, and starts at.
+    ``input`` is "menu", "number", "text", or "none" if the model does not use the column. A menu has ``labels``, a
+    binned number has ``edges``. A slider goes from ``low`` to ``high``, in whole steps if ``whole``, and starts at
+    ``usual``. An ``open`` menu also offers an unknown level.
     """
 
     key: Any
@@ -37,146 +38,140 @@ class Feature:
     may_be_empty: bool = False
     open: bool = False
 
-    def written(self) -> dict[str, Any]:
-        """Return it as the page takes it."""
+    def to_json(self) -> dict[str, Any]:
+        """Return the input as the page reads it."""
         fields = asdict(self)
         del fields["key"]
         return fields
 
+    def set_range(self, low: float, high: float) -> None:
+        """Make this a number between two bounds, with the middle as the typical value."""
+        low, high = _round(low), _round(high)
+        self.input, self.low, self.high = "number", low, high if high > low else low + 1
+        self.usual = _round((self.low + self.high) / 2)
 
-def places_of(features: list[Feature]) -> dict[Any, int]:
-    """Return where each column stands, by its name."""
-    return {feature.key: place for place, feature in enumerate(features)}
+
+def column_keys(columns: Columns) -> Sequence[Any]:
+    """Return the names of columns, or their positions if they have no names."""
+    return range(columns.count) if columns.names is None else columns.names
 
 
-def features_of(tally: Tally, scored: tuple[Columns, ...]) -> list[Feature]:
-    """Return the features of all columns, in the order of the table; ``scored`` are the columns as the model has them.
+def column_title(key: Any) -> str:
+    """Return the name of a column as text."""
+    return f"column {key}" if isinstance(key, (int, np.integer)) else str(key)
 
-    A model may keep room for codes that were never met.
+
+def positions_by_key(inputs: list[Input]) -> dict[Any, int]:
+    """Return the position of each input by the name of its column."""
+    return {its.key: place for place, its in enumerate(inputs)}
+
+
+def read_inputs(tally: Tally, scored: tuple[Columns, ...]) -> list[Input]:
+    """Return the inputs of all columns, in the order of the table.
+
+    ``scored`` are the columns as the model scores them: it may have room for codes that were never seen.
     """
     schema = tally.schema
-    names: Sequence[Any]
-    if schema.features is not None:
-        names = schema.features.names
-    else:
-        names = schema.blocks[0].names or range(schema.feature_count)
-    found = {name: Feature(name, title_of(name)) for name in names}
+    names = column_keys(schema.blocks[0]) if schema.features is None else schema.features.names
+    found = {key: Input(key, column_title(key)) for key in names}
     for columns, statistic in zip(schema.blocks, tally.statistics, strict=True):
-        codings = columns.codings or (None,) * columns.count
-        for j in range(columns.count):
-            name = j if columns.names is None else columns.names[j]
-            if name in found:
-                _describe(found[name], columns, j, codings[j], statistic)
-                found[name].may_be_empty = schema.features is not None
+        for j, key in enumerate(column_keys(columns)):
+            if key in found:
+                found[key].family = columns.families[j]
+                found[key].may_be_empty = schema.features is not None
+                _set_kind(found[key], columns, statistic, j)
     for columns in scored:
         if columns.codings is None and columns.sizes is not None:
-            for feature, size in zip(found.values(), columns.sizes.tolist(), strict=True):
-                feature.labels = list(range(size))
+            for its, size in zip(found.values(), columns.sizes.tolist(), strict=True):
+                its.labels = list(range(size))
     return list(found.values())
 
 
-def title_of(name: Any) -> str:
-    """Return a column's name as people read it."""
-    return f"column {name}" if isinstance(name, (int, np.integer)) else str(name)
-
-
-def _describe(feature: Feature, columns: Columns, j: int, coding: Any, statistic: Any) -> None:
-    feature.family = columns.families[j]
+def _set_kind(its: Input, columns: Columns, statistic: Any, j: int) -> None:
+    """Set what an input looks like, by the coding of its column or by the range of its numbers."""
+    coding = columns.codings[j] if columns.codings else None
     if isinstance(coding, Words):
-        feature.input, feature.usual = "text", ""
+        its.input, its.usual = "text", ""
     elif isinstance(coding, Cuts):
-        _ranged(feature, _outer(coding.edges))
-        feature.edges = list(coding.edges)
-    elif isinstance(coding, Levels) or columns.sizes is not None:
-        assert columns.sizes is not None
+        its.set_range(*_outer_bounds(coding.edges))
+        its.edges = list(coding.edges)
+    elif columns.sizes is not None:
         labels = list(coding.labels) if isinstance(coding, Levels) else list(range(int(columns.sizes[j])))
         start = int(columns.starts[j])
-        met = statistic.total[:, start : start + len(labels)].sum(axis=0)
-        feature.input, feature.labels = "menu", [plain(label) for label in labels]
-        feature.usual = feature.labels[int(met.argmax())] if labels else None
-        feature.open = coding is None or coding.open
+        counts = statistic.total[:, start : start + len(labels)].sum(axis=0)
+        its.input, its.labels = "menu", [plain_value(label) for label in labels]
+        its.usual = its.labels[int(counts.argmax())] if labels else None
+        its.open = coding is None or coding.open
     elif hasattr(statistic, "mean"):
         moments = statistic.spreads
         spread = np.sqrt(moments.m2[:, j] / np.maximum(moments.n[:, min(j, moments.n.shape[1] - 1)], 1))
-        _ranged(
-            feature, (float((moments.mean[:, j] - 3 * spread).min()), float((moments.mean[:, j] + 3 * spread).max()))
-        )
-        feature.usual = _rounded(float(moments.pooled().mean[0, j]))
+        its.set_range(float((moments.mean[:, j] - 3 * spread).min()), float((moments.mean[:, j] + 3 * spread).max()))
+        its.usual = _round(float(moments.pooled().mean[0, j]))
     else:
         n = statistic.n[:, min(j, statistic.n.shape[1] - 1)]
         mean = float((statistic.total[:, j] / np.maximum(n, 1)).max())
         bit = columns.family == "bernoulli"
-        high = max(1.0, 2 * (columns.threshold or 0.0)) if bit else np.ceil(mean + 4 * np.sqrt(mean) + 1)
-        _ranged(feature, (0.0, float(high)))
-        feature.whole, feature.usual = True, 0
+        its.set_range(0.0, max(1.0, 2 * (columns.threshold or 0.0)) if bit else np.ceil(mean + 4 * np.sqrt(mean) + 1))
+        its.whole, its.usual = True, 0
 
 
-def _outer(edges: tuple[float, ...]) -> tuple[float, float]:
-    """Return bounds a bin beyond the cuts."""
+def _outer_bounds(edges: Sequence[float]) -> tuple[float, float]:
+    """Return bounds that are one mean bin width outside of the edges."""
     if not edges:
         return 0.0, 1.0
     width = (edges[-1] - edges[0]) / max(len(edges) - 1, 1) or max(abs(edges[0]), 1.0)
     return edges[0] - width, edges[-1] + width
 
 
-def _ranged(feature: Feature, bounds: tuple[float, float]) -> None:
-    low, high = (_rounded(bound) for bound in bounds)
-    feature.input, feature.low, feature.high = "number", low, high if high > low else low + 1
-    feature.usual = _rounded((feature.low + feature.high) / 2)
-
-
-def _rounded(value: float) -> float:
+def _round(value: float) -> float:
     return float(f"{value:.4g}") if np.isfinite(value) else 0.0
 
 
-def fit_to(features: list[Feature], rows: list[list[Any]]) -> None:
-    """Let sliders go between the values that rows hold."""
-    for place, feature in enumerate(features):
-        if feature.input != "number":
-            continue
+def fit_ranges(inputs: list[Input], rows: list[list[Any]]) -> None:
+    """Set the range of each slider to that of the values in some rows."""
+    for place, its in enumerate(inputs):
         values = [row[place] for row in rows if isinstance(row[place], (int, float))]
-        if values:
-            feature.low, feature.high = float(min(values)), float(max(values))
-            if feature.high <= feature.low:
-                feature.high = feature.low + 1
-            feature.whole = all(float(value).is_integer() for value in values)
-            middle = float(np.median(values))
-            feature.usual = float(round(middle)) if feature.whole else _rounded(middle)
+        if its.input != "number" or not values:
+            continue
+        its.low, its.high = float(min(values)), float(max(values))
+        if its.high <= its.low:
+            its.high = its.low + 1
+        its.whole = all(float(value).is_integer() for value in values)
+        median = float(np.median(values))
+        its.usual = float(round(median)) if its.whole else _round(median)
 
 
-def plain(value: Any) -> Any:
-    """Return a cell as JSON has it.
+def plain_value(value: Any) -> Any:
+    """Return a cell as JSON holds it; a missing or infinite value is None.
 
-    >>> plain(np.float64("nan")), plain(np.int8(3)), plain(2.0), plain("a")
+    >>> plain_value(np.float64("nan")), plain_value(np.int8(3)), plain_value(2.0), plain_value("a")
     (None, 3, 2.0, 'a')
     """
     value = value.item() if isinstance(value, np.generic) else value
-    if is_missing(value):
-        return None
-    if isinstance(value, float) and not np.isfinite(value):
+    if is_missing(value) or (isinstance(value, float) and not np.isfinite(value)):
         return None
     return value if isinstance(value, (bool, int, float, str)) else str(value)
 
 
-def image_side(features: list[Feature], named: bool) -> int | None:
-    """Return the side of a square image that rows may be; None if they are none."""
-    side = int(np.sqrt(len(features)))
-    if named or side * side != len(features) or len(features) < SMALLEST_IMAGE:
+def image_side(inputs: list[Input], has_names: bool) -> int | None:
+    """Return the side of the square image that a row may be; None if it is not an image."""
+    side = int(np.sqrt(len(inputs)))
+    if has_names or side * side != len(inputs) or len(inputs) < SMALLEST_IMAGE:
         return None
-    menus = [label for feature in features for label in feature.labels or ()]
-    numeric = all(isinstance(label, (int, float)) for label in menus)
-    return side if numeric and all(feature.input != "text" for feature in features) else None
+    labels = [label for its in inputs for label in its.labels or ()]
+    is_numeric = all(isinstance(label, (int, float)) for label in labels)
+    return side if is_numeric and all(its.input != "text" for its in inputs) else None
 
 
-def averages(tally: Tally, features: list[Feature]) -> Array:
-    """Return the mean of each numeric feature in each class, from the sums alone, [class, feature]."""
-    place, found = places_of(features), np.zeros((len(tally.class_count), len(features)))
+def mean_images(tally: Tally, inputs: list[Input]) -> Array:
+    """Return the mean of each numeric column in each class, [class, column]."""
+    positions, found = positions_by_key(inputs), np.zeros((len(tally.class_count), len(inputs)))
     statistic: Any
     for columns, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
-        for j in range(columns.count):
-            at = place.get(j if columns.names is None else columns.names[j])
-            if at is None:
+        for j, key in enumerate(column_keys(columns)):
+            if key not in positions:
                 continue
+            at = positions[key]
             n = np.maximum(statistic.n[:, min(j, statistic.n.shape[1] - 1)], 1e-300)
             if hasattr(statistic, "mean"):
                 found[:, at] = statistic.mean[:, j]
@@ -184,13 +179,12 @@ def averages(tally: Tally, features: list[Feature]) -> Array:
                 found[:, at] = statistic.total[:, j] / n
             else:
                 start, size = int(columns.starts[j]), int(columns.sizes[j])
-                labels = features[at].labels or _middles(features[at].edges or [])
-                found[:, at] = statistic.total[:, start : start + size] @ np.array(labels[:size], np.float64) / n
+                values = inputs[at].labels or _bin_middles(inputs[at].edges or [])
+                found[:, at] = statistic.total[:, start : start + size] @ np.array(values[:size], np.float64) / n
     return found
 
 
-def _middles(edges: list[float]) -> list[float]:
-    """Return a number within each bin."""
-    low, high = _outer(tuple(edges))
-    bounds = [low, *edges, high]
-    return [(a + b) / 2 for a, b in pairwise(bounds)]
+def _bin_middles(edges: list[float]) -> list[float]:
+    """Return the middle of each bin."""
+    low, high = _outer_bounds(edges)
+    return [(a + b) / 2 for a, b in pairwise([low, *edges, high])]

@@ -1,17 +1,17 @@
 "use strict";
-// Numbers: unpacking, and the few functions that JavaScript does not have.
+// Numbers: unpacking of arrays, and mathematical functions that JavaScript lacks.
 
 const LOG_2PI = Math.log(2 * Math.PI);
 
-/** Return the numbers of a pack {f64, shape} as one array, row by row. */
-function unpacked(pack) {
+/** Return the numbers of a packed array {f64, shape} as one array, row by row. */
+function unpack(pack) {
   const text = atob(pack.f64);
   const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
   const view = new DataView(bytes.buffer);
   return Float64Array.from({ length: bytes.length / 8 }, (_, i) => view.getFloat64(8 * i, true));
 }
 
-/** Return log Γ(x), x > 0: Stirling's series, after steps to where it is exact. */
+/** Return log Γ(x) for x > 0, by Stirling's series at a larger x, where it is accurate. */
 function logGamma(x) {
   let shift = 0;
   while (x < 12) {
@@ -23,7 +23,7 @@ function logGamma(x) {
   return shift + (x - 0.5) * Math.log(x) - x + LOG_2PI / 2 + series;
 }
 
-/** Return log Γ(a + x) − log Γ(a), with all its digits where a is large. */
+/** Return log Γ(a + x) − log Γ(a), accurate even if a is large. */
 function logRising(a, x) {
   if (x === 0) return 0;
   if (a <= 1e4) return logGamma(a + x) - logGamma(a);
@@ -37,13 +37,13 @@ function logSumExp(values) {
   return highest + Math.log(values.reduce((sum, value) => sum + Math.exp(value - highest), 0));
 }
 
-/** Return a − log Σ e^a: logarithms of shares that add up to 1. */
+/** Return x − log Σ e^x: log probabilities whose exponentials sum to 1. */
 function logSoftmax(values) {
   const whole = logSumExp(values);
   return values.map((value) => value - whole);
 }
 
-/** Return L with L·Lᵀ = Σ as lines of a lower triangle; ``sigma(i, j)`` gives its entries. */
+/** Return L with L·Lᵀ = Σ as the rows of a lower triangle; ``sigma(i, j)`` returns the entries of Σ. */
 function cholesky(sigma, size) {
   const lower = [];
   for (let i = 0; i < size; i++) {
@@ -58,8 +58,8 @@ function cholesky(sigma, size) {
   return lower;
 }
 
-/** Return y of a function given by its knots, a straight line between two, and level outside. */
-function interpolated(x, xs, ys) {
+/** Return the value at x of a piecewise linear function given by its knots, constant outside of them. */
+function interpolate(x, xs, ys) {
   if (x <= xs[0]) return ys[0];
   const last = xs.length - 1;
   if (x >= xs[last]) return ys[last];

@@ -1,6 +1,6 @@
-// The page: its sections, one after the other.
+// The sections of the page.
 
-/** Return a section with a heading, and put it into the contents. */
+/** Return a section with a heading, and add it to the table of contents. */
 function section(title, id, ...children) {
   document.getElementById("contents").append(el("a", { href: `#${id}` }, title));
   return el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), children);
@@ -10,14 +10,14 @@ const figure = (name, value, below) => el("div", { class: "figure" }, el("span",
 
 function aboutSection({ about }) {
   const figures = [
-    figure("rows learned", grouped(about.rows), `${about.classes.length} classes`),
-    figure("features", grouped(Object.keys(data.engine.features).length), `${grouped(about.parameters)} free numbers`),
+    figure("training rows", grouped(about.rows), `${about.classes.length} classes`),
+    figure("features", grouped(Object.keys(data.engine.features).length), `${grouped(about.parameters)} parameters`),
   ];
   const classes = about.classes.map((its) => line(its.name, bar(its.share), `${percent(its.share)} · ${grouped(its.rows)}`));
   const families = Object.entries(about.families).map(([family, names]) => [family, names]);
   const settings = Object.entries(about.settings).map(([name, value]) => el("li", {}, el("code", {}, `${name} = ${value}`)));
   const predicted = about.target ? ["It predicts ", el("strong", {}, about.target), ". "] : [];
-  return section("What it is", "about",
+  return section("Model", "about",
     el("p", {}, predicted, el("code", {}, about.kind), ": Bayes’ rule, p(class | x) ∝ p(class) · p(x | class); ", about.structure, "."),
     el("div", { class: "figures" }, figures),
     el("h3", {}, "Classes"), el("div", { class: "lines wide" }, classes),
@@ -26,18 +26,18 @@ function aboutSection({ about }) {
 }
 
 function qualitySection({ quality, about }) {
-  if (!quality) return section("How good it is", "quality", el("p", { class: "note" }, "Not measured: the report was written without rows and labels (X and y)."));
+  if (!quality) return section("Quality", "quality", el("p", { class: "note" }, "Not measured: the report was written without rows and labels (X and y)."));
   const formats = { accuracy: percent, "calibration error": percent };
   const figures = Object.entries(quality.scores).map(([name, its]) => {
     const format = formats[name] || ((value) => value.toFixed(3));
-    return figure(name, format(its.value), its.low === undefined ? "0 is honest" : `95 % interval ${format(its.low)} to ${format(its.high)}`);
+    return figure(name, format(its.value), its.low === undefined ? "0 is perfect calibration" : `95 % interval ${format(its.low)} to ${format(its.high)}`);
   });
   const entry = (its) => (its.value === null ? "–" : [bar(its.value, its), el("span", { class: "note" }, `${percent(its.value)} (${percent(its.low, 0)}–${percent(its.high, 0)}) of ${grouped(its.rows)}`)]);
   const lines = quality.classes.map((its, k) => [about.classes[k].name, el("div", { class: "cell" }, entry(its.recall)), el("div", { class: "cell" }, entry(its.precision))]);
-  return section("How good it is", "quality",
-    el("p", {}, `On ${grouped(quality.rows)} rows. Always naming the commonest class would be right in ${percent(quality.commonest)}.`),
+  return section("Quality", "quality",
+    el("p", {}, `Measured on ${grouped(quality.rows)} rows. Baseline accuracy, by always predicting the most frequent class: ${percent(quality.commonest)}.`),
     el("div", { class: "figures" }, figures),
-    table(["Class", "Found, of those there are", "Right, of those so called"], lines, { label: "By class", class: "by-class" }));
+    table(["Class", "Recall", "Precision"], lines, { label: "By class", class: "by-class" }));
 }
 
 function reliabilityKey(series) {
@@ -48,15 +48,15 @@ function calibrationSection({ quality, calibration }) {
   const parts = [];
   if (quality) {
     const series = [{ name: "these rows", its: quality.reliability, tone: "accent" }];
-    parts.push(el("figure", {}, reliabilityChart(series), el("figcaption", {}, "Honest probabilities lie on the diagonal; below it, the model is too sure. Larger dots are more rows.")));
+    parts.push(el("figure", {}, reliabilityChart(series), el("figcaption", {}, "Calibrated probabilities lie on the diagonal; points below it are overconfident. Larger dots stand for more rows.")));
   }
   if (calibration) {
     const series = [{ name: "before", its: calibration.reliability.before, tone: "against" }, { name: "after", its: calibration.reliability.after, tone: "for" }];
-    const said = `Calibrated by ${calibration.method}, on rows held out: error ${percent(calibration.error.before)} before and ${percent(calibration.error.after)} after; log-loss ${calibration.log_loss.before.toFixed(3)} and ${calibration.log_loss.after.toFixed(3)}.`;
+    const said = `Calibrated by ${calibration.method} on held-out rows: calibration error ${percent(calibration.error.before)} before and ${percent(calibration.error.after)} after; log-loss ${calibration.log_loss.before.toFixed(3)} before and ${calibration.log_loss.after.toFixed(3)} after.`;
     parts.push(el("figure", {}, reliabilityChart(series), reliabilityKey(series), el("figcaption", {}, said)));
   }
-  if (!parts.length) parts.push(el("p", { class: "note" }, "Not measured, and the model was not calibrated."));
-  return section("Whether its probabilities are honest", "calibration", el("div", { class: "side-by-side" }, parts));
+  if (!parts.length) parts.push(el("p", { class: "note" }, "Not measured: there are no labelled rows, and the model is not calibrated."));
+  return section("Calibration", "calibration", el("div", { class: "side-by-side" }, parts));
 }
 
 function confusionSection({ quality, about }) {
@@ -67,7 +67,7 @@ function confusionSection({ quality, about }) {
     names[k],
     ...counts.map((count, j) => el("span", { class: j === k ? "tint right" : "tint wrong", style: { "--share": j === k ? count / Math.max(1, sum(counts)) : count / most } }, count ? grouped(count) : "·")),
   ]);
-  return section("What it confuses", "confusions", el("p", { class: "note" }, "Lines are what rows are, columns what they were called."), table(["", ...names], lines, { label: "Confusions", class: "confusion" }));
+  return section("Confusion matrix", "confusions", el("p", { class: "note" }, "Rows: true class. Columns: predicted class."), table(["", ...names], lines, { label: "Confusion matrix", class: "confusion" }));
 }
 
 function learnedSection({ learned, about }) {
@@ -75,25 +75,25 @@ function learnedSection({ learned, about }) {
   if (learned.images) {
     const most = Math.max(...learned.images.flat().map(Math.abs));
     const pictures = learned.images.map((values, k) => {
-      const canvas = el("canvas", { width: learned.side * 8, height: learned.side * 8, class: "map", role: "img", "aria-label": `Average of class ${names[k]}` });
-      return el("figure", {}, painted(canvas, values, learned.side, most), el("figcaption", {}, names[k]));
+      const canvas = el("canvas", { width: learned.side * 8, height: learned.side * 8, class: "map", role: "img", "aria-label": `Mean image of class ${names[k]}` });
+      return el("figure", {}, paint(canvas, values, learned.side, most), el("figcaption", {}, names[k]));
     });
-    if (!learned.features.length) return section("What it learned", "learned", el("p", { class: "note" }, "The average of each class."), el("div", { class: "pictures" }, pictures));
+    if (!learned.features.length) return section("Features by class", "learned", el("p", { class: "note" }, "The mean image of each class."), el("div", { class: "pictures" }, pictures));
   }
   const cards = learned.features.map((feature) => featureCard(feature, names));
-  const order = learned.features.some((its) => its.importance) ? "What moves predictions most comes first." : "In the order of the table.";
+  const order = learned.features.some((its) => its.importance) ? "Features with the largest mean contribution come first." : "In the order of the table.";
   const more = learned.more ? el("p", { class: "note" }, `${grouped(learned.more)} more features are not shown.`) : null;
-  return section("What it learned", "learned", el("p", { class: "note" }, order), el("div", { class: "cards" }, cards), more);
+  return section("Features by class", "learned", el("p", { class: "note" }, order), el("div", { class: "cards" }, cards), more);
 }
 
 function featureCard(feature, names) {
-  const weight = feature.importance ? ` · moves the log-odds by ${feature.importance.toFixed(2)} on average` : "";
+  const weight = feature.importance ? ` · mean absolute contribution ${feature.importance.toFixed(2)} nats` : "";
   const bodies = { levels: levelsBody, numbers: numbersBody, words: wordsBody };
   return el("article", { class: "card" }, el("h3", {}, feature.name), el("p", { class: "note" }, feature.family + weight), bodies[feature.shows](feature, names));
 }
 
 function levelsBody(feature, names) {
-  if (feature.uncut) return el("p", { class: "note" }, "Tells the classes nothing: no cut was worth it.");
+  if (feature.uncut) return el("p", { class: "note" }, "Not informative: the column was not split into intervals.");
   const more = feature.more ? el("p", { class: "note" }, `${grouped(feature.more)} rarer levels are not shown.`) : null;
   if (names.length > FEW_CLASSES) return el("div", {}, levelsTable(feature, names), more);
   const groups = feature.labels.map((label, j) => [
@@ -105,7 +105,7 @@ function levelsBody(feature, names) {
 
 const FEW_CLASSES = 3;
 
-/** Return shares of levels by class as tinted cells, where bars would be too many. */
+/** Return the shares of levels by class as tinted cells; for many classes, bars would take too much space. */
 function levelsTable(feature, names) {
   const cell = (share) => el("span", { class: "tint right", style: { "--share": share * 2 } }, Math.round(100 * share) || "·");
   const lines = feature.labels.map((label, j) => [shown(label), ...names.map((_, k) => cell(feature.shares[k][j]))]);
@@ -129,7 +129,7 @@ const wordsBody = (feature, names) => el("dl", { class: "words" }, names.map((na
 function wrongSection({ wrong, quality, about }, panel) {
   const is = about.target ? ` has ${about.target} = ` : " is ";
   if (!quality) return null;
-  if (!wrong.length) return section("Where it is most wrong", "wrong", el("p", {}, "It is right about every row."));
+  if (!wrong.length) return section("Largest errors", "wrong", el("p", {}, "All predictions are correct."));
   const tried = (its) => {
     panel.set(its.cells);
     const live = document.getElementById("live");
@@ -139,23 +139,23 @@ function wrongSection({ wrong, quality, about }, panel) {
   const picture = (its) => {
     if (!data.engine.side) return null;
     const canvas = el("canvas", { width: 80, height: 80, class: "map", role: "img", "aria-label": `Row ${its.row}` });
-    return painted(canvas, its.cells, data.engine.side, Math.max(...its.cells.map(Number)));
+    return paint(canvas, its.cells, data.engine.side, Math.max(...its.cells.map(Number)));
   };
   const cards = wrong.map((its) => el("li", {}, picture(its),
-    el("p", {}, el("strong", {}, `Row ${its.row}`), `${is}${its.label}, and was called ${its.said} (${sure(its.probability)}; ${sure(its.own)} for ${its.label}). `,
+    el("p", {}, el("strong", {}, `Row ${its.row}`), `${is}${its.label}; predicted ${its.said} (${probabilityText(its.probability)}; ${probabilityText(its.own)} for ${its.label}). `,
       panel ? el("button", { type: "button", class: "small", onclick: () => tried(its), "aria-label": `Try row ${its.row} above` }, "Try it") : null),
     its.sentence ? el("p", { class: "note" }, its.sentence) : null));
-  return section("Where it is most wrong", "wrong", el("ol", { class: "wrong" }, cards));
+  return section("Largest errors", "wrong", el("ol", { class: "wrong" }, cards));
 }
 
 function warningsSection({ warnings }) {
-  const body = warnings.length ? el("ul", { class: "warnings" }, warnings.map((text) => el("li", {}, text))) : el("p", {}, "Nothing stands out.");
-  return section("What to be careful about", "warnings", body);
+  const body = warnings.length ? el("ul", { class: "warnings" }, warnings.map((text) => el("li", {}, text))) : el("p", {}, "None.");
+  return section("Warnings", "warnings", body);
 }
 
 function liveSection(engine, panel) {
   const notes = engine.notes.map((note) => el("p", { class: "note" }, note));
-  const said = el("p", { class: "note" }, "Change a row, and see what the model says of it. All is computed here, from the model’s own numbers.");
+  const said = el("p", { class: "note" }, "Change the values of a row to see its probabilities and the contribution of each feature. They are computed in this page from the parameters of the model.");
   const found = section("Try it", "live", panel ? [said, notes, panel.node] : notes);
   found.querySelector("h2").setAttribute("tabindex", "-1");
   return found;
@@ -164,7 +164,7 @@ function liveSection(engine, panel) {
 const data = JSON.parse(document.getElementById("data").textContent);
 
 function start() {
-  const engine = prepared(data.engine);
+  const engine = prepareEngine(data.engine);
   const panel = engine.live ? livePanel(engine, data.examples) : null;
   document.getElementById("head").append(el("h1", {}, data.title));
   const makers = [aboutSection, qualitySection, () => liveSection(engine, panel), learnedSection, calibrationSection, confusionSection, () => wrongSection(data, panel), warningsSection];
@@ -172,7 +172,7 @@ function start() {
     const made = maker(data);
     if (made) document.getElementById("main").append(made);
   }
-  window.suffice = { engine, probabilities: (row) => probabilities(engine, row), explain: (row) => logJoint(engine, row) };
+  window.suffice = { engine, probabilities: (row) => probabilities(engine, row), explain: (row) => explainRow(engine, row) };
 }
 
 start();

@@ -1,4 +1,4 @@
-"""The page: facts, numbers, styles and scripts put into one file that needs no other."""
+"""The report as one HTML file: data, styles and scripts, without any other file."""
 
 from __future__ import annotations
 
@@ -14,35 +14,54 @@ from typing import Any
 
 import numpy as np
 
-from suffice.report import facts, quality
-from suffice.report.engine import engine
-from suffice.report.inputs import features_of, fit_to, image_side
+from suffice.report.facts import describe_features, describe_model, find_model_warnings
+from suffice.report.inputs import fit_ranges, image_side, plain_value, read_inputs
+from suffice.report.live_model import write_live_model
+from suffice.report.model_view import ModelView, view_model
+from suffice.report.quality import (
+    Quality,
+    find_row_warnings,
+    max_explained_rows,
+    measure_importance,
+    reliability_bins,
+)
 from suffice.store import check_place
 
-SCRIPTS = ("numbers.js", "engine.js", "charts.js", "live.js", "page.js")
-EXAMPLES = 40
+COMPUTING = ("numbers.js", "cells.js", "terms.js", "dependent_terms.js", "scores.js")
+SCRIPTS = (*COMPUTING, "charts.js", "pad.js", "live.js", "page.js")
+EXAMPLES, EXAMPLE_CHARACTERS, RANGE_ROWS = 40, 300_000, 400
 
 
 def write(model: Any, path: str | os.PathLike[str], X: Any = None, y: Any = None, title: str | None = None) -> Path:
-    """Write a report on a model: one HTML file, which needs no network and no other file.
+    """Write a report on a model as one HTML file that needs no network and no other file.
 
     Parameters
     ----------
     model : classifier
         A fitted classifier of this library.
     path : str or path
-        Where to write it.
+        The file to write.
     X : array-like, sparse matrix or data frame, default=None
-        Rows, to try in the page and to see what moves the model; best those that were not learned.
+        Rows to show as examples and to measure the importance of features; preferably rows that were not learned.
     y : array-like, default=None
-        Their labels, to say how good the model is.
+        The labels of these rows, to measure the quality of the predictions.
     title : str, default=None
-        What the page is called.
+        The title of the page.
 
     Returns
     -------
     path : Path
-        Where it was written.
+        The file that was written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from suffice import BernoulliNB, report
+    >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = report.write(model, f"{folder}/mail.html", [[1, 0], [0, 1]], ["ham", "spam"])
+    ...     path.name
+    'mail.html'
     """
     path = check_place(path)
     path.write_text(render(model, X, y, title), encoding="utf-8")
@@ -50,12 +69,21 @@ def write(model: Any, path: str | os.PathLike[str], X: Any = None, y: Any = None
 
 
 def render(model: Any, X: Any = None, y: Any = None, title: str | None = None) -> str:
-    """Return a report on a model as the text of an HTML page; parameters are those of `write`."""
-    if not hasattr(model, "_model") or not hasattr(model, "_held"):
-        raise TypeError(f"a report is on a classifier that learned sums, and {type(model).__name__} is none")
+    """Return a report on a model as the text of an HTML page.
+
+    Parameters
+    ----------
+    model, X, y, title
+        As in `write`.
+
+    Returns
+    -------
+    html : str
+    """
     if X is None and y is not None:
-        raise ValueError("y are the labels of rows, and X is not given")
-    title = _title(model) if title is None else str(title)
+        raise ValueError("y has the labels of the rows of X; pass X as well")
+    view = view_model(model, X)
+    title = _default_title(view) if title is None else str(title)
     script = "\n".join(_read(name) for name in SCRIPTS)
     style = _read("style.css")
     parts = {
@@ -63,102 +91,107 @@ def render(model: Any, X: Any = None, y: Any = None, title: str | None = None) -
         "policy": f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'",
         "style": style,
         "script": script,
-        "data": embedded(_data(model, X, y, title)),
+        "data": embed_json(_collect(view, y, title)),
     }
-    # in one pass: what is filled in is not looked at again
+    # in one pass: inserted text that holds a placeholder stays as it is
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _read("template.html"))
 
 
-def _title(model: Any) -> str:
-    """Return what a page is called: by what is predicted, if the model knows."""
-    kind, target = type(model).__name__, getattr(model, "target_name_", None)
-    return f"{kind}: a report" if target is None else f"{target}, predicted by {kind}: a report"
+def _default_title(view: ModelView) -> str:
+    """Return the title of a page, with the target if the model knows its name."""
+    predicts = "" if view.target is None else f"{view.target}, predicted by "
+    return f"{predicts}{view.classifier}: a report"
 
 
-def embedded(data: Any) -> str:
-    r"""Return JSON that can stand in a script element whatever its strings hold.
+def embed_json(data: Any) -> str:
+    r"""Return JSON that can stand in a script element, whatever its strings hold.
 
-    >>> embedded("</script>")
+    >>> embed_json("</script>")
     '"\\u003c/script\\u003e"'
     """
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _data(model: Any, X: Any, y: Any, title: str) -> dict[str, Any]:
-    """Return all that the page shows and computes by."""
-    tally = model.tally_
-    classes = [str(label) for label in tally.schema.classes.tolist()]
-    features = features_of(tally, model.estimate_model().columns)
-    side = image_side(features, tally.schema.feature_names is not None)
-    calibration = model.__dict__.get("calibration_") if getattr(model, "calibrate", None) else None
-    found: dict[str, Any] = {"quality": None, "wrong": [], "examples": []}
-    cautions, weights = facts.warnings_of(model, tally), dict[str, float]()
-    if X is not None:
-        n = len(model.predict_log_proba(X))
-        if y is not None:
-            found["quality"], worst = quality.measured(model, tally, X, y)
-            found["wrong"] = _wrong(model, tally, X, y, worst, features)
-        cautions += quality.warnings_of(model, tally, X, found["quality"])
-        weights = quality.importance(model, tally, X, n, features)
-        places = np.linspace(0, n - 1, min(n, 400)).astype(int).tolist() if n else []
-        rows = quality.cells(model, tally, quality.some_of(X, places), features) if places else []
-        fit_to(features, rows)
-        found["examples"] = _sample(rows)
-    return found | {
+def _collect(view: ModelView, y: Any, title: str) -> dict[str, Any]:
+    """Return the data of the page."""
+    inputs = read_inputs(view.tally, view.model.columns)
+    side = image_side(inputs, has_names=view.tally.schema.feature_names is not None)
+    quality = None if y is None else Quality.measure(view, y)
+    examples, importance = list[list[Any]](), dict[str, float]()
+    warnings = find_model_warnings(view)
+    if view.rows is not None:
+        warnings += find_row_warnings(view, quality)
+        importance = measure_importance(view, inputs)
+        cells = _plain_cells(view, view.rows.spaced_positions(RANGE_ROWS))
+        fit_ranges(inputs, cells)
+        examples = _choose_examples(cells)
+    return {
         "title": title,
-        "about": facts.about(model, tally, features),
-        "learned": facts.learned(tally, features, weights, side),
-        "calibration": None if calibration is None else _calibration(calibration),
-        "warnings": cautions,
-        "engine": engine(model.estimate_model(), classes, features, calibration)
-        | {"features": [feature.written() for feature in features], "side": side},
+        "about": describe_model(view, inputs),
+        "quality": None if quality is None else quality.summary,
+        "wrong": [] if quality is None else _describe_errors(view, quality),
+        "examples": examples,
+        "learned": describe_features(view.tally, inputs, importance, side),
+        "calibration": _describe_calibration(view),
+        "warnings": warnings,
+        "engine": write_live_model(view, inputs) | {"features": [its.to_json() for its in inputs], "side": side},
     }
 
 
-def _wrong(model: Any, tally: Any, X: Any, y: Any, worst: list[int], features: Any) -> list[dict[str, Any]]:
-    """Return the rows that the model is most wrong about, each with why it said what it said."""
-    if not worst:
+def _describe_errors(view: ModelView, quality: Quality) -> list[dict[str, Any]]:
+    """Return the rows with the largest errors, each with the explanation of its prediction."""
+    if not quality.worst:
         return []
-    some = quality.some_of(X, worst)
-    log_proba, classes = model.predict_log_proba(some), [str(label) for label in tally.schema.classes.tolist()]
-    explanation = model.explain(some) if quality.explainable(model) else None
-    labels = np.asarray(y)[worst].tolist() if not hasattr(y, "to_numpy") else y.to_numpy()[worst].tolist()
+    assert view.rows is not None
+    names, log_proba = view.class_names, view.rows.log_proba[quality.worst]
+    explanation = view.explain(quality.worst) if max_explained_rows(view.model) else None
     found = []
-    for row, cells in enumerate(quality.cells(model, tally, some, features)):
-        own = classes.index(str(labels[row])) if str(labels[row]) in classes else None
+    for place, cells in enumerate(_plain_cells(view, quality.worst)):
+        label, proba = quality.labels[place], np.exp(log_proba[place])
         found.append(
             {
-                "row": worst[row],
-                "label": str(labels[row]),
-                "said": classes[int(log_proba[row].argmax())],
-                "probability": float(np.exp(log_proba[row].max())),
-                "own": 0.0 if own is None else float(np.exp(log_proba[row, own])),
-                "sentence": "" if explanation is None else explanation.sentence(row),
+                "row": quality.worst[place],
+                "label": label,
+                "said": names[int(proba.argmax())],
+                "probability": float(proba.max()),
+                "own": float(proba[names.index(label)]) if label in names else 0.0,
+                "sentence": "" if explanation is None else explanation.sentence(place),
                 "cells": cells,
             }
         )
     return found
 
 
-def _sample(rows: list[list[Any]]) -> list[list[Any]]:
-    """Return rows to try, as many as take little room."""
-    room, kept = 300_000, []
+def _plain_cells(view: ModelView, positions: list[int]) -> list[list[Any]]:
+    """Return the cells of the rows at some positions, as JSON holds them."""
+    if not positions:
+        return []
+    assert view.rows is not None
+    _, cells = view.rows.read_cells(np.asarray(positions, np.intp))
+    return [[plain_value(value) for value in line] for line in cells]
+
+
+def _choose_examples(rows: list[list[Any]]) -> list[list[Any]]:
+    """Return a few rows, evenly spaced, that take little space in the page."""
+    left, chosen = EXAMPLE_CHARACTERS, []
     for place in np.linspace(0, len(rows) - 1, min(len(rows), EXAMPLES)).astype(int).tolist():
-        room -= len(json.dumps(rows[place]))
-        if room < 0:
+        left -= len(json.dumps(rows[place]))
+        if left < 0:
             break
-        kept.append(rows[place])
-    return kept
+        chosen.append(rows[place])
+    return chosen
 
 
-def _calibration(calibration: Any) -> dict[str, Any]:
-    """Return how probabilities were before and after they were calibrated, on rows held out."""
+def _describe_calibration(view: ModelView) -> dict[str, Any] | None:
+    """Return how probabilities of held-out rows were before and after calibration."""
+    if view.calibration is None:
+        return None
     return {
-        "method": calibration.method,
-        "log_loss": calibration.log_loss,
-        "error": calibration.error,
-        "reliability": {name: quality.written(its) for name, its in calibration.reliability.items()},
+        "method": view.calibration.method,
+        "log_loss": view.calibration.log_loss,
+        "error": view.calibration.error,
+        "reliability": {name: reliability_bins(its) for name, its in view.calibration.reliability.items()},
     }
 
 
@@ -167,5 +200,5 @@ def _read(name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """Return what a policy names a script or a style by: no other one will run."""
+    """Return the hash by which the content policy allows a script or a style; no other one runs."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

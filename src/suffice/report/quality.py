@@ -1,195 +1,185 @@
-"""How good a model is on rows with labels: with intervals, confusions, and the rows it is most wrong about."""
+"""The quality of predictions for labelled rows: scores with intervals, confusion matrix, and the largest errors."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
+from suffice.blocks import Block, Dense
 from suffice.data import encode
 from suffice.decision.reliability import Reliability
-from suffice.families.bernoulli import BernoulliParameters
-from suffice.families.categorical import CategoricalParameters
-from suffice.families.gaussian import GaussianParameters, StudentT
-from suffice.families.multinomial import DirichletMultinomial, MultinomialParameters
-from suffice.families.poisson import NegativeBinomial, PoissonParameters
 from suffice.folds.assessment import NORMAL, assessed, wilson
-from suffice.report.inputs import Feature, plain, title_of
-from suffice.schema import Array, Levels, Words
-from suffice.statistics import Tally
+from suffice.model import Model
+from suffice.report.inputs import Input, column_title
+from suffice.report.model_view import ModelView
+from suffice.schema import Array, Columns, Levels, Words
 
-WORST, EXPLAINED, EXPLAINED_CELLS, SHOWN_CONFUSIONS = 10, 200, 20_000_000, 30
-OVERSURE, GAPPY = 0.05, 0.05
-CELLS = 1 << 16  # that are looked at together
-
-# Parameters whose columns are explained one by one; of others, so many columns are at most.
-ALONE = (
-    BernoulliParameters,
-    CategoricalParameters,
-    GaussianParameters,
-    StudentT,
-    MultinomialParameters,
-    DirichletMultinomial,
-    PoissonParameters,
-    NegativeBinomial,
-)
-MOST_TOGETHER = 64
+LARGEST_ERRORS, CONFUSION_CLASSES = 10, 30
+EXPLAINED_ROWS, EXPLAINED_CELLS, EXPLAINED_WIDTH = 200, 20_000_000, 2000
+FEW_DEPENDENT_COLUMNS, MAX_DEPENDENT_COLUMNS = 20, 64
+NOTABLE_CALIBRATION_ERROR, NOTABLE_GAPS = 0.05, 0.05
+CELLS_AT_ONCE = 1 << 16
 
 
-def measured(model: Any, tally: Tally, X: Any, y: Any) -> tuple[dict[str, Any], list[int]]:
-    """Return how good the model is on rows, and the places of those it is most wrong about."""
-    labels, codes = encode(y, owner="report")
-    known = {label: k for k, label in enumerate(tally.schema.classes.tolist())}
-    codes = np.array([known.get(label, -1) for label in labels.tolist()], np.intp)[codes]
-    log_proba = model.predict_log_proba(X)
-    if len(codes) != len(log_proba):
-        raise ValueError(f"X has {len(log_proba)} rows, and y has {len(codes)}")
-    n, rows = len(codes), np.arange(len(codes))
-    if not n:
-        raise ValueError("a report on rows needs rows: X has none")
-    classes, its = log_proba.shape[1], assessed(log_proba, codes)
-    said, own = log_proba.argmax(axis=1), np.where(codes >= 0, log_proba[rows, codes], -np.inf)
-    right = said == codes
-    reliability = Reliability.of(its.confidence, its.right)
-    low, high = wilson(float(right.sum()), n)
-    scores = {
-        "accuracy": {"value": float(right.mean()), "low": low, "high": high},
-        "log-loss": _with_interval(its.log_loss),
-        "Brier score": _with_interval(its.brier),
-        "calibration error": {"value": float(reliability.error)},
+@dataclass(frozen=True)
+class Quality:
+    """The quality of predictions: ``summary`` for the page, and positions and labels of the largest errors."""
+
+    summary: dict[str, Any]
+    worst: list[int]
+    labels: list[str]
+
+    @classmethod
+    def measure(cls, view: ModelView, y: Any) -> Quality:
+        """Return the quality of the predictions for the rows of a view, whose labels are y."""
+        assert view.rows is not None
+        log_proba = view.rows.log_proba
+        labels, codes = encode(y, owner="report")
+        if len(codes) != len(log_proba):
+            raise ValueError(f"X has {len(log_proba)} rows, and y has {len(codes)}")
+        if not len(codes):
+            raise ValueError("X has no rows; a report on the quality of a model needs at least one")
+        known = {label: k for k, label in enumerate(view.classes)}
+        names = [str(label) for label in labels.tolist()]
+        truth = np.array([known.get(label, -1) for label in labels.tolist()], np.intp)[codes]
+        predicted = log_proba.argmax(axis=1)
+        own = np.where(truth >= 0, log_proba[np.arange(len(truth)), truth], -np.inf)
+        wrong = np.flatnonzero(predicted != truth)
+        worst: list[int] = wrong[np.argsort(own[wrong], kind="stable")[:LARGEST_ERRORS]].tolist()
+        summary = _score(log_proba, truth, predicted) | {
+            "unknown": sorted(name for name, label in zip(names, labels.tolist(), strict=True) if label not in known),
+            "same": _has_training_counts(view, truth),
+        }
+        return cls(summary, worst, [names[codes[row]] for row in worst])
+
+
+def _score(log_proba: Array, truth: Array, predicted: Array) -> dict[str, Any]:
+    """Return the scores of all rows and of each class; ``truth`` is −1 for a label unknown to the model."""
+    rows, classes = log_proba.shape
+    measured, right = assessed(log_proba, truth), predicted == truth
+    reliability = Reliability.of(measured.confidence, measured.right)
+    low, high = wilson(float(right.sum()), rows)
+    known = truth[truth >= 0]
+    return {
+        "rows": rows,
+        "commonest": float(np.bincount(known, minlength=1).max() / rows),
+        "scores": {
+            "accuracy": {"value": float(right.mean()), "low": low, "high": high},
+            "log-loss": _mean_with_interval(measured.log_loss),
+            "Brier score": _mean_with_interval(measured.brier),
+            "calibration error": {"value": float(reliability.error)},
+        },
+        "classes": [_score_class(truth == k, predicted == k) for k in range(classes)],
+        "confusion": _count_confusions(truth, predicted, classes),
+        "reliability": reliability_bins(reliability),
     }
-    commonest = float(np.bincount(codes[codes >= 0], minlength=1).max() / n) if (codes >= 0).any() else 0.0
-    wrong = np.flatnonzero(~right)
-    worst = wrong[np.argsort(own[wrong], kind="stable")[:WORST]].tolist()
-    found = {
-        "rows": n,
-        "unknown": sorted({str(label) for label in labels.tolist() if label not in known}),
-        "commonest": commonest,
-        "same": _learned_from(tally, codes),
-        "scores": scores,
-        "classes": _by_class(codes, said, classes),
-        "confusion": _confusion(codes, said, classes),
-        "reliability": written(reliability),
-    }
-    return found, worst
 
 
-def _with_interval(values: Array) -> dict[str, float]:
+def _mean_with_interval(values: Array) -> dict[str, float]:
     """Return a mean with its 95 % interval."""
     mean, half = float(values.mean()), NORMAL * float(values.std() / np.sqrt(len(values)))
     return {"value": mean, "low": max(mean - half, 0.0), "high": mean + half}
 
 
-def _learned_from(tally: Tally, codes: Array) -> bool:
-    """Say whether rows may be those that were learned: there are as many of each class."""
-    return bool(np.array_equal(np.bincount(codes[codes >= 0], minlength=len(tally.class_count)), tally.class_count))
+def _has_training_counts(view: ModelView, truth: Array) -> bool:
+    """Return whether there are as many rows of each class as were learned: they may be the same rows."""
+    counts = np.bincount(truth[truth >= 0], minlength=len(view.classes))
+    return bool(np.array_equal(counts, view.tally.class_count))
 
 
-def _by_class(codes: Array, said: Array, classes: int) -> list[dict[str, Any]]:
-    """Return of each class how much of it is found, and how much of what is called so is right."""
-    found = []
-    for k in range(classes):
-        both = float(((codes == k) & (said == k)).sum())
-        entry: dict[str, Any] = {}
-        for name, whole in (("recall", codes == k), ("precision", said == k)):
-            n = float(whole.sum())
-            low, high = wilson(both, n)
-            entry[name] = {"value": both / n if n else None, "low": low, "high": high, "rows": n}
-        found.append(entry)
+def _score_class(is_class: Array, is_predicted: Array) -> dict[str, Any]:
+    """Return recall and precision of a class with their 95 % intervals."""
+    both = float((is_class & is_predicted).sum())
+    found: dict[str, Any] = {}
+    for name, chosen in (("recall", is_class), ("precision", is_predicted)):
+        rows = float(chosen.sum())
+        low, high = wilson(both, rows)
+        found[name] = {"value": both / rows if rows else None, "low": low, "high": high, "rows": rows}
     return found
 
 
-def _confusion(codes: Array, said: Array, classes: int) -> list[list[int]] | None:
-    """Return how often each class (line) was taken for each (column)."""
-    if classes > SHOWN_CONFUSIONS:
+def _count_confusions(truth: Array, predicted: Array, classes: int) -> list[list[int]] | None:
+    """Return the confusion matrix [true class, predicted class], None if there are too many classes to show."""
+    if classes > CONFUSION_CLASSES:
         return None
-    there = codes >= 0
-    counts = np.bincount(codes[there] * classes + said[there], minlength=classes * classes)
+    known = truth >= 0
+    counts = np.bincount(truth[known] * classes + predicted[known], minlength=classes * classes)
     found: list[list[int]] = counts.reshape(classes, classes).tolist()
     return found
 
 
-def written(reliability: Reliability) -> dict[str, list[float]]:
-    """Return what a reliability diagram shows."""
+def reliability_bins(reliability: Reliability) -> dict[str, list[float]]:
+    """Return the bins of a reliability diagram."""
     return {name: getattr(reliability, name).round(5).tolist() for name in ("share", "confidence", "accuracy")}
 
 
-def some_of(X: Any, places: list[int]) -> Any:
-    """Return a few of the rows."""
-    return _safe_indexing(X, np.asarray(places, np.intp))
+def max_explained_rows(model: Model) -> int:
+    """Return how many rows can be explained in little time; 0 if too many columns depend on each other."""
+    pairs = zip(model.columns, model.scores, strict=True)
+    dependent = max((columns.count for columns, score in pairs if not score.is_columnwise), default=0)
+    if dependent > MAX_DEPENDENT_COLUMNS:
+        return 0
+    return EXPLAINED_ROWS if dependent <= FEW_DEPENDENT_COLUMNS else EXPLAINED_ROWS // 10
 
 
-def cells(model: Any, tally: Tally, X: Any, features: list[Feature]) -> list[list[Any]]:
-    """Return what rows hold, as the page takes it."""
-    values = model.read_rows(X).values
-    return [[plain(value) for value in line] for line in values]
-
-
-def explainable(model: Any) -> int:
-    """Return how many rows can be explained in little time: none where very many columns depend on each other."""
-    estimated = model.estimate_model()
-    together = [0]
-    for columns, parameters in zip(estimated.columns, estimated.parameters, strict=True):
-        if not isinstance(parameters, ALONE):
-            together.append(columns.count)
-    most = max(together)
-    return 0 if most > MOST_TOGETHER else EXPLAINED if most <= 20 else EXPLAINED // 10
-
-
-def importance(model: Any, tally: Tally, X: Any, n: int, features: list[Feature]) -> dict[str, float]:
-    """Return how much each feature moves the log-odds, by a sample of the rows; nothing where that is too much work."""
-    width = sum(block.width for block in tally.schema.blocks)
-    rows = min(n, explainable(model), EXPLAINED_CELLS // max(width * len(tally.class_count), 1))
-    if rows < 1 or width > 2000:
+def measure_importance(view: ModelView, inputs: list[Input]) -> dict[str, float]:
+    """Return the mean absolute contribution of each column over a sample of rows; empty if that takes too long."""
+    assert view.rows is not None
+    width = sum(columns.width for columns in view.tally.schema.blocks)
+    most = min(max_explained_rows(view.model), EXPLAINED_CELLS // max(width * len(view.classes), 1))
+    positions = view.rows.spaced_positions(most)
+    if not positions or width > EXPLAINED_WIDTH:
         return {}
-    explained = model.explain(some_of(X, np.linspace(0, n - 1, rows).astype(int).tolist()))
     found: dict[str, float] = {}
-    texts = {feature.name for feature in features if feature.input == "text"}
-    for name, weight in explained.importance.items():
-        text = next((its for its in texts if name.startswith(f"{its}: ")), name)
-        found[text] = found.get(text, 0.0) + weight
+    texts = {its.name for its in inputs if its.input == "text"}
+    for name, weight in view.explain(positions).importance.items():
+        column = next((text for text in texts if name.startswith(f"{text}: ")), name)
+        found[column] = found.get(column, 0.0) + weight
     return found
 
 
-def warnings_of(model: Any, tally: Tally, X: Any, quality: dict[str, Any] | None) -> list[str]:
-    """Return what to be careful about in these rows."""
+def find_row_warnings(view: ModelView, quality: Quality | None) -> list[str]:
+    """Return warnings about the rows of a view and about the quality of their predictions."""
+    assert view.rows is not None
     found = []
-    for columns, block in zip(tally.schema.blocks, model.read_rows(X).blocks, strict=False):
-        found += _of_columns(columns, block)
+    for columns, block in zip(view.tally.schema.blocks, view.rows.blocks, strict=False):
+        found += _find_column_warnings(columns, block)
     if quality is None:
         return found
-    if quality["unknown"]:
-        found.append(f"Labels that the model has never met: {', '.join(map(repr, quality['unknown'][:5]))}.")
-    if quality["same"]:
+    summary = quality.summary
+    if summary["unknown"]:
+        found.append(f"Labels that are unknown to the model: {', '.join(map(repr, summary['unknown'][:5]))}.")
+    if summary["same"]:
         found.append(
-            "These are as many rows of each class as the model learned. If they are the same rows, all figures here "
-            "flatter it: measure on rows that were held out, or use cross_validate."
+            "Each class has as many rows here as in the training data. If these are the training rows, all figures "
+            "are optimistic: measure on held-out rows, or use cross_validate."
         )
-    if quality["scores"]["calibration error"]["value"] > OVERSURE:
-        error = quality["scores"]["calibration error"]["value"]
-        more = "" if getattr(model, "calibrate", None) else '; calibrate="temperature" may mend that'
-        found.append(f"Probabilities are off by {100 * error:.1f} % on average{more}.")
+    error = summary["scores"]["calibration error"]["value"]
+    if error > NOTABLE_CALIBRATION_ERROR:
+        advice = "" if view.settings.get("calibrate") else '; calibrate="temperature" may reduce it'
+        found.append(f"The calibration error is {100 * error:.1f} %{advice}.")
     return found
 
 
-def _of_columns(columns: Any, block: Any) -> list[str]:
-    """Return which columns of a block are often empty, or hold levels that were never met."""
+def _find_column_warnings(columns: Columns, block: Block) -> list[str]:
+    """Return warnings about columns with many empty cells or with unknown levels."""
     rows, count = block.shape[0], min(columns.count, block.shape[1])
     codings = columns.codings or (None,) * count
-    if not hasattr(block, "pieces") or any(isinstance(its, Words) for its in codings):
+    if not isinstance(block, Dense) or any(isinstance(coding, Words) for coding in codings):
         return []
-    sizes = np.array([its.size if isinstance(its, Levels) else np.inf for its in codings[:count]])
-    empty, new = np.zeros(count), np.zeros(count)
-    for _, piece in block.pieces(0, rows, CELLS):
-        its = piece[:, :count]
-        empty += (its < 0 if columns.codings else its != its).sum(axis=0)
-        new += (its >= sizes).sum(axis=0)
+    sizes = np.array([coding.size if isinstance(coding, Levels) else np.inf for coding in codings[:count]])
+    empty, unknown = np.zeros(count), np.zeros(count)
+    for _, piece in block.pieces(0, rows, CELLS_AT_ONCE):
+        cells = piece[:, :count]
+        empty += (cells < 0 if columns.codings else cells != cells).sum(axis=0)
+        unknown += (cells >= sizes).sum(axis=0)
     found = []
     for j in range(count):
-        name = repr(title_of(j if columns.names is None else columns.names[j]))
-        if empty[j] > GAPPY * rows:
+        name = repr(column_title(j if columns.names is None else columns.names[j]))
+        if empty[j] > NOTABLE_GAPS * rows:
             found.append(f"{name} is empty in {100 * empty[j] / rows:.1f} % of the rows.")
-        if new[j]:
-            found.append(f"{name} holds a level that the model has never met, in {int(new[j]):,} rows.")
+        if unknown[j]:
+            found.append(f"{name} has a level that is unknown to the model in {int(unknown[j]):,} rows.")
     return found

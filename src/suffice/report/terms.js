@@ -1,0 +1,44 @@
+// Terms that are sums over columns. Each term type returns the contribution of each cell, [class][cell]. The arrays of a
+// term are [class, column], row by row, unless the term says otherwise.
+
+/** Return a term type whose contribution is a function of one cell: value(term, x, place, class, column). */
+function columnwise(value) {
+  return {
+    contributions(term, cells) {
+      const width = term.columns;
+      return Array.from({ length: term.classes }, (_, k) => cells.map(({ x, column }) => value(term, x, k * width + column, k, column)));
+    },
+  };
+}
+
+const TERMS = {
+  // table[class, starts[column] + code], with one more slot for unknown levels
+  LookUp: columnwise((term, x, _, k, column) => term.table[k * term.slots + term.starts[column] + Math.min(x, term.sizes[column])]),
+
+  // biases + weights·x, or the limit if the value is impossible
+  Linear: columnwise((term, value, place) => {
+    const x = term.threshold === null ? value : Number(value > term.threshold);
+    if (term.veto_weights && term.veto_biases[place] + term.veto_weights[place] * x > 0) return term.limit[0];
+    return term.biases[place] + term.weights[place] * x;
+  }),
+
+  // peak − scale·(x − centre)²
+  Quadratic: columnwise((term, x, place) => term.peak[place] - term.scale[place] * (x - term.centre[place]) ** 2),
+
+  // peak − exponent·log(1 + scale·(x − centre)²)
+  LogQuadratic: columnwise((term, x, place) => term.peak[place] - term.exponent[place] * Math.log1p(term.scale[place] * (x - term.centre[place]) ** 2)),
+
+  // log Γ(a + x) − log Γ(a)
+  LogGamma: columnwise((term, x, place) => logRising(term.a[place], x)),
+
+  // −log x!
+  LogFactorial: columnwise((_, x) => -logGamma(x + 1)),
+
+  // log Γ(a) − log Γ(a + n) with n the total of the row; the contribution of a cell is its share of the total
+  LogGammaOfTotal: {
+    contributions(term, cells) {
+      const total = cells.reduce((sum, { x }) => sum + x, 0);
+      return Array.from(term.a, (a) => cells.map(({ x }) => (total > 0 ? (-x / total) * logRising(a, total) : 0)));
+    },
+  },
+};
