@@ -127,8 +127,8 @@ def explained(
     """Return features in the order of columns, what rows hold of them, and what they add, [row, class, feature]."""
     found: list[Feature] = []
     place = {name: j for j, name in enumerate(names)}
-    for columns, block, parameters in zip(model.columns, blocks, model.parameters, strict=True):
-        evidence = parameters.evidence(columns, block)
+    for columns, block, score in zip(model.columns, blocks, model.scores, strict=True):
+        evidence = score.contributions(block)
         if isinstance(block, Sparse) and columns.codings is not None:
             found += _words(columns, block, evidence, place)
             continue

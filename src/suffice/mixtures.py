@@ -8,26 +8,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 
-from suffice.blocks import Block, Dense, Gappy
+from suffice.blocks import Dense
 from suffice.estimation import RULES
 from suffice.families.bernoulli import Bernoulli, BernoulliParameters
 from suffice.families.family import Parameters
-from suffice.families.gaussian import Gaussian, GaussianParameters
-from suffice.families.multivariate_gaussian import GaussianTogether
+from suffice.families.gaussian import Gaussian
 from suffice.schema import Array, Columns
+from suffice.score import LogSumExp, Score
 from suffice.statistics import CoMoments, Counts, Moments, Statistic, rounded
 from suffice.structures import Full
 from suffice.structures.covariances import PAIRED
 
 LLOYD_STEPS = 10
 LIFTED = 1 << 25
-ROWS_AT_ONCE = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -49,9 +48,15 @@ class Kind(ABC):
     def estimate(self, statistic: Statistic) -> Parameters:
         """Return the components' parameters."""
 
-    @abstractmethod
+    def scored(self, parameters: Parameters) -> Score:
+        """Return log p(x given component) as a model scores rows with it."""
+        return parameters.score()
+
     def score(self, parameters: Parameters, x: Array) -> Array:
-        """Return log p(x given component), [row, component]; cells that are NaN are summed out, which is exact."""
+        """Return log p(x given component) of complete rows, [row, component]."""
+        scores = np.zeros((len(x), len(parameters.log_p if hasattr(parameters, "log_p") else parameters.mean)))  # type: ignore[attr-defined]
+        parameters.score().add(Dense("", None, x), slice(0, len(x)), scores)
+        return scores
 
 
 @dataclass(frozen=True)
@@ -87,15 +92,6 @@ class Gaussians(Kind):
         away = x - x.mean(axis=0)
         return np.asarray(away[:, rows] * away[:, columns])
 
-    def score(self, parameters: Parameters, x: Array) -> Array:
-        assert isinstance(parameters, (GaussianParameters, GaussianTogether))
-        scores = np.zeros((len(x), len(parameters.mean)))
-        if isinstance(parameters, GaussianTogether) and not np.isnan(x).any():
-            parameters.add_whole(x, scores)
-        else:
-            parameters.add(Columns("gaussian", x.shape[1]), Gappy("", None, x), slice(0, len(x)), scores)
-        return scores
-
     def estimate(self, statistic: Statistic) -> Parameters:
         columns = Columns("gaussian", statistic.mean.shape[1], pairs=True)  # type: ignore[attr-defined]
         return Full(self.shrinkage, self.covariance).dependent(self.rule, (Gaussian(), columns, statistic), self.prior)
@@ -105,6 +101,12 @@ class Gaussians(Kind):
 class Bernoullis(Kind):
     """Components of yes and no, columns independent within each."""
 
+    threshold: float | None = None
+
+    def scored(self, parameters: Parameters) -> Score:
+        assert isinstance(parameters, BernoulliParameters)
+        return replace(parameters, threshold=self.threshold).score()
+
     def tally(self, x: Array, shares: Array, lifted: Array | None) -> Statistic:
         return Counts(shares.sum(axis=0)[:, None], shares.T @ x)
 
@@ -112,14 +114,6 @@ class Bernoullis(Kind):
         assert isinstance(statistic, Counts)
         columns = Columns("bernoulli", statistic.total.shape[1])
         return RULES[self.rule](Bernoulli(1e-12), columns, statistic, self.prior)
-
-    def score(self, parameters: Parameters, x: Array) -> Array:
-        assert isinstance(parameters, BernoulliParameters)
-        there = ~np.isnan(x)
-        if there.all():
-            return np.asarray(x @ (parameters.log_p - parameters.log_q).T + parameters.log_q.sum(axis=1))
-        known = np.where(there, x, 0.0)
-        return np.asarray(known @ parameters.log_p.T + (there - known) @ parameters.log_q.T)
 
 
 @dataclass(frozen=True)
@@ -209,7 +203,9 @@ class MixtureParameters(Parameters):
     mixtures: tuple[Mixture, ...]
     kind: Kind
 
-    spreads_itself = True
+    def score(self) -> Score:
+        scores = tuple(self.kind.scored(each.parameters) for each in self.mixtures)
+        return Score((LogSumExp(scores, tuple(each.log_shares for each in self.mixtures)),))
 
     @property
     def n_parameters(self) -> int:
@@ -225,15 +221,6 @@ class MixtureParameters(Parameters):
             drawn = np.empty((count, part.shape[1])) if drawn is None else drawn
             drawn[here] = part
         return np.zeros((0, 0)) if drawn is None else drawn
-
-    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        assert isinstance(block, Dense)
-        for first in range(rows.start, rows.stop, ROWS_AT_ONCE):
-            last = min(first + ROWS_AT_ONCE, rows.stop)
-            x = rows_of(block, columns, first, last)
-            part = scores[first - rows.start : last - rows.start]
-            for k, each in enumerate(self.mixtures):
-                part[:, k] += logsumexp(self.kind.score(each.parameters, x) + each.log_shares, axis=1)
 
 
 def rows_of(block: Dense, columns: Columns, first: int, last: int) -> Array:

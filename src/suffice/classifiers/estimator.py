@@ -13,11 +13,11 @@ from suffice.classifiers.learner import Learner, comparable
 from suffice.data import Table, Target
 from suffice.estimation import chosen, log_evidence, posterior
 from suffice.families import Family
-from suffice.families.multivariate_gaussian import SingularError
 from suffice.folds.leave_one_out import chunks, left_out
 from suffice.model import Model
 from suffice.parallel import spread
 from suffice.schema import Array, Columns, Schema
+from suffice.score import SingularError
 from suffice.statistics import Tally
 from suffice.structures import STRUCTURES, Naive, Structure, Subject
 

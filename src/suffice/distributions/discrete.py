@@ -13,9 +13,10 @@ from suffice.distributions.distribution import DRAWS, Distribution, one_column, 
 from suffice.families import FAMILIES
 from suffice.families.bernoulli import BernoulliParameters
 from suffice.families.categorical import CategoricalParameters
-from suffice.families.family import Beliefs, log_rising
+from suffice.families.family import Beliefs
 from suffice.priors import checked_sums, numbers
 from suffice.schema import Array, Columns
+from suffice.score import log_rising
 from suffice.statistics import Counts
 
 

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import stats
 from scipy.special import betaln
 
-from suffice.blocks import Block, Dense, Part
-from suffice.families.family import Beliefs, Family, Parameters, drawn_weights, guarded, log_ratio, plain_rows, proper
-from suffice.families.linear_score import Linear
-from suffice.kernels import score_independent
+from suffice.blocks import Part
+from suffice.families.family import Beliefs, Family, Parameters, drawn_weights, guarded, log_ratio, proper
 from suffice.priors import Beta, MEstimate, Prior, per_column, positive, pseudo_counts
 from suffice.schema import Array, Columns
+from suffice.score import Linear, Score
 from suffice.statistics import Counts, Statistic, scan
-
-# Sums over eight columns are looked up where their table fits the cache, and where there are rows
-# enough to be worth making it.
-LARGEST_TABLE = 1 << 19
-ROWS_WORTH_A_TABLE = 1 << 12
-LANES = 4
 
 
 @dataclass(frozen=True)
@@ -31,13 +23,10 @@ class BernoulliParameters(Parameters):
 
     log_p: Array
     log_q: Array
+    threshold: float | None = None
 
-    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        many = isinstance(block, Dense) and block.shape[0] >= ROWS_WORTH_A_TABLE and columns.threshold is not None
-        if many and self.octets is not None:
-            _add_octets(self.octets, self.linear.bias, columns, block, rows, scores)
-        else:
-            self.linear.add(block, rows, columns.threshold, scores)
+    def score(self) -> Score:
+        return Score((Linear.of_bits(self.log_p, self.log_q, self.threshold),))
 
     @property
     def n_parameters(self) -> int:
@@ -46,41 +35,8 @@ class BernoulliParameters(Parameters):
     def as_linear(self) -> tuple[str, Array, Array]:
         return "linear", self.log_p - self.log_q, np.asarray(self.log_q.sum(axis=1))
 
-    def evidence(self, columns: Columns, block: Block) -> Array:
-        x, there = plain_rows(block)
-        ones = x > 0 if columns.threshold is None else x > columns.threshold
-        return np.where(there, np.where(ones, self.log_p, self.log_q), 0.0)
-
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         return np.asarray(rng.random((count, self.log_p.shape[1])) < np.exp(self.log_p[k]), np.float64)
-
-    @cached_property
-    def linear(self) -> Linear:
-        """Σⱼ xⱼ·log p + (1 − xⱼ)·log q  =  Σⱼ log q + Σⱼ xⱼ·(log p − log q)."""
-        never, always = np.isinf(self.log_p), np.isinf(self.log_q)
-        if not (never.any() or always.any()):
-            return Linear(self.log_p - self.log_q, self.log_q)
-        # where p is 0 a one is impossible, where p is 1 a zero is
-        veto = Linear(never.astype(np.float64) - always, always.astype(np.float64))
-        certain = never | always
-        weights = np.where(certain, 0.0, np.where(never, 0.0, self.log_p) - np.where(always, 0.0, self.log_q))
-        return Linear(weights, np.where(certain, 0.0, self.log_q), veto)
-
-    @property
-    def product(self) -> Linear:
-        return self.linear
-
-    @cached_property
-    def octets(self) -> Array | None:
-        """Σⱼ weights·xⱼ for all 256 patterns of each eight columns, [octet, pattern, class]."""
-        classes, columns = self.linear.weights.shape
-        count, lanes = -(-columns // 8), -(-classes // LANES) * LANES
-        if self.linear.veto is not None or count * 256 * lanes > LARGEST_TABLE:
-            return None
-        weights = np.zeros((8 * count, lanes))
-        weights[:columns, :classes] = self.linear.weights.T
-        patterns = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
-        return np.asarray(patterns.astype(np.float64) @ weights.reshape(count, 8, lanes))
 
 
 @dataclass(frozen=True)
@@ -117,17 +73,16 @@ class Bernoulli(Family):
         return beliefs[0] + statistic.total, beliefs[1] + (statistic.n - statistic.total)
 
     def most_likely(self, columns: Columns, statistic: Counts) -> BernoulliParameters:
-        return self._shares(statistic.total, statistic.n - statistic.total)
+        return self._shares(columns, statistic.total, statistic.n - statistic.total)
 
     def mode(self, columns: Columns, beliefs: Beliefs) -> BernoulliParameters:
         ones, zeros = (np.maximum(belief - 1, 0) for belief in beliefs)
         at_edge = (ones + zeros) == 0
-        return self._shares(
-            np.where(at_edge, beliefs[0] > beliefs[1], ones), np.where(at_edge, beliefs[1] > beliefs[0], zeros)
-        )
+        ones = np.where(at_edge, beliefs[0] > beliefs[1], ones)
+        return self._shares(columns, ones, np.where(at_edge, beliefs[1] > beliefs[0], zeros))
 
     def mean(self, columns: Columns, beliefs: Beliefs) -> BernoulliParameters:
-        return self._shares(*beliefs)
+        return self._shares(columns, *beliefs)
 
     def predictive(self, columns: Columns, beliefs: Beliefs) -> BernoulliParameters:
         return self.mean(columns, beliefs)  # of a single trial the average is the mean
@@ -143,18 +98,8 @@ class Bernoulli(Family):
     def draw(self, columns: Columns, beliefs: Beliefs, rng: np.random.Generator) -> BernoulliParameters:
         both = np.stack(np.broadcast_arrays(*beliefs), axis=-1).reshape(-1, 2)
         drawn = drawn_weights(both, np.array([0]), rng).reshape(*beliefs[0].shape, 2)
-        return self._shares(drawn[..., 0], drawn[..., 1])
+        return self._shares(columns, drawn[..., 0], drawn[..., 1])
 
-    def _shares(self, ones: Array, zeros: Array) -> BernoulliParameters:
-        logs = (guarded(log_ratio(part, ones + zeros, 0.5), self.epsilon) for part in (ones, zeros))
-        return BernoulliParameters(*logs)
-
-
-def _add_octets(table: Array, bias: Array, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-    assert isinstance(block, Dense)
-    assert columns.threshold is not None
-    scores += bias
-    limit, check = scan.comparable(columns.threshold, block.dtype), scan.finite_check(block)
-    for x, part in block.scored(rows, scores):
-        if score_independent.add_octets(x, limit, check, table, part, work=x.size * table.shape[2] // 8) != 0:
-            block.reject_if_not_finite(rows)
+    def _shares(self, columns: Columns, ones: Array, zeros: Array) -> BernoulliParameters:
+        log_p, log_q = (guarded(log_ratio(part, ones + zeros, 0.5), self.epsilon) for part in (ones, zeros))
+        return BernoulliParameters(log_p, log_q, columns.threshold)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import stats
 from scipy.special import gammaln
 
-from suffice.blocks import Block, Coded, Dense, Part
+from suffice.blocks import Part
 from suffice.families.dirichlet import DirichletFamily
-from suffice.families.family import Beliefs, Parameters, drawn_weights, guarded, log_ratio, plain_rows, proper
-from suffice.kernels import score_independent
+from suffice.families.family import Beliefs, Parameters, drawn_weights, guarded, log_ratio, proper
 from suffice.priors import pseudo_counts
-from suffice.schema import Array, Columns, by_group
+from suffice.schema import Array, Columns, by_group, starts_of
+from suffice.score import LookUp, Score
 from suffice.statistics import Counts, Statistic, scan
 
 
@@ -28,17 +26,8 @@ class CategoricalParameters(Parameters):
     log_unseen: Array
     sizes: Array
 
-    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        assert isinstance(block, Dense)
-        starts, table = self.lookup
-        if isinstance(block, Coded):
-            for x, part in block.scored(rows, scores):
-                score_independent.add_coded(x, starts, self.sizes, self.by_slot, part, work=x.size * len(table))
-            return
-        for x, part in block.scored(rows, scores):
-            if score_independent.add_levels(x, starts, self.sizes, table, part, work=x.size * len(table)) < len(x):
-                block.reject_if_not_finite(rows)
-                block.reject_negative(rows)
+    def score(self) -> Score:
+        return Score((LookUp(with_others(self.log_p, self.log_unseen, self.sizes), self.sizes),))
 
     @property
     def n_parameters(self) -> int:
@@ -47,42 +36,17 @@ class CategoricalParameters(Parameters):
     def as_linear(self) -> tuple[str, Array, Array]:
         return "one-hot", self.log_p, np.zeros(len(self.log_p))
 
-    def evidence(self, columns: Columns, block: Block) -> Array:
-        x, _ = plain_rows(block)
-        starts, table = self.lookup
-        codes = x[:, 0].astype(np.intp)
-        slots = starts + np.minimum(np.maximum(codes, 0), self.sizes)
-        table = table[None] if table.ndim == 2 else table
-        found = np.take_along_axis(table, slots[:, None, :], axis=-1)
-        return np.where(codes[:, None] >= 0, found, 0.0)
-
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
-        starts, table = self.lookup
+        starts, table = starts_of(self.sizes + 1), with_others(self.log_p, self.log_unseen, self.sizes)
         drawn = np.empty((count, len(self.sizes)), np.intp)
         for j, (start, size) in enumerate(zip(starts, self.sizes, strict=True)):
             drawn[:, j] = drawn_slots(table[k, start : start + size + 1], count, rng)
         return drawn
 
-    @classmethod
-    def side_by_side(cls, many: Sequence[Any]) -> Parameters | None:
-        log_p, log_unseen = (np.concatenate([getattr(its, name) for its in many]) for name in ("log_p", "log_unseen"))
-        return cls(log_p, log_unseen, many[0].sizes)
-
     @property
     def by_column(self) -> list[Array]:
         """The log probabilities as one array [class, level] a column."""
         return np.split(self.log_p, np.cumsum(self.sizes)[:-1], axis=1)
-
-    @cached_property
-    def lookup(self) -> tuple[Array, Array]:
-        """Where each column starts in the table, and the table [class, slot]."""
-        ends = np.cumsum(self.sizes + 1) - 1
-        return (ends - self.sizes).astype(np.intp), with_others(self.log_p, self.log_unseen, self.sizes)
-
-    @cached_property
-    def by_slot(self) -> Array:
-        """The table [slot, class]: what a cell looks up lies together."""
-        return np.ascontiguousarray(self.lookup[1].T)
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import gammaln
 
-from suffice.blocks import Block, Coded, Dense, Gappy, Part, Sparse
-from suffice.schema import Array, Columns, Frozen, by_group, field_names
+from suffice.blocks import Part
+from suffice.schema import Array, Columns, Frozen, by_group
+from suffice.score import Score
 from suffice.statistics import Statistic
 
 Beliefs = tuple[Array, ...]
@@ -21,36 +20,9 @@ Beliefs = tuple[Array, ...]
 class Parameters(Frozen, ABC):
     """Estimated p(x given class) of a block of columns: arrays [class, column, …] that score rows."""
 
-    # whether rows are scored by products that use all threads by themselves
-    spreads_itself: ClassVar[bool] = False
-
     @abstractmethod
-    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        """Add log p(x given class) of a range of rows to the scores [row, class]."""
-
-    @property
-    def class_count(self) -> int:
-        """How many classes there are: as a rule, the lines of the first array."""
-        return len(getattr(self, field_names(type(self))[0]))
-
-    def evidence(self, columns: Columns, block: Block) -> Array:
-        """Return what each column adds to log p(x given class), [row, class, column]: they sum to what `add` adds.
-
-        Parameters may be the same for all rows, [class, …], or each row's own, [row, class, …]. Where columns
-        depend on each other, a column's part is what it adds to those before it: log p of all up to it, minus
-        log p of all before it, the others summed out; the mean of both directions.
-        """
-        return one_after_the_other(self, columns, block, [np.arange(columns.count), np.arange(columns.count)[::-1]])
-
-    @property
-    def product(self) -> Any:
-        """The weights and biases of which the scores are a product with x alone; None if they are not."""
-        return None
-
-    @classmethod
-    def side_by_side(cls, many: Sequence[Any]) -> Parameters | None:
-        """Return parameters of the classes of all, side by side; None if they cannot be scored so."""
-        return None
+    def score(self) -> Score:
+        """Return log p(x given class) as a sum of terms."""
 
     @property
     @abstractmethod
@@ -127,73 +99,6 @@ class Family(ABC):
         """Return parameters drawn at random from what is believed."""
 
 
-def add_by_piece(
-    block: Block,
-    rows: slice,
-    scores: Array,
-    whole: Callable[[Array, Array], float],
-    present: Callable[[Array, Array], float],
-) -> None:
-    """Add to the scores by the kernel for complete rows; by the other where cells turn out to be empty."""
-    assert isinstance(block, Dense)
-    for x, part in block.scored(rows, scores):
-        before = part.copy() if block.gaps else None
-        if whole(x, part) == 0:
-            continue
-        if before is not None:
-            part[:] = before
-            if present(x, part) == 0:
-                continue
-        block.reject_if_not_finite(rows)
-
-
-def plain_rows(block: Block) -> tuple[Array, Array]:
-    """Return a few rows as doubles, [row, 1, column], with 0 in empty cells, and which cells are not empty."""
-    if isinstance(block, Dense):
-        rows = np.concatenate([piece for _, piece in block.pieces(0, block.shape[0])]).astype(np.float64)[:, None]
-        there = ~np.isnan(rows) if block.gaps else np.ones((1, 1, 1), bool)
-        return (np.where(there, rows, 0.0) if block.gaps else rows), there
-    assert isinstance(block, Sparse)
-    return block.matrix.toarray().astype(np.float64)[:, None], np.ones((1, 1, 1), bool)
-
-
-def one_after_the_other(
-    parameters: Parameters, columns: Columns, block: Block, orders: Sequence[Array], classes: Array | None = None
-) -> Array:
-    """Return what each column adds to the log probability of those before it, [row, class, column]: a mean over orders.
-
-    With ``classes`` there is an order for each class, and no mean.
-    """
-    assert isinstance(block, Dense)
-    rows = np.concatenate([piece for _, piece in block.pieces(0, block.shape[0])])
-    coded = isinstance(block, Coded)
-    empty: Any = -1 if coded else np.nan
-    rows = rows if coded else rows.astype(np.float64)
-
-    def scores(cells: Array) -> Array:
-        found = np.zeros((len(cells), count))
-        kind = Coded if coded else Gappy
-        parameters.add(columns, kind(block.owner, block.names, cells), slice(0, len(cells)), found)
-        return found
-
-    count = parameters.class_count
-    total = np.zeros((len(rows), count, rows.shape[1]))
-    for place, order in enumerate(orders):
-        known = np.full(rows.shape, empty, rows.dtype)
-        before = scores(known)
-        for j in order.tolist():
-            known[:, j] = rows[:, j]
-            after = scores(known)
-            # what is impossible stays so, whatever comes after it
-            added = np.where(np.isneginf(before), 0.0, after - np.where(np.isneginf(before), 0.0, before))
-            if classes is None:
-                total[:, :, j] += added / len(orders)
-            else:
-                total[:, classes[place], j] = added[:, classes[place]]
-            before = after
-    return total
-
-
 def log_ratio(part: Array, whole: Array, otherwise: Array | float) -> Array:
     """Return log(part / whole), −∞ for no part of something, and log(otherwise) for a part of nothing.
 
@@ -216,19 +121,6 @@ def proper(beliefs: Beliefs) -> Beliefs:
             "under this prior, and with so few rows, there is no posterior distribution; use a larger prior"
         )
     return beliefs
-
-
-def log_rising(a: Array, x: Array | float) -> Array:
-    """Return log Γ(a + x) − log Γ(a), with all its digits where a is so large that the two are alike.
-
-    >>> float(log_rising(np.array(1e16), 2.0) - 2 * np.log(1e16))
-    0.0
-    """
-    large = a > 1e4
-    b = np.where(large, a, 1e4)
-    stirling = (b + x - 0.5) * np.log1p(x / b) + x * np.log(b) - x + (1 / (b + x) - 1 / b) / 12
-    small = np.where(large, 1.0, a)
-    return np.where(large, stirling, gammaln(small + x) - gammaln(small))
 
 
 def drawn_weights(alpha: Array, starts: Array, rng: np.random.Generator) -> Array:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import stats
 from scipy.special import gammaln
 
-from suffice.blocks import Block, Dense, Part
-from suffice.families.family import Beliefs, Family, Parameters, add_by_piece, log_rising, plain_rows, proper
-from suffice.kernels import score_independent, score_predictive
+from suffice.blocks import Part
+from suffice.families.family import Beliefs, Family, Parameters, proper
 from suffice.priors import Flat, NormalInverseGamma, Prior, per_column, positive, refused
 from suffice.schema import Array, Columns
+from suffice.score import LogQuadratic, Quadratic, Score, log_rising
 from suffice.statistics import CoMoments, Moments, scan
 
 # A variance of zero has no density. This one is as good as zero, and its inverse is still a number.
@@ -31,17 +29,8 @@ class GaussianParameters(Parameters):
     variance: Array
     floor: Array | float
 
-    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        shape, each = (self.mean, self.halved_precision), 2 * len(self.mean)
-
-        def whole(x: Array, part: Array) -> float:
-            part += self.bias
-            return score_independent.add_gaussian(x, *shape, part, work=x.size * each)  # type: ignore[no-any-return]
-
-        def present(x: Array, part: Array) -> float:
-            return score_independent.add_gaussian_present(x, *shape, self.peaks, part, work=x.size * each)  # type: ignore[no-any-return]
-
-        add_by_piece(block, rows, scores, whole, present)
+    def score(self) -> Score:
+        return Score((Quadratic(self.mean, 0.5 / self.variance, -0.5 * np.log(2 * np.pi * self.variance)),))
 
     @property
     def n_parameters(self) -> int:
@@ -51,33 +40,16 @@ class GaussianParameters(Parameters):
         size = self.mean.shape[1]
         first, second = np.triu_indices(size)
         squares = np.zeros((len(self.mean), len(first)))
-        squares[:, first == second] = -self.halved_precision
+        squares[:, first == second] = -0.5 / self.variance
         slopes = self.mean / self.variance
-        return "quadratic", np.hstack([squares, slopes]), self.bias - 0.5 * (self.mean * slopes).sum(axis=1)
-
-    def evidence(self, columns: Columns, block: Block) -> Array:
-        x, there = plain_rows(block)
-        return np.asarray(there * (self.peaks - (x - self.mean) ** 2 * self.halved_precision))
+        return (
+            "quadratic",
+            np.hstack([squares, slopes]),
+            -0.5 * np.log(2 * np.pi * self.variance).sum(axis=1) - 0.5 * (self.mean * slopes).sum(axis=1),
+        )
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         return rng.normal(self.mean[k], np.sqrt(self.variance[k]), (count, self.mean.shape[1]))
-
-    @classmethod
-    def side_by_side(cls, many: Sequence[Any]) -> Parameters | None:
-        return cls(np.concatenate([its.mean for its in many]), np.concatenate([its.variance for its in many]), 0.0)
-
-    @cached_property
-    def halved_precision(self) -> Array:
-        return 0.5 / self.variance
-
-    @cached_property
-    def peaks(self) -> Array:
-        """The log density of each column at its mean."""
-        return np.asarray(-0.5 * np.log(2 * np.pi * self.variance))
-
-    @cached_property
-    def bias(self) -> Array:
-        return np.asarray(self.peaks.sum(axis=1))
 
 
 @dataclass(frozen=True)
@@ -89,20 +61,13 @@ class StudentT(Parameters):
     squared_scale: Array
     floor: Array | float
 
-    @cached_property
-    def terms(self) -> tuple[Array, Array, Array]:
-        """What the kernel takes: 1 / νs², (ν + 1) / 2 and the log density at m."""
+    def score(self) -> Score:
         peaks = log_rising(0.5 * self.dof, 0.5) - 0.5 * np.log(np.pi * self.dof * self.squared_scale)
-        return 1 / (self.dof * self.squared_scale), 0.5 * (self.dof + 1), peaks
+        return Score((LogQuadratic(self.mean, 1 / (self.dof * self.squared_scale), 0.5 * (self.dof + 1), peaks),))
 
     @property
     def n_parameters(self) -> int:
         return 2 * self.mean.size
-
-    def evidence(self, columns: Columns, block: Block) -> Array:
-        x, there = plain_rows(block)
-        precision, exponent, peaks = self.terms
-        return np.asarray(there * (peaks - exponent * np.log1p((x - self.mean) ** 2 * precision)))
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         drawn = rng.standard_t(self.dof[k], (count, self.mean.shape[1]))
@@ -113,16 +78,6 @@ class StudentT(Parameters):
         """The variance, where there is one (ν > 2), else the squared scale."""
         heavy = self.dof > 2
         return np.asarray(self.squared_scale * np.where(heavy, self.dof / np.where(heavy, self.dof - 2, 1.0), 1.0))
-
-    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        assert isinstance(block, Dense)
-        poison, gaps = 0.0, True if block.gaps else None
-        for x, part in block.scored(rows, scores):
-            poison += score_predictive.add_student(
-                x, self.mean, *self.terms, gaps, part, work=4 * x.size * len(self.mean)
-            )
-        if poison != 0:
-            block.reject_if_not_finite(rows)
 
 
 @dataclass(frozen=True)

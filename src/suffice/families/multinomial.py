@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
 
-from suffice.blocks import Block, Dense, Part, Sparse, cells_of
+from suffice.blocks import Part
 from suffice.families.dirichlet import DirichletFamily
-from suffice.families.family import Beliefs, Parameters, guarded, log_ratio, log_rising, plain_rows
-from suffice.families.linear_score import Linear
-from suffice.kernels import score_predictive
+from suffice.families.family import Beliefs, Parameters, guarded, log_ratio
 from suffice.priors import pseudo_counts
 from suffice.schema import Array, Columns
+from suffice.score import Linear, LogGamma, LogGammaOfTotal, Score
 from suffice.statistics import Counts, Statistic, scan
 
 
@@ -26,8 +24,8 @@ class MultinomialParameters(Parameters):
     log_p: Array
     limit: float = -np.inf
 
-    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        self.linear.add(block, rows, None, scores)
+    def score(self) -> Score:
+        return Score((Linear.of(self.log_p, limit=self.limit),))
 
     @property
     def n_parameters(self) -> int:
@@ -36,23 +34,10 @@ class MultinomialParameters(Parameters):
     def as_linear(self) -> tuple[str, Array, Array]:
         return "linear", self.log_p, np.zeros(len(self.log_p))
 
-    def evidence(self, columns: Columns, block: Block) -> Array:
-        x, _ = plain_rows(block)
-        with np.errstate(invalid="ignore"):
-            return np.where(x > 0, x * self.log_p, 0.0)
-
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         if self.limit > 0:
             return super().sample(k, count, rng)
         return drawn_counts(np.exp(self.log_p[k]), count, rng)
-
-    @cached_property
-    def linear(self) -> Linear:
-        return Linear.of(self.log_p, limit=self.limit)
-
-    @property
-    def product(self) -> Linear:
-        return self.linear
 
 
 # How many words a drawn row has: a multinomial says which they are, not how many.
@@ -72,22 +57,12 @@ class DirichletMultinomial(Parameters):
 
     alpha: Array
 
-    @cached_property
-    def terms(self) -> tuple[Array, Array, Array, Array]:
-        """What the kernel takes: α and log Γ(α), A and log Γ(A)."""
-        whole = self.alpha.sum(axis=-1)
-        return self.alpha, gammaln(self.alpha), whole, gammaln(whole)
+    def score(self) -> Score:
+        return LogGamma(self.alpha) + LogGammaOfTotal(self.alpha.sum(axis=-1))
 
     @property
     def n_parameters(self) -> int:
         return int(len(self.alpha) * max(self.alpha.shape[1] - 1, 0))
-
-    def evidence(self, columns: Columns, block: Block) -> Array:
-        x, _ = plain_rows(block)
-        whole, count = self.alpha.sum(axis=-1, keepdims=True), x.sum(axis=-1, keepdims=True)
-        # what all counts share is each column's by its share of them
-        share = x / np.where(count > 0, count, 1.0)
-        return np.asarray(log_rising(self.alpha, x) - share * log_rising(whole, count))
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         shares = [rng.dirichlet(self.alpha[k]) for _ in range(count)] if self.alpha.shape[1] else []
@@ -97,23 +72,6 @@ class DirichletMultinomial(Parameters):
     def log_p(self) -> Array:
         """The logarithm of each column's expected share."""
         return log_ratio(self.alpha, self.alpha.sum(axis=1, keepdims=True), 1 / self.alpha.shape[1])
-
-    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        work, gaps = len(self.alpha), True if block.gaps else None
-        if not self.alpha.shape[1]:
-            return
-        if isinstance(block, Sparse):
-            stored = block.stored(rows.start, rows.stop)
-            cells = cells_of(stored)
-            poison = score_predictive.add_dirichlet_sparse(*stored, *self.terms, scores, work=cells * work)
-        else:
-            assert isinstance(block, Dense)
-            poison = 0.0
-            for x, part in block.scored(rows, scores):
-                poison += score_predictive.add_dirichlet(x, *self.terms, gaps, part, work=x.size * work)
-        if poison != 0:
-            block.reject_if_not_finite(rows)
-            block.reject_uncountable(rows)
 
 
 @dataclass(frozen=True)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import stats
 from scipy.special import gammaln
 
-from suffice.blocks import Block, Dense, Part, Sparse, cells_of
-from suffice.families.family import Beliefs, Family, Parameters, log_rising, plain_rows, proper
-from suffice.families.linear_score import Linear
-from suffice.kernels import score_predictive
+from suffice.blocks import Part
+from suffice.families.family import Beliefs, Family, Parameters, proper
 from suffice.priors import Flat, Gamma, Prior, per_column, positive, refused
 from suffice.schema import Array, Columns
+from suffice.score import Linear, LogFactorial, LogGamma, Score
 from suffice.statistics import Counts, Statistic, scan
 
 
@@ -26,9 +24,9 @@ class PoissonParameters(Parameters):
     rate: Array
     epsilon: float = 0.0
 
-    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        self.linear.add(block, rows, None, scores)
-        add_log_factorials(block, rows, scores)
+    def score(self) -> Score:
+        with np.errstate(divide="ignore"):
+            return Linear.of(np.log(self.rate + self.epsilon), -self.rate) + LogFactorial()
 
     @property
     def n_parameters(self) -> int:
@@ -37,20 +35,8 @@ class PoissonParameters(Parameters):
     def as_linear(self) -> tuple[str, Array, Array]:
         return "linear", np.log(self.rate + self.epsilon), np.asarray(-self.rate.sum(axis=1))
 
-    def evidence(self, columns: Columns, block: Block) -> Array:
-        x, there = plain_rows(block)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            events = np.where(x > 0, x * np.log(self.rate + self.epsilon), 0.0)
-        return np.asarray(events - there * (self.rate + gammaln(x + 1)))
-
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         return rng.poisson(self.rate[k], (count, self.rate.shape[1])).astype(np.float64)
-
-    @cached_property
-    def linear(self) -> Linear:
-        """Σⱼ xⱼ·log λⱼ − λⱼ."""
-        with np.errstate(divide="ignore"):
-            return Linear.of(np.log(self.rate + self.epsilon), -self.rate)
 
 
 @dataclass(frozen=True)
@@ -60,23 +46,13 @@ class NegativeBinomial(Parameters):
     shape: Array
     inverse_scale: Array
 
-    @cached_property
-    def terms(self) -> tuple[Array, Array, Array]:
-        """What the kernel takes: a, log(b + 1) and log Γ(a)."""
-        return self.shape, np.log1p(self.inverse_scale), gammaln(self.shape)
-
-    @cached_property
-    def biases(self) -> Array:
-        return np.asarray(-self.shape * np.log1p(1 / self.inverse_scale))
+    def score(self) -> Score:
+        biases = -self.shape * np.log1p(1 / self.inverse_scale)
+        return LogGamma(self.shape) + Linear(-np.log1p(self.inverse_scale), biases) + LogFactorial()
 
     @property
     def n_parameters(self) -> int:
         return self.shape.size
-
-    def evidence(self, columns: Columns, block: Block) -> Array:
-        x, there = plain_rows(block)
-        events = log_rising(self.shape, x) - x * np.log1p(self.inverse_scale) - gammaln(x + 1)
-        return np.asarray(there * (events + self.biases))
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         rates = rng.gamma(self.shape[k], 1 / self.inverse_scale[k], (count, self.shape.shape[1]))
@@ -86,24 +62,6 @@ class NegativeBinomial(Parameters):
     def rate(self) -> Array:
         """The expected rate."""
         return np.asarray(self.shape / self.inverse_scale)
-
-    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        gaps = True if block.gaps else None
-        if isinstance(block, Sparse):
-            scores += self.biases.sum(axis=1)
-            stored = block.stored(rows.start, rows.stop)
-            work = cells_of(stored) * len(self.shape)
-            poison = score_predictive.add_negative_binomial_sparse(*stored, *self.terms, scores, work=work)
-        else:
-            assert isinstance(block, Dense)
-            poison = 0.0
-            for x, part in block.scored(rows, scores):
-                work = x.size * len(self.shape)
-                poison += score_predictive.add_negative_binomial(x, *self.terms, self.biases, gaps, part, work=work)
-        if poison != 0:
-            block.reject_if_not_finite(rows)
-            block.reject_uncountable(rows)
-        add_log_factorials(block, rows, scores)
 
 
 @dataclass(frozen=True)
@@ -164,14 +122,3 @@ class Poisson(Family):
 
     def _rate(self, events: Array, rows: Array) -> PoissonParameters:
         return PoissonParameters(np.asarray(events / np.where(rows > 0, rows, 1.0)), self.epsilon)
-
-
-def add_log_factorials(block: Block, rows: slice, scores: Array) -> None:
-    """Add −Σⱼ log xⱼ!, which is the same for all classes."""
-    if isinstance(block, Sparse):
-        stored = block.stored(rows.start, rows.stop)
-        score_predictive.add_factorials_sparse(*stored, scores, work=cells_of(stored))
-        return
-    assert isinstance(block, Dense)
-    for x, part in block.scored(rows, scores):
-        score_predictive.add_factorials(x, part, work=x.size)

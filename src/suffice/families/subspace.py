@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from suffice.blocks import Block, Dense
-from suffice.families.family import Parameters, plain_rows
-from suffice.schema import Array, Columns
+from suffice.families.family import Parameters
+from suffice.schema import Array
+from suffice.score import LowRank, Score
 
 # Directions in which the (scaled) rows vary less than this are rounding.
 LEAST_SPREAD = 1e-8
@@ -29,7 +29,18 @@ class Subspace(Parameters):
     spread: Array
     floor: float
 
-    spreads_itself = True
+    @cached_property
+    def low_rank(self) -> LowRank:
+        """The term that scores rows."""
+        return LowRank(self.mean, self.scale, self.axes, self.spread, self.floor)
+
+    def score(self) -> Score:
+        return Score((self.low_rank,))
+
+    @property
+    def whitening(self) -> Array:
+        """The matrix that makes columns within a class uncorrelated of variance 1, [column, axis]."""
+        return self.low_rank.whitening
 
     @classmethod
     def of(cls, centred: Array, mean: Array, scale: Array, *, rows: float, pseudo: float) -> Subspace:
@@ -49,56 +60,10 @@ class Subspace(Parameters):
         along = self.axes**2
         return np.asarray(self.scale**2 * (along @ self.spread + self.floor * (1 - along.sum(axis=1))))[None]
 
-    @cached_property
-    def whitening(self) -> Array:
-        """What turns a row into one whose columns within a class vary by 1 and not together, [column, axis]."""
-        return np.asarray(self.axes / (self.scale[:, None] * np.sqrt(self.spread)))
-
-    @cached_property
-    def log_det(self) -> tuple[float, int]:
-        """Log det Σ, and of how many dimensions."""
-        found, size = np.log(self.spread).sum() + 2 * np.log(self.scale).sum(), len(self.spread)
-        if self.floor > 0:
-            found += (len(self.scale) - size) * np.log(self.floor)
-            size = len(self.scale)
-        return float(found), size
-
     @property
     def n_parameters(self) -> int:
         return int(self.mean.size + self.mean.shape[1] * (self.mean.shape[1] + 1) // 2)
 
     def as_linear(self) -> tuple[str, Array, Array]:
-        slopes = (self.mean @ self.whitening) @ self.whitening.T
-        if self.floor > 0:
-            scaled = self.mean / self.scale
-            slopes += (scaled - (scaled @ self.axes) @ self.axes.T) / (self.scale * self.floor)
+        slopes = self.low_rank.slopes(self.mean)
         return "linear", slopes, np.asarray(-0.5 * (self.mean * slopes).sum(axis=1))
-
-    def evidence(self, columns: Columns, block: Block) -> Array:
-        """Return what each column adds: its part of (x − μ)ᵀ Σ⁻¹ (x − μ), and an equal share of what all have."""
-        x, _ = plain_rows(block)
-        away = x - self.mean
-        pulled = (away @ self.whitening) @ self.whitening.T
-        if self.floor > 0:
-            scaled = away / self.scale
-            pulled += (scaled - (scaled @ self.axes) @ self.axes.T) / (self.scale * self.floor)
-        log_det, size = self.log_det
-        return np.asarray(-0.5 * (away * pulled + (log_det + size * np.log(2 * np.pi)) / away.shape[-1]))
-
-    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        assert isinstance(block, Dense)
-        middle = self.mean.mean(axis=0)
-        places = (self.mean - middle) @ self.whitening
-        log_det, size = self.log_det
-        for x, part in block.scored(rows, scores):
-            if not np.isfinite(x).all():
-                block.reject_if_not_finite(rows)
-            away = np.asarray(x, np.float64) - middle
-            along = away @ self.whitening
-            for k in range(len(places)):
-                squares = ((along - places[k]) ** 2).sum(axis=1)
-                if self.floor > 0:
-                    whole = (((away - (self.mean[k] - middle)) / self.scale) ** 2).sum(axis=1)
-                    within = (((along - places[k]) ** 2) * self.spread).sum(axis=1)
-                    squares += np.maximum(whole - within, 0.0) / self.floor
-                part[:, k] -= 0.5 * (squares + log_det + size * np.log(2 * np.pi))

@@ -96,7 +96,7 @@ def _bits(columns: Columns, its: Any, notes: list[str]) -> dict[str, Any]:
 
 
 def _levels(columns: Columns, its: Any, notes: list[str]) -> dict[str, Any]:
-    return {"kind": "levels", "sizes": its.sizes.tolist(), "table": packed(its.lookup[1])}
+    return {"kind": "levels", "sizes": its.sizes.tolist(), "table": packed(its.score().terms[0].table)}
 
 
 def _tree(columns: Columns, its: Any, notes: list[str]) -> dict[str, Any]:
@@ -128,7 +128,8 @@ def _gaussian(columns: Columns, its: Any, notes: list[str]) -> dict[str, Any]:
 
 
 def _student(columns: Columns, its: Any, notes: list[str]) -> dict[str, Any]:
-    precision, exponent, peaks = its.terms
+    term = its.score().terms[0]
+    precision, exponent, peaks = term.scale, term.exponent, term.peak
     packs = {"precision": packed(precision), "exponent": packed(exponent), "peaks": packed(peaks)}
     return {"kind": "student", "mean": packed(its.mean), **packs}
 

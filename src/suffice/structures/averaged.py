@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from suffice.blocks import Block, Coded
 from suffice.families.categorical import drawn_slots
 from suffice.families.family import Parameters
-from suffice.kernels import score_dependent
 from suffice.schema import Array, Columns, by_group
+from suffice.score import AveragedPairs, Score
 from suffice.statistics import PairCounts
 from suffice.structures.conditionals import Conditionals, told_by_levels, with_pairs
 from suffice.structures.full import Full
@@ -124,9 +123,9 @@ class AveragedParameters(Parameters):
     sizes: Array
     is_open: Array
 
-    @property
-    def class_count(self) -> int:
-        return int(self.alone.shape[1])
+    def score(self) -> Score:
+        arrays = (self.alone, self.given, self.eligible, self.weights, self.implied, self.sizes, self.is_open)
+        return Score((AveragedPairs(*arrays),))
 
     @property
     def n_parameters(self) -> int:
@@ -150,14 +149,6 @@ class AveragedParameters(Parameters):
                         line = self.given[starts[parent] + level, place, 0, k]
                         drawn[here, j] = drawn_slots(line, len(here), rng)
         return drawn
-
-    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        assert isinstance(block, Coded)
-        arrays = (self.alone, self.given, self.eligible, self.weights, self.implied, self.sizes, self.is_open)
-        starts = np.cumsum(self.sizes + 1) - self.sizes - 1
-        for x, part in block.scored(rows, scores):
-            work = x.size * x.shape[1] * part.shape[1]
-            score_dependent.add_averaged(x, starts, *arrays, part, work=work)
 
 
 def _both_ways(given: Array) -> Array:

@@ -65,7 +65,7 @@ class Full(Structure):
         estimate = estimated(rule, moments, prior, self.ddof, self.covariance == "shared")
         covariance = shrunk(estimate.covariance, estimate.rows, self.shrinkage)
         found = parameters(estimate, of_kind(self.covariance, covariance, _shares(moments)))
-        _ = found.factors  # what has no inverse is found out here, not when rows come
+        _ = found.solve.factors  # what has no inverse is found out here, not when rows come
         return found
 
     def _apart(self, rule: Any, subject: Subject, prior: Any) -> Parameters:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from suffice.blocks import Block, Coded
-from suffice.families.categorical import CategoricalParameters, drawn_slots
-from suffice.families.family import Parameters, one_after_the_other
+from suffice.families.categorical import CategoricalParameters, drawn_slots, with_others
+from suffice.families.family import Parameters
 from suffice.schema import Array, Columns, Combinations
+from suffice.score import JointLookUp, LookUp, Score
 from suffice.structures.structure import Rule, Structure, Subject, independent
 
 TOGETHER = ("all levels together",)
@@ -59,20 +59,12 @@ class Joint(Structure):
 class JointParameters(CategoricalParameters):
     """The shares of levels, of which the last column's are combinations of all others."""
 
-    @classmethod
-    def side_by_side(cls, many: Sequence[Any]) -> Parameters | None:
-        return None
-
-    def evidence(self, columns: Columns, block: Block) -> Array:
-        """Return what each column adds; the combination is known with the last of them, and is that one's."""
-        count = columns.count - 1
-        orders = [np.append(order, count) for order in (np.arange(count), np.arange(count)[::-1])]
-        total = np.zeros((block.shape[0], len(self.log_p), count))
-        for order in orders:
-            found = one_after_the_other(self, columns, block, [order])
-            found[:, :, order[-2]] += found[:, :, count]
-            total += found[:, :, :count] / 2
-        return total
+    def score(self) -> Score:
+        first = int(self.sizes[:-1].sum())
+        alone = with_others(self.log_p[:, :first], self.log_unseen[:, :-1], self.sizes[:-1])
+        # "mle" leaves no probability for unseen combinations: they are then judged by their columns alone
+        left = self.log_unseen[:, -1] if np.isfinite(self.log_unseen).all() else np.zeros(len(self.log_p))
+        return Score((JointLookUp(self.log_p[:, first:], left, LookUp(alone, self.sizes[:-1])),))
 
     @property
     def n_parameters(self) -> int:
@@ -87,23 +79,6 @@ class JointParameters(CategoricalParameters):
         drawn[new] = super().sample(k, len(new), rng)  # of a combination never met, each column by itself
         drawn[new, -1] = self.sizes[-1]
         return drawn
-
-    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        assert isinstance(block, Coded)
-        together = block.array[rows, -1].astype(np.intp)  # codes are as narrow as they can be, and places are not
-        known = (together >= 0) & (together < self.sizes[-1])
-        first = int(self.sizes[:-1].sum())
-        scores[known] += self.log_p[:, first + together[known]].T
-        apart = np.flatnonzero(~known)
-        if len(apart):
-            alone = CategoricalParameters(self.log_p[:, :first], self.log_unseen[:, :-1], self.sizes[:-1])
-            left = Coded(block.owner, block.names, np.ascontiguousarray(block.array[rows][apart, :-1]))
-            part = scores[apart]
-            alone.add(columns, left, slice(0, len(apart)), part)
-            # a combination never met shares what is left for those, by its columns
-            if np.isfinite(self.log_unseen).all():  # "mle" leaves nothing for them
-                part[together[apart] >= 0] += self.log_unseen[:, -1]
-            scores[apart] = part
 
 
 def without_combinations(columns: Columns) -> int:

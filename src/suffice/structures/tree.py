@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from suffice.blocks import Block, Coded
 from suffice.families.categorical import drawn_slots
-from suffice.families.family import Parameters, one_after_the_other
-from suffice.kernels import score_dependent
+from suffice.families.family import Parameters
 from suffice.schema import Array, Columns
+from suffice.score import PairLookUp, Score
 from suffice.statistics import PairCounts
 from suffice.structures.conditionals import Conditionals, mutual_information, with_pairs
 from suffice.structures.covariances import check_together, from_parents
@@ -124,6 +122,9 @@ class TreeParameters(Parameters):
     is_open: Array
     table: Array
 
+    def score(self) -> Score:
+        return Score((PairLookUp(self.parents, self.order, self.offsets, self.sizes, self.is_open, self.table),))
+
     @classmethod
     def of(cls, tables: Conditionals, parents: Array) -> TreeParameters:
         """Return the parameters of trees given by the parent of each column in each class."""
@@ -150,16 +151,6 @@ class TreeParameters(Parameters):
             np.concatenate(parts),
         )
 
-    @cached_property
-    def starts(self) -> Array:
-        """Where each column's messages are kept, one a slot."""
-        return np.asarray(np.cumsum(self.sizes + 1) - self.sizes - 1)
-
-    def evidence(self, columns: Columns, block: Block) -> Array:
-        """Return log p(column given its parent and the class), and of what is empty nothing."""
-        orders = [np.array(order) for order in self.order]
-        return one_after_the_other(self, columns, block, orders, np.arange(len(orders)))
-
     @property
     def n_parameters(self) -> int:
         above = np.where(self.parents >= 0, self.sizes[self.parents], 1)
@@ -175,13 +166,6 @@ class TreeParameters(Parameters):
                 here = above == level
                 drawn[here, j] = drawn_slots(self.table[line : line + width], int(here.sum()), rng)
         return drawn
-
-    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        assert isinstance(block, Coded)
-        arrays = (self.parents, self.order, self.offsets, self.sizes, self.is_open, self.starts, self.table)
-        for x, part in block.scored(rows, scores):
-            messages = np.zeros(int((self.sizes + 1).sum()))
-            score_dependent.add_tree(x, *arrays, messages, part, work=x.size * len(self.parents) * 2)
 
 
 def ordered(parents: Array) -> list[int]:
