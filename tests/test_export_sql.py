@@ -37,8 +37,7 @@ from suffice import (
     Tree,
 )
 from suffice.blocks import Block, Dense, Gappy
-from suffice.export import DIALECTS, ExportError, sql_tree, to_sql
-from suffice.export.sql_expressions import add
+from suffice.export import DIALECTS, ExportError, sql_expressions, sql_tree, to_sql
 from suffice.export.sql_gamma import log_rising as write_log_rising
 from suffice.export.sql_translators import TRANSLATORS, UNSUPPORTED
 from suffice.families.family import Parameters
@@ -508,7 +507,7 @@ def test_log_rising_accuracy(dialect: str, run_query: RunQuery) -> None:
     x = [0.0, 1.0, 2.0, 7.5, 60.0, 3000.0]
     rows = pd.DataFrame({"x": x}).astype(object)
     for a in (0.01, 0.5, 1.0, 3.7, 40.0, 9999.0, 2e4, 1e8):
-        term = add(write_log_rising(exp.column("x", quoted=True), a))
+        term = sql_expressions.add(write_log_rising(sql_expressions.column("x"), a)).node
         result = run_query(
             dialect, exp.select(term).from_(exp.Table(this=exp.to_identifier("rows", quoted=True))).sql(dialect), rows
         )

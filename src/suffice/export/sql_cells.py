@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sqlglot import exp
 
@@ -9,11 +11,10 @@ from suffice.data.column_names import column_name
 from suffice.export.dialects import ExportError, check_text
 from suffice.export.sql_expressions import (
     Expression,
-    cast_double,
+    Operand,
     column,
     double,
     integer,
-    is_not_null,
     number,
     searched_case,
     simple_case,
@@ -58,7 +59,6 @@ class Cells:
     def __init__(self, query: StagedQuery, columns: Columns, first: int) -> None:
         self.query, self.columns, self.first = query, columns, first
         self.names = column_names(columns)
-        self._is_read: set[str] = set()
         if columns.codings is not None and any(isinstance(coding, Words) for coding in columns.codings):
             raise ExportError(
                 f"{self.description} is text, and SQL does not split texts into words; fit without it "
@@ -74,15 +74,12 @@ class Cells:
 
     def number(self, j: int, *, is_squared: bool = False) -> Expression:
         """Return the number in column j; ``is_squared`` says that its square must not underflow."""
-        flush = is_squared and self.query.dialect.underflow_is_error
-        name = f"{'z' if flush else 'x'}{self.first + j}"
-        if name not in self._is_read:
-            branches: list[tuple[Expression, Expression]] = [
-                (exp.Abs(this=self._number(j)) <= number(MAX_NUMBER), self._number(j))
-            ]
-            if flush:
-                branches.insert(0, (exp.Abs(this=self._number(j)) < number(MIN_SQUARED), double(0.0)))
-            self._read(name, searched_case(branches))
+        is_flushed = is_squared and self.query.dialect.underflow_is_error
+        name = f"{'z' if is_flushed else 'x'}{self.first + j}"
+        if not self._is_read(name):
+            value = self._number(j)
+            flushed: list[tuple[Expression, Operand]] = [(abs(value) < MIN_SQUARED, double(0.0))] if is_flushed else []
+            self.query.add(0, name, searched_case([*flushed, (abs(value) <= MAX_NUMBER, value)]))
         return column(self.query.prefix + name)
 
     def code(self, j: int) -> Expression:
@@ -91,27 +88,26 @@ class Cells:
         If a column is closed, an unknown level has no code: NULL, like a missing cell.
         """
         name = f"i{self.first + j}"
-        if name not in self._is_read:
-            self._read(name, self._code(j))
+        if not self._is_read(name):
+            self.query.add(0, name, self._code(j))
         return column(self.query.prefix + name)
 
-    def block_column(self, stage: int, letter: str, expression: Expression) -> str:
-        """Add a column that is computed once for the block; return its name."""
+    def block_column(self, stage: int, letter: str, expression: Expression) -> Expression:
+        """Add a column that is computed once for the block; return the reference to it."""
         return self.query.add(stage, f"{letter}{self.first}", expression)
 
-    def _read(self, name: str, expression: Expression) -> None:
-        self._is_read.add(name)
-        self.query.add(0, name, expression)
+    def _is_read(self, name: str) -> bool:
+        return self.query.prefix + name in self.query.stages[0]
 
     def _cell(self, j: int) -> Expression:
         return self.query.cell(self.names[j])
 
     def _number(self, j: int) -> Expression:
-        return cast_double(self._cell(j))
+        return self._cell(j).cast("double")
 
     def _is_number(self, j: int) -> Expression:
         """Return the condition that a cell holds a finite number."""
-        return exp.Abs(this=self._number(j)) <= number(np.finfo(np.float64).max)
+        return abs(self._number(j)) <= np.finfo(np.float64).max
 
     def _code(self, j: int) -> Expression:
         coding = None if self.columns.codings is None else self.columns.codings[j]
@@ -124,24 +120,23 @@ class Cells:
             raise ExportError(f"{self.columns.name(j)} has a {type(coding).__name__} coding, which SQL cannot express")
         key, is_present, values = self._labels(j, coding.labels)
         unknown = searched_case([(is_present, integer(coding.size))]) if coding.open else None
-        return simple_case(key, zip(values, map(integer, range(coding.size)), strict=True), unknown)
+        return simple_case(key, [(value, integer(code)) for code, value in enumerate(values)], unknown)
 
     def _bin(self, j: int, edges: list[float]) -> Expression:
         """Return the number of edges that are less than or equal to a number."""
-        below = [(self._number(j) < number(edge), integer(code)) for code, edge in enumerate(edges)]
+        below = [(self._number(j) < edge, integer(code)) for code, edge in enumerate(edges)]
         return searched_case([*below, (self._is_number(j), integer(len(edges)))])
 
-    def _labels(self, j: int, labels: tuple[object, ...]) -> tuple[Expression, Expression, list[Expression]]:
+    def _labels(self, j: int, labels: tuple[Any, ...]) -> tuple[Expression, Expression, list[Expression]]:
         """Return what is compared with labels, the condition that the cell is not missing, and the labels."""
         if labels and all(isinstance(label, bool) for label in labels):
-            # an integer, so that a table may hold booleans or 0 and 1
-            key: Expression = exp.Cast(this=self._cell(j), to=exp.DataType.build("int"))
-            return key, is_not_null(self._cell(j)), [integer(int(label)) for label in labels if isinstance(label, bool)]
+            # as integers, so that a table may hold booleans or 0 and 1
+            return self._cell(j).cast("int"), self._cell(j).is_not_null(), [integer(int(label)) for label in labels]
         if labels and all(isinstance(label, (int, float)) for label in labels):
-            is_exact = any(isinstance(label, int) and abs(label) > MAX_EXACT_INTEGER for label in labels)
-            key = self._cell(j) if is_exact else self._number(j)
-            values = [integer(label) if is_exact and isinstance(label, int) else number(label) for label in labels]
-            return key, self._is_number(j), values
-        key = exp.Cast(this=self._cell(j), to=exp.DataType.build("text"))
-        what = f"{self.columns.name(j)}: the level"
-        return key, is_not_null(self._cell(j)), [exp.Literal.string(check_text(str(label), what)) for label in labels]
+            if any(isinstance(label, int) and abs(label) > MAX_EXACT_INTEGER for label in labels):
+                values = [integer(label) if isinstance(label, int) else number(label) for label in labels]
+                return self._cell(j), self._is_number(j), values
+            return self._number(j), self._is_number(j), [number(label) for label in labels]
+        texts = [check_text(str(label), f"{self.columns.name(j)}: the level") for label in labels]
+        literals = [Expression(exp.Literal.string(text)) for text in texts]
+        return self._cell(j).cast("text"), self._cell(j).is_not_null(), literals

@@ -9,22 +9,7 @@ from sqlglot import exp
 
 from suffice.export.sql_cells import Cells
 from suffice.export.sql_columnwise import ByClass
-from suffice.export.sql_expressions import (
-    Expression,
-    add,
-    column,
-    double,
-    integer,
-    is_null,
-    ln,
-    multiply,
-    number,
-    searched_case,
-    shift,
-    simple_case,
-    square,
-    subtract,
-)
+from suffice.export.sql_expressions import Expression, add, double, integer, ln, searched_case, simple_case, square
 from suffice.schema import Array
 from suffice.score import LowRank, TriangularSolve
 
@@ -44,20 +29,13 @@ def translate_triangular_solve(term: TriangularSolve, cells: Cells) -> ByClass:
     size, classes = term.mean.shape[1], range(len(term.mean))
     if size > MAX_PATTERN_COLUMNS:
         return _complete_rows(cells, [_log_density(term, cells, k, range(size)) for k in classes], allow_empty=True)
-    bits = [searched_case([(is_null(_number(cells, j)), integer(1 << j))], integer(0)) for j in range(size)]
-    pattern = cells.block_column(1, "e", add(bits))
+    pattern = _add_up_missing(cells, [1 << j for j in range(size)])
     # the last pattern, in which all cells are missing, adds 0
-    present = [(code, [j for j in range(size) if not code >> j & 1]) for code in range((1 << size) - 1)]
-    return [
-        [
-            simple_case(
-                column(pattern),
-                [(integer(code), _log_density(term, cells, k, places)) for code, places in present],
-                double(0.0),
-            )
-        ]
-        for k in classes
+    present = {code: [j for j in range(size) if not code >> j & 1] for code in range((1 << size) - 1)}
+    by_pattern = [
+        [(integer(code), _log_density(term, cells, k, places)) for code, places in present.items()] for k in classes
     ]
+    return [[simple_case(pattern, densities, double(0.0))] for densities in by_pattern]
 
 
 def translate_low_rank(term: LowRank, cells: Cells) -> ByClass:
@@ -79,13 +57,20 @@ def _complete_rows(cells: Cells, densities: list[Expression], *, allow_empty: bo
     With ``allow_empty`` a row in which all cells are missing adds 0 instead.
     """
     size = len(cells.names)
-    is_missing = [searched_case([(is_null(_number(cells, j)), integer(1))], integer(0)) for j in range(size)]
-    count = cells.block_column(1, "e", add(is_missing))
-    condition: Expression = column(count) > integer(0)
+    count = _add_up_missing(cells, [1] * size)
+    condition = count > integer(0)
     if allow_empty:
-        condition = exp.And(this=condition, expression=column(count) < integer(size))
+        condition = Expression(exp.And(this=condition.node, expression=(count < integer(size)).node))
     cells.query.null_conditions.append(condition)
-    return [[simple_case(column(count), [(integer(0), density)], double(0.0))] for density in densities]
+    return [[simple_case(count, [(integer(0), density)], double(0.0))] for density in densities]
+
+
+def _add_up_missing(cells: Cells, values: list[int]) -> Expression:
+    """Add a column with the sum of the values of all missing cells; return the reference to it."""
+    addends = [
+        searched_case([(_number(cells, j).is_null(), integer(value))], integer(0)) for j, value in enumerate(values)
+    ]
+    return cells.block_column(1, "e", add(addends))
 
 
 def _log_density(term: TriangularSolve, cells: Cells, k: int, places: Sequence[int]) -> Expression:
@@ -99,14 +84,13 @@ def _log_density(term: TriangularSolve, cells: Cells, k: int, places: Sequence[i
         slopes = inverse.T @ (inverse @ (mean - middle))
         return _line(cells, places, middle, slopes, -0.5 * float((mean - middle) @ slopes))
     rows = (_products(cells, places, mean, row) for row in inverse)
-    squares = exp.Paren(this=add(square(add(row), cells.query.dialect) for row in rows))
+    squares = add(square(add(row), cells.query.dialect) for row in rows)
     size, log_det = len(places), 2 * float(np.log(np.diagonal(lower)).sum())
-    peak = number(term.log_density(np.zeros(()), log_det, size, k))
+    peak = float(term.log_density(np.zeros(()), log_det, size, k))
     if term.dof is None:
-        return subtract(peak, multiply([number(0.5), squares]))
+        return peak - 0.5 * squares
     dof = float(term.dof[k])
-    grown = add([number(1.0), multiply([number(1 / dof), squares])])
-    return subtract(peak, multiply([number((dof + size) / 2), ln(grown)]))
+    return peak - (dof + size) / 2 * ln(1.0 + 1 / dof * squares)
 
 
 def _line(cells: Cells, places: Sequence[int], middle: Array, slopes: Array, bias: float) -> Expression:
@@ -117,7 +101,7 @@ def _line(cells: Cells, places: Sequence[int], middle: Array, slopes: Array, bia
 def _products(cells: Cells, places: Sequence[int], middle: Array, factors: Array) -> list[Expression]:
     """Write factorⱼ·(xⱼ − middleⱼ) of each column, without those that add nothing."""
     return [
-        multiply([number(factor), shift(_number(cells, j), origin if abs(origin) >= MIN_MEAN else 0.0)])
+        factor * (_number(cells, j) - (origin if abs(origin) >= MIN_MEAN else 0.0))
         for j, factor, origin in zip(places, factors.tolist(), middle.tolist(), strict=True)
         if abs(factor) >= MIN_COEFFICIENT
     ]

@@ -13,17 +13,7 @@ from suffice.data import share_name
 from suffice.decision.calibration import Calibration
 from suffice.export.dialects import ExportError, check_text, dialect_of
 from suffice.export.sql_cells import IN_PYTHON, Cells, column_names
-from suffice.export.sql_expressions import (
-    Expression,
-    add,
-    cast_double,
-    column,
-    double,
-    integer,
-    is_null,
-    number,
-    searched_case,
-)
+from suffice.export.sql_expressions import Expression, add, double, integer, number, searched_case
 from suffice.export.sql_posterior import Posterior, calibrate, softmax
 from suffice.export.sql_stages import StagedQuery
 from suffice.export.sql_translators import check_score, translate_score
@@ -69,22 +59,21 @@ def write_query(
     return query.render({name: _null_if_unknown(query, result) for name, result in results.items()})
 
 
-def _add_scores(query: StagedQuery, model: Model) -> list[str]:
-    """Add the score of each class, log prior + Σ terms, to a new last stage; return the names."""
+def _add_scores(query: StagedQuery, model: Model) -> list[Expression]:
+    """Add the score of each class, log prior + Σ terms, to a new last stage; return the references."""
     blocks, first = [], 0
     for columns, parameters, score in zip(model.columns, model.parameters, model.scores, strict=True):
         cells = Cells(query, columns, first)
         check_score(score, cells)
         _check_size(parameters, cells)
-        blocks.append((cells, score))
+        blocks.append((score, cells))
         first += columns.count
-    terms = [term for cells, score in blocks for term in translate_score(score, cells)]
-    names, stage = [], len(query.stages)
+    terms = [term for score, cells in blocks for term in translate_score(score, cells)]
+    scores, stage = [], len(query.stages)
     for k, log_prior in enumerate(model.class_log_prior.tolist()):
-        addends = [expression for term in terms for expression in term[k]]
-        score_of_class = cast_double(exp.null()) if log_prior == -np.inf else add([double(log_prior), *addends])
-        names.append(query.add(stage, f"s{k}", score_of_class))
-    return names
+        addends = [expression for term in terms if log_prior > -np.inf for expression in term[k]]
+        scores.append(query.add(stage, f"s{k}", add([double(log_prior), *addends])))
+    return scores
 
 
 def _check_size(parameters: Parameters, cells: Cells) -> None:
@@ -101,7 +90,7 @@ def _check_size(parameters: Parameters, cells: Cells) -> None:
 def _label(posterior: Posterior, classes: list[Any], default: int) -> Expression:
     """Return the label of the first class that is most probable; the default class if all are impossible."""
     labels = [_literal(label) for label in classes]
-    is_impossible = (is_null(column(posterior.top)), _literal(classes[default]))
+    is_impossible = (posterior.top.is_null(), labels[default])
     return searched_case([is_impossible, *zip(posterior.is_best, labels, strict=True)])
 
 
@@ -109,13 +98,16 @@ def _null_if_unknown(query: StagedQuery, result: Expression) -> Expression:
     """Return a result, or NULL for rows that meet one of the query's conditions."""
     if not query.null_conditions:
         return result
-    return searched_case([(exp.Not(this=exp.Paren(this=exp.or_(*query.null_conditions))), result)])
+    is_unknown = exp.or_(*(condition.node for condition in query.null_conditions))
+    return searched_case([(Expression(exp.Not(this=exp.Paren(this=is_unknown))), result)])
 
 
 def _literal(label: Any) -> Expression:
     """Return the label of a class as a literal of its type."""
     if isinstance(label, bool):
-        return exp.Boolean(this=label)
+        return Expression(exp.Boolean(this=label))
     if isinstance(label, int):
         return integer(label)
-    return number(label) if isinstance(label, float) else exp.Literal.string(check_text(str(label), "the class"))
+    if isinstance(label, float):
+        return number(label)
+    return Expression(exp.Literal.string(check_text(str(label), "the class")))

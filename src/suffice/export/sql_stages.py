@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from sqlglot import exp
 
 from suffice.data.column_names import renamed
 from suffice.export.dialects import Dialect, ExportError
-from suffice.export.sql_expressions import Expression, cast_double, integer
+from suffice.export.sql_expressions import Expression, column, integer, number
 
 PREFIX = "suffice_"
 
@@ -48,11 +49,11 @@ class StagedQuery:
     ) -> None:
         self.dialect, self.columns = dialect, tuple(columns)
         self.table = _split_table_name(dialect, table)
-        for column in self.columns:
-            dialect.check_name(column, "column")
+        for name in self.columns:
+            dialect.check_name(name, "column")
         self.table_columns = self.columns if present is None else tuple(present)
         known = {self._fold(name) for name in self.table_columns}
-        self.read_columns = tuple(column for column in self.columns if self._fold(column) in known)
+        self.read_columns = tuple(name for name in self.columns if self._fold(name) in known)
         # if the columns are known, the table is an alias in a larger query: its name keeps two statements apart
         self.prefix = PREFIX if present is None else f"{self.table[-1].lower()}_"
         names = (*self.columns, *self.table_columns, *self.table)
@@ -61,20 +62,18 @@ class StagedQuery:
         self.stages: list[dict[str, Expression]] = [{}]
         self.null_conditions: list[Expression] = []
 
-    def add(self, stage: int, name: str, expression: Expression) -> str:
-        """Add a column to a stage; return the name by which later stages refer to it."""
+    def add(self, stage: int, name: str, expression: Expression) -> Expression:
+        """Add a column to a stage; return the reference to it, for later stages."""
         while len(self.stages) <= stage:
             self.stages.append({})
         self.stages[stage][self.prefix + name] = expression
-        return self.prefix + name
+        return column(self.prefix + name)
 
-    def cell(self, column: str) -> Expression:
+    def cell(self, name: str) -> Expression:
         """Return a cell of the table, for the first stage; NULL if the table does not have the column."""
-        if column not in self.read_columns:
-            return cast_double(exp.null())
-        if self.dialect.layout == "join":
-            return exp.column(self._key(column), quoted=True)
-        return self._table_cell(column)
+        if name not in self.read_columns:
+            return number(-np.inf).cast("double")
+        return column(self._key(name)) if self.dialect.layout == "join" else Expression(self._table_cell(name))
 
     def render(self, results: dict[str, Expression]) -> str:
         """Return the statement: all columns of the table, then the results."""
@@ -126,21 +125,21 @@ class StagedQuery:
 
         SQLite has neither EXCEPT in a star nor lateral subqueries.
         """
-        keys: dict[str, Expression] = {self._key(name): _binary(self._table_cell(name)) for name in self.read_columns}
+        keys = {self._key(name): _binary(self._table_cell(name)) for name in self.read_columns}
         if not keys:  # the table has no column that the model reads, so all rows have the same score
             keys = {f"{self.prefix}k": integer(1)}
         distinct = exp.select(*_aliases(keys)).from_(self._source()).distinct()
         stages = self._stage_tables(exp.select(self._star("keys")).from_(self._reference("keys")))
         # LIMIT -1 OFFSET 0 prevents inlining even where a tool drops MATERIALIZED from the statement
         tables = [
-            (name, table.limit(exp.Neg(this=integer(1)), copy=False).offset(0, copy=False))
+            (name, table.limit(integer(-1).node, copy=False).offset(0, copy=False))
             for name, table in [("keys", distinct), *stages]
         ]
         last, _ = tables[-1]
         conditions = []
         for name in self.read_columns:
             key = exp.column(self._key(name), table=self.prefix + last, quoted=True)
-            conditions.append(exp.NullSafeEQ(this=_binary(self._table_cell(name)), expression=key))
+            conditions.append(exp.NullSafeEQ(this=_binary(self._table_cell(name)).node, expression=key))
         query = exp.select(self._star("t")).from_(self._source())
         # SQLite does not reorder a cross join, so the rows keep the order of the table
         on = exp.and_(*conditions, copy=False) if conditions else None
@@ -181,12 +180,12 @@ class StagedQuery:
         alias = exp.TableAlias(this=self._identifier("t"))
         return exp.Table(this=last, alias=alias, **dict(zip(("db", "catalog"), qualifiers, strict=False)))
 
-    def _table_cell(self, column: str) -> exp.Column:
+    def _table_cell(self, name: str) -> exp.Column:
         # qualified: SQLite reads an unqualified quoted name that is not a column as a text
-        return exp.column(column, table=self.prefix + "t", quoted=True)
+        return exp.column(name, table=self.prefix + "t", quoted=True)
 
-    def _key(self, column: str) -> str:
-        return f"{self.prefix}k{self.columns.index(column)}"
+    def _key(self, name: str) -> str:
+        return f"{self.prefix}k{self.columns.index(name)}"
 
     def _identifier(self, name: str) -> exp.Identifier:
         return exp.to_identifier(self.prefix + name, quoted=True)
@@ -215,10 +214,10 @@ def _split_table_name(dialect: Dialect, table: str | Sequence[str]) -> tuple[str
     return tuple(parts)
 
 
-def _aliases(named: dict[str, Expression]) -> list[Expression]:
-    return [exp.alias_(expression, name, quoted=True, copy=False) for name, expression in named.items()]
+def _aliases(named: dict[str, Expression]) -> list[exp.Expression]:
+    return [exp.alias_(expression.node, name, quoted=True, copy=False) for name, expression in named.items()]
 
 
-def _binary(expression: Expression) -> Expression:
+def _binary(cell: exp.Column) -> Expression:
     # a column of SQLite may have a collation that ignores case; the model does not ignore it
-    return exp.Collate(this=expression, expression=exp.Var(this="BINARY"))
+    return Expression(exp.Collate(this=cell, expression=exp.Var(this="BINARY")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from suffice import score as terms
 from suffice.export.dialects import ExportError
 from suffice.export.sql_cells import IN_PYTHON, Cells
 from suffice.export.sql_columnwise import (
@@ -17,36 +18,21 @@ from suffice.export.sql_columnwise import (
 from suffice.export.sql_covariance import translate_low_rank, translate_triangular_solve
 from suffice.export.sql_gamma import translate_log_gamma, translate_log_gamma_of_total
 from suffice.export.sql_tree import translate_pair_look_up
-from suffice.score import (
-    AveragedPairs,
-    JointLookUp,
-    Linear,
-    LogGamma,
-    LogGammaOfTotal,
-    LogQuadratic,
-    LogSumExp,
-    LookUp,
-    LowRank,
-    PairLookUp,
-    Quadratic,
-    Score,
-    Term,
-    TriangularSolve,
-)
+from suffice.score import Score, Term
 
 # A translator returns the expressions that a term adds to the score of each class.
 Translator = Callable[[Any, Cells], ByClass]
 
 TRANSLATORS: dict[type[Term], Translator] = {
-    LookUp: translate_look_up,
-    Linear: translate_linear,
-    Quadratic: translate_quadratic,
-    LogQuadratic: translate_log_quadratic,
-    LogGamma: translate_log_gamma,
-    LogGammaOfTotal: translate_log_gamma_of_total,
-    PairLookUp: translate_pair_look_up,
-    TriangularSolve: translate_triangular_solve,
-    LowRank: translate_low_rank,
+    terms.LookUp: translate_look_up,
+    terms.Linear: translate_linear,
+    terms.Quadratic: translate_quadratic,
+    terms.LogQuadratic: translate_log_quadratic,
+    terms.LogGamma: translate_log_gamma,
+    terms.LogGammaOfTotal: translate_log_gamma_of_total,
+    terms.PairLookUp: translate_pair_look_up,
+    terms.TriangularSolve: translate_triangular_solve,
+    terms.LowRank: translate_low_rank,
 }
 
 _SIMPLER = (
@@ -55,9 +41,9 @@ _SIMPLER = (
 )
 # For terms without a translator: why not, and what to do instead.
 UNSUPPORTED: dict[type[Term], tuple[str, str]] = {
-    AveragedPairs: ("is averaged over many trees, which is too long for SQL", _SIMPLER),
-    JointLookUp: ("counts them all together, which is too long for SQL", _SIMPLER),
-    LogSumExp: ("is a mixture, which has no translation to SQL", "use GaussianDiscriminant"),
+    terms.AveragedPairs: ("is averaged over many trees, which is too long for SQL", _SIMPLER),
+    terms.JointLookUp: ("counts them all together, which is too long for SQL", _SIMPLER),
+    terms.LogSumExp: ("is a mixture, which has no translation to SQL", "use GaussianDiscriminant"),
 }
 
 

@@ -5,23 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from sqlglot import exp
 
 from suffice.export.sql_cells import Cells
 from suffice.export.sql_columnwise import ByClass
-from suffice.export.sql_expressions import (
-    Expression,
-    add,
-    column,
-    double,
-    is_null,
-    ln,
-    log_probability,
-    multiply,
-    number,
-    searched_case,
-    select_by_code,
-)
+from suffice.export.sql_expressions import Expression, add, double, ln, multiply, searched_case, select_by_code
 from suffice.schema import Array
 from suffice.score import PairLookUp
 
@@ -38,12 +25,11 @@ def translate_pair_look_up(term: PairLookUp, cells: Cells) -> ByClass:
     trees = [_Tree(term, cells, k) for k in range(len(term.parents))]
     message_count = sum(int(term.sizes[j]) + 1 for tree in trees for j in tree.children)
     if message_count > MAX_MESSAGES:
-        for j in sorted({j for tree in trees for j in tree.children}):
-            cells.query.null_conditions.append(is_null(cells.code(j)))
+        inner = sorted({j for tree in trees for j in tree.children})
+        cells.query.null_conditions += [cells.code(j).is_null() for j in inner]
         return [[tree.write_given_parent(j) for j in tree.order] for tree in trees]
     for tree in trees:
-        for j in reversed(tree.order):
-            tree.add_messages(j)
+        tree.add_messages()
     return [[tree.write(j) for j in tree.order] for tree in trees]
 
 
@@ -64,11 +50,7 @@ class _Tree:
         for j, parent in enumerate(self.parents):
             if parent >= 0:
                 self.children.setdefault(parent, []).append(j)
-        self.heights = dict.fromkeys(self.order, 0)
-        for j in reversed(self.order):
-            if self.parents[j] >= 0:
-                self.heights[self.parents[j]] = max(self.heights[self.parents[j]], self.heights[j] + 1)
-        self.messages: dict[int, list[str]] = {}
+        self.messages: dict[int, list[Expression]] = {}
 
     def write_given_parent(self, j: int) -> Expression:
         """Write log p(xⱼ | x of its parent), for rows in which the parent is not missing."""
@@ -78,53 +60,42 @@ class _Tree:
         """Write what column j adds to the score, whether or not it or its parent is missing."""
         return self._select(j, lambda level: self._log_marginal(j, level), self._log_divisor(j))
 
-    def add_messages(self, j: int) -> None:
-        """Add the messages of a column, one for each of its levels, to the stage after those of its children."""
-        if j not in self.children:
-            return
-        names = []
-        for level in range(self.tables[j].shape[1]):
-            message = multiply([self._scaled_probability(child, level) for child in self.children[j]])
-            name = f"m{self.cells.first + j}_{self.k}_{level}"
-            expression = searched_case([(is_null(self.cells.code(j)), message)])
-            names.append(self.cells.query.add(self.heights[j], name, expression))
-        self.messages[j] = names
+    def add_messages(self) -> None:
+        """Add the messages of each column, one for each of its levels, to a stage after those of its children."""
+        heights = dict.fromkeys(self.order, 0)
+        for j in reversed(self.order):
+            children = self.children.get(j, [])
+            heights[j] = max((heights[child] + 1 for child in children), default=0)
+            for level in range(self.tables[j].shape[1] if children else 0):
+                product = multiply(self._scaled_probability(child, level) for child in children)
+                message = searched_case([(self.cells.code(j).is_null(), product)])
+                name = f"m{self.cells.first + j}_{self.k}_{level}"
+                self.messages.setdefault(j, []).append(self.cells.query.add(heights[j], name, message))
 
     def _select(
         self, j: int, if_missing: Callable[[int], Expression | None], if_parent_is_missing: Expression
     ) -> Expression:
         """Write the table of column j as nested CASEs: of the parent's level, then of its own."""
-        lines = [
-            select_by_code(self.cells.code(j), map(log_probability, line), if_missing(level))
-            for level, line in enumerate(self.tables[j])
-        ]
-        if self.parents[j] < 0:
-            return lines[0]
-        return select_by_code(self.cells.code(self.parents[j]), lines, if_parent_is_missing)
+        code = self.cells.code(j)
+        lines = [select_by_code(code, line, if_missing(level)) for level, line in enumerate(self.tables[j])]
+        parent = self.parents[j]
+        return lines[0] if parent < 0 else select_by_code(self.cells.code(parent), lines, if_parent_is_missing)
 
     def _log_marginal(self, j: int, parent_level: int) -> Expression | None:
         """Write log Σ over levels v of a missing column of p(v | level of the parent)·message of v."""
-        if j not in self.messages:
-            return None
-        return ln(exp.Nullif(this=self._marginal(j, parent_level), expression=number(0.0)))
+        return ln(self._marginal(j, parent_level).null_if(0.0)) if j in self.messages else None
 
     def _marginal(self, j: int, parent_level: int) -> Expression:
-        shares = np.exp(self.tables[j][parent_level]).tolist()
-        products = [
-            multiply([number(p), column(message)]) for p, message in zip(shares, self.messages[j], strict=True) if p > 0
-        ]
-        return add([double(0.0), *products])
+        shares = zip(np.exp(self.tables[j][parent_level]), self.messages[j], strict=True)
+        return add([double(0.0), *(p * message for p, message in shares if p > 0)])
 
     def _scaled_probability(self, j: int, parent_level: int) -> Expression:
         """Write p(xⱼ | a level of its missing parent), divided by the greatest over all levels of the parent."""
-        table = self.tables[j]
-        greatest = table.max(axis=0)
-        scaled = np.where(np.isneginf(greatest), -np.inf, table[parent_level] - np.maximum(greatest, -1e308))
-        if_missing = exp.Paren(this=self._marginal(j, parent_level)) if j in self.messages else double(1.0)
-        return select_by_code(self.cells.code(j), map(number, np.exp(scaled)), if_missing)
+        logs, greatest = self.tables[j][parent_level], self.tables[j].max(axis=0)
+        scaled = np.exp(np.where(np.isneginf(logs), -np.inf, logs - np.maximum(greatest, -1e308)))
+        if_missing = self._marginal(j, parent_level) if j in self.messages else double(1.0)
+        return select_by_code(self.cells.code(j), scaled, if_missing)
 
     def _log_divisor(self, j: int) -> Expression:
         """Write the logarithm of the greatest p(xⱼ | any level of its parent); 0 for a root."""
-        if self.parents[j] < 0:
-            return double(0.0)
-        return select_by_code(self.cells.code(j), map(log_probability, self.tables[j].max(axis=0)))
+        return select_by_code(self.cells.code(j), self.tables[j].max(axis=0)) if self.parents[j] >= 0 else double(0.0)
