@@ -1,4 +1,4 @@
-"""SQL says of every row what the model says: on DuckDB, SQLite and PostgreSQL, whatever the rows and names hold."""
+"""SQL gives the probabilities of the model on DuckDB, SQLite and PostgreSQL, for every kind of cell and name."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import gzip
 import io
 import sqlite3
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,10 +36,27 @@ from suffice import (
     PoissonNB,
     Tree,
 )
-from suffice.export import DIALECTS, ExportError, sql_tree
-from suffice.export.sql_columns import _log_rising
-from suffice.export.sql_terms import total
-from suffice.score import log_rising
+from suffice.blocks import Block, Dense, Gappy
+from suffice.export import DIALECTS, ExportError, sql_expressions, sql_tree, to_sql
+from suffice.export.sql_gamma import log_rising as write_log_rising
+from suffice.export.sql_translators import TRANSLATORS, UNSUPPORTED
+from suffice.families.family import Parameters
+from suffice.model import Model
+from suffice.schema import Array, Columns
+from suffice.score import (
+    Linear,
+    LogFactorial,
+    LogGamma,
+    LogGammaOfTotal,
+    LogQuadratic,
+    LookUp,
+    Quadratic,
+    Score,
+    Term,
+    as_doubles,
+    log_rising,
+)
+from suffice.score.term import ColumnwiseTerm
 
 RUN = ("duckdb", "sqlite", "postgres")
 ROWS = 1000
@@ -58,7 +76,7 @@ NASTY = [
     "%s :x ? $1",
     "{}",
 ]
-Asked = Callable[[str, str, pd.DataFrame], pd.DataFrame]
+RunQuery = Callable[[str, str, pd.DataFrame], pd.DataFrame]
 
 
 @pytest.fixture(scope="session")
@@ -68,8 +86,8 @@ def server() -> Iterator[str]:
 
 
 @pytest.fixture
-def ask(request: pytest.FixtureRequest) -> Asked:
-    """Return what runs a query on a frame that is the table `rows`; NaN in a frame is NaN where there is such."""
+def run_query(request: pytest.FixtureRequest) -> RunQuery:
+    """Return a function that runs a query on a frame as the table `rows`; NaN stays NaN if the database has it."""
 
     def run(dialect: str, sql: str, frame: pd.DataFrame) -> pd.DataFrame:
         if dialect == "duckdb":
@@ -88,7 +106,7 @@ def ask(request: pytest.FixtureRequest) -> Asked:
         import psycopg
 
         with psycopg.connect(request.getfixturevalue("server")) as base:
-            # "rows" is a keyword, so it shows that the table's name is quoted
+            # "rows" is a keyword, so the query works only if the name of the table is quoted
             base.execute(f'CREATE TEMPORARY TABLE "rows" ({names})')
             with base.cursor() as cursor:
                 with cursor.copy('COPY "rows" FROM STDIN') as copy:
@@ -119,7 +137,7 @@ def kind(column: pd.Series) -> str:
 
 
 def mixed(rows: int, seed: int, new: bool = False) -> tuple[pd.DataFrame, Any]:
-    """Levels of all kinds, bins, numbers, empty cells; in ``new`` rows levels never met and NaN, as well."""
+    """Return levels of all kinds, bins, numbers and missing cells; with ``new`` also unseen levels and NaN."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 3, rows)
     towns = np.array(["Rome", "O'slo", "K\\yiv", *(["Ur", ""] if new else [])])
@@ -185,7 +203,7 @@ CASES: dict[str, tuple[Any, str]] = {
 
 @cache
 def fitted(case: str) -> tuple[Any, pd.DataFrame, Any]:
-    """Return a model, and rows as a table, with what the model says of them."""
+    """Return a fitted model, rows as a frame, and their probabilities."""
     model, form = CASES[case]
     if form == "mixed":
         table, y = mixed(1500, 0)
@@ -203,45 +221,47 @@ def fitted(case: str) -> tuple[Any, pd.DataFrame, Any]:
     return model, rows, model.predict_proba(new)
 
 
-def assert_same(model: Any, said: pd.DataFrame, rows: pd.DataFrame, proba: Any) -> None:
-    """The query keeps the table's columns, and says what the model says."""
+def assert_same(model: Any, result: pd.DataFrame, rows: pd.DataFrame, proba: Any) -> None:
+    """Assert that the result has the columns of the table, and the predictions of the model."""
     labels = model.classes_.tolist()
-    assert list(said.columns) == [*rows.columns, "prediction", *(f"p({label})" for label in labels)]
-    assert len(said) == len(rows)
-    found = said[[f"p({label})" for label in labels]].to_numpy(float)
+    assert list(result.columns) == [*rows.columns, "prediction", *(f"p({label})" for label in labels)]
+    assert len(result) == len(rows)
+    found = result[[f"p({label})" for label in labels]].to_numpy(float)
     assert np.abs(found - proba).max() < 1e-6
     bare = rows if hasattr(model, "families_") else rows.to_numpy(float)
-    wrong = np.flatnonzero(said["prediction"].to_numpy() != model.predict(bare))
-    # what is equal but for rounding may go either way
+    wrong = np.flatnonzero(result["prediction"].to_numpy() != model.predict(bare))
+    # rounding decides between classes that are equally probable
     assert all(np.ptp(np.sort(proba[row])[-2:]) < 1e-9 for row in wrong)
     assert len(wrong) <= len(rows) // 100
 
 
 @pytest.mark.parametrize("dialect", RUN)
 @pytest.mark.parametrize("case", CASES)
-def test_sql_says_what_the_model_says(case: str, dialect: str, ask: Asked) -> None:
+def test_sql_agrees_with_predict_proba(case: str, dialect: str, run_query: RunQuery) -> None:
     model, rows, proba = fitted(case)
-    assert_same(model, ask(dialect, model.to_sql(dialect), rows), rows, proba)
+    assert_same(model, run_query(dialect, model.to_sql(dialect), rows), rows, proba)
 
 
 @pytest.mark.parametrize("dialect", RUN)
 @pytest.mark.parametrize("structure", ["naive", "tree"])
 @pytest.mark.parametrize("name", ["adult", "titanic"])
-def test_real_tables_with_empty_and_unseen_cells(name: str, structure: str, dialect: str, ask: Asked) -> None:
+def test_real_tables_with_missing_cells_and_unseen_levels(
+    name: str, structure: str, dialect: str, run_query: RunQuery
+) -> None:
     model, rows = real(name)
     model.set_params(structure=structure)
-    assert_same(model, ask(dialect, model.to_sql(dialect), rows), rows, model.predict_proba(rows))
+    assert_same(model, run_query(dialect, model.to_sql(dialect), rows), rows, model.predict_proba(rows))
 
 
 @cache
 def real(name: str) -> tuple[Any, pd.DataFrame]:
-    """Return a model of a table, and 1,000 rows of it in which some cells are empty and some never met."""
+    """Return a model of a real table, and 1,000 of its rows with some cells missing and some levels unseen."""
     if name == "adult":
         path = data("tabular/adult-train.csv.gz")
         table = pd.read_csv(io.BytesIO(gzip.decompress(path.read_bytes())), header=None, skipinitialspace=True)
         table.columns = [f"column {place}" for place in table.columns]
     else:
-        # "alive" and "class" say what other columns say
+        # "alive" and "class" repeat other columns
         table = pd.read_csv(data("tabular/titanic.csv")).drop(columns=["alive", "class"])
     table = table.sample(3000, replace=True, random_state=0).reset_index(drop=True)
     y = table.pop("survived" if name == "titanic" else table.columns[-1])
@@ -251,12 +271,12 @@ def real(name: str) -> tuple[Any, pd.DataFrame]:
     for column in rows:
         rows[column] = rows[column].where(rows[column].notna(), None).where(rng.random(ROWS) > 0.05, None)
         if isinstance(table[column].dropna().iloc[0], str):
-            rows[column] = rows[column].where(rng.random(ROWS) > 0.03, "never met")
+            rows[column] = rows[column].where(rng.random(ROWS) > 0.03, "unseen")
     return model, rows
 
 
 def strange() -> tuple[Any, pd.DataFrame]:
-    """Return a model whose columns, levels and classes have names that try to break out, and rows."""
+    """Return a model whose columns, levels and classes have names that could escape quotes, and rows."""
     rng = np.random.default_rng(0)
     names = [
         'a"b', "x'; DROP TABLE rows; --", "prediction", "p(\\)", "suffice_x0", "SUFFICE_T", "select", "UPPER", "ä ö",
@@ -271,20 +291,20 @@ def strange() -> tuple[Any, pd.DataFrame]:
 
 
 @pytest.mark.parametrize("dialect", RUN)
-def test_no_name_breaks_out(dialect: str, ask: Asked) -> None:
+def test_no_name_escapes_its_quotes(dialect: str, run_query: RunQuery) -> None:
     model, rows = strange()
     rows = rows.assign(other=range(100))
-    said = ask(dialect, model.to_sql(dialect), rows)
+    result = run_query(dialect, model.to_sql(dialect), rows)
     names = [*rows.columns, "prediction_1", "p(\\)_1", 'p(a"b)', "p(it's; --)"]
-    assert list(said.columns) == names
-    assert said[list(rows.columns)].equals(rows) or said["other"].tolist() == list(range(100))
+    assert list(result.columns) == names
+    assert result[list(rows.columns)].equals(rows) or result["other"].tolist() == list(range(100))
     bare = rows.drop(columns="other")
-    assert np.abs(said[names[-3:]].to_numpy(float) - model.predict_proba(bare)).max() < 1e-6
-    assert said["prediction_1"].tolist() == model.predict(bare).tolist()
+    assert np.abs(result[names[-3:]].to_numpy(float) - model.predict_proba(bare)).max() < 1e-6
+    assert result["prediction_1"].tolist() == model.predict(bare).tolist()
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_every_literal_and_name_comes_back_as_it_was(dialect: str) -> None:
+def test_every_literal_and_name_parses_to_its_value(dialect: str) -> None:
     rng = np.random.default_rng(0)
     names = ["it's; --", "select", "100%"] + (['a"b', "c`d", "back\\"] if dialect != "bigquery" else [])
     table = pd.DataFrame({name: [*NASTY, *rng.choice(NASTY, 60)] for name in names})
@@ -304,11 +324,11 @@ def test_bigquery_gets_names_that_it_can_have() -> None:
     model = GaussianNB().fit([[1.0], [2.0], [3.0]], ["a b", "a.b", "c"])
     assert parsed_names(model.to_sql("bigquery"), "bigquery") == ["*", "prediction", "p_a_b", "p_a_b_1", "p_c"]
     rows = pd.DataFrame({"a`b": [1.0, 2.0, 3.0]})
-    with pytest.raises(ExportError, match="no name that BigQuery can have"):
+    with pytest.raises(ExportError, match="not a valid name in BigQuery"):
         GaussianNB().fit(rows, [0, 1, 1]).to_sql("bigquery")
 
 
-def test_labels_that_differ_in_capitals_get_names_of_their_own_where_capitals_are_nothing() -> None:
+def test_labels_that_differ_only_in_case_get_different_column_names() -> None:
     model = GaussianNB().fit([[1.0], [2.0]], ["a", "A"])
     assert parsed_names(model.to_sql("duckdb"), "duckdb") == ["*", "prediction", "p(A)", "p(a)_1"]
     assert parsed_names(model.to_sql("postgres"), "postgres") == ["*", "prediction", "p(A)", "p(a)"]
@@ -319,16 +339,16 @@ def parsed_names(sql: str, dialect: str) -> list[str]:
 
 
 @pytest.mark.parametrize("dialect", RUN)
-def test_labels_keep_their_type(dialect: str, ask: Asked) -> None:
+def test_labels_keep_their_type(dialect: str, run_query: RunQuery) -> None:
     rows = pd.DataFrame({"x0": [0.0, 1.0]}).astype(object)
     for labels in ([False, True], [0, 1], [-1, 2**60]):
-        said = ask(dialect, GaussianNB().fit([[0.0], [1.0]], labels).to_sql(dialect), rows)
-        assert said["prediction"].tolist() == labels
-        assert list(said.columns[2:]) == [f"p({str(label).lower()})" for label in labels]
+        result = run_query(dialect, GaussianNB().fit([[0.0], [1.0]], labels).to_sql(dialect), rows)
+        assert result["prediction"].tolist() == labels
+        assert list(result.columns[2:]) == [f"p({str(label).lower()})" for label in labels]
 
 
 @pytest.mark.parametrize("dialect", RUN)
-def test_many_gaussian_columns_are_known_of_complete_rows_and_of_empty_ones(dialect: str, ask: Asked) -> None:
+def test_many_gaussian_columns_give_null_for_partly_missing_rows(dialect: str, run_query: RunQuery) -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)
     table = pd.DataFrame(rng.normal(size=(300, 8)) + y[:, None], columns=list("abcdefgh"))
@@ -336,50 +356,52 @@ def test_many_gaussian_columns_are_known_of_complete_rows_and_of_empty_ones(dial
     rows = table[:50].astype(object)
     rows.loc[3, "c"] = None
     rows.loc[4] = None
-    said = ask(dialect, model.to_sql(dialect), rows)
+    result = run_query(dialect, model.to_sql(dialect), rows)
     known = [row for row in range(50) if row != 3]
-    assert said.loc[3, ["prediction", "p(0)", "p(1)"]].isna().all()
-    assert np.abs(said[["p(0)", "p(1)"]].to_numpy(float) - model.predict_proba(rows))[known].max() < 1e-6
+    assert result.loc[3, ["prediction", "p(0)", "p(1)"]].isna().all()
+    assert np.abs(result[["p(0)", "p(1)"]].to_numpy(float) - model.predict_proba(rows))[known].max() < 1e-6
 
 
 @pytest.mark.parametrize("dialect", RUN)
-def test_large_trees_do_not_know_rows_that_miss_a_parent(
-    dialect: str, ask: Asked, monkeypatch: pytest.MonkeyPatch
+def test_large_trees_give_null_if_a_parent_is_missing(
+    dialect: str, run_query: RunQuery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sql_tree, "MOST_MESSAGES", 0)
+    monkeypatch.setattr(sql_tree, "MAX_MESSAGES", 0)
     model, rows, proba = fitted("tree-mean")
-    said = ask(dialect, model.to_sql(dialect), rows)[[f"p({label})" for label in model.classes_]].to_numpy(float)
-    known = ~np.isnan(said).any(axis=1)
+    result = run_query(dialect, model.to_sql(dialect), rows)[[f"p({label})" for label in model.classes_]].to_numpy(
+        float
+    )
+    known = ~np.isnan(result).any(axis=1)
     assert 50 < known.sum() < ROWS
-    assert np.abs(said - proba)[known].max() < 1e-6
+    assert np.abs(result - proba)[known].max() < 1e-6
     complete = rows.notna().all(axis=1).to_numpy()
     assert known[complete].all()
 
 
 @pytest.mark.parametrize("dialect", RUN)
-def test_numbers_at_the_edge_of_doubles(dialect: str, ask: Asked) -> None:
-    # a class in which a column never varies, scores of −1e5 and less, and means far from 0
+def test_extreme_numbers(dialect: str, run_query: RunQuery) -> None:
+    # a column that is constant in a class, scores below −1e5, and means far from 0
     X = np.array([[5.0, 1e9], [5.0, 1e9 + 1], [7.0, 1e9 + 3], [9.0, 1e9 + 4]])
     model = GaussianNB(var_smoothing=0.0, estimate="mle").fit(X, ["a", "a", "b", "b"])
     new = np.array(
         [[5.0, 1e9], [5.1, 1e9], [7.0, 1e9 + 2.5], [5.0, 2e9], [8.0, 1e9 + 1e4], [5.0, 1e9 + 1e5], [1e6, 1e9]]
     )
     rows = pd.DataFrame(new, columns=["x0", "x1"]).astype(object)
-    assert_same(model, ask(dialect, model.to_sql(dialect), rows), rows, model.predict_proba(new))
+    assert_same(model, run_query(dialect, model.to_sql(dialect), rows), rows, model.predict_proba(new))
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
-def test_nan_is_empty_and_so_is_infinity(dialect: str, ask: Asked) -> None:
+def test_nan_and_infinity_are_missing(dialect: str, run_query: RunQuery) -> None:
     model = GaussianNB().fit([[1.0, 0.0], [2.0, 1.0], [5.0, 0.0], [7.0, 3.0]], [0, 0, 1, 1])
     rows = pd.DataFrame({"x0": [None, float("nan"), float("inf"), -float("inf")], "x1": [1.0] * 4}, dtype=object)
-    said = ask(dialect, model.to_sql(dialect), rows)[["p(0)", "p(1)"]].to_numpy(float)
+    result = run_query(dialect, model.to_sql(dialect), rows)[["p(0)", "p(1)"]].to_numpy(float)
     alone = GaussianNB(var_smoothing=0.0).fit([[0.0], [1.0], [0.0], [3.0]], [0, 0, 1, 1])
-    alone_said = alone.predict_proba([[1.0]])
-    assert np.ptp(said, axis=0).max() == 0
-    assert np.abs(said - alone_said).max() < 1e-6
+    expected = alone.predict_proba([[1.0]])
+    assert np.ptp(result, axis=0).max() == 0
+    assert np.abs(result - expected).max() < 1e-6
 
 
-def test_a_table_may_have_a_schema(ask: Asked) -> None:
+def test_a_table_may_have_a_schema(run_query: RunQuery) -> None:
     model = GaussianNB().fit([[1.0], [2.0]], ["a", "b"])
     with duckdb.connect() as base:
         base.execute('CREATE SCHEMA shop; CREATE TABLE shop."my.rows" AS SELECT 1 AS x0, 2 AS x0_')
@@ -389,7 +411,7 @@ def test_a_table_may_have_a_schema(ask: Asked) -> None:
         assert base.sql(model.to_sql("duckdb", table="shop.suffice_0")).fetchall()[0][:2] == (2, "b")
 
 
-def test_what_has_no_form_in_sql_says_so_and_what_to_do() -> None:
+def test_unsupported_models_raise_with_reason_and_remedy() -> None:
     table, y = mixed(200, 0)
     words = table.assign(note=["the red fox and the old dog ran on"] * 100 + ["a cat sat by the door of a house"] * 100)
     X, digits = load_digits(return_X_y=True)
@@ -401,10 +423,10 @@ def test_what_has_no_form_in_sql_says_so_and_what_to_do() -> None:
         "infinitely likely": ComplementNB(estimate="mle").fit([[1, 0], [0, 1], [0, 1]], [0, 1, 1]),
     }
     for reason, model in wrong.items():
-        with pytest.raises(ExportError, match=reason) as said:
+        with pytest.raises(ExportError, match=reason) as error:
             model.to_sql()
-        assert "\n" not in str(said.value)
-        assert "infinitely" in reason or "predict_table" in str(said.value)
+        assert "\n" not in str(error.value)
+        assert "infinitely" in reason or "predict_table" in str(error.value)
     with pytest.raises(ExportError, match=r"'postgress'; did you mean 'postgres'.*duckdb"):
         wrong["mixture"].to_sql("postgress")
     for table_name in ("", "a..b", "a.b.c.d", ()):
@@ -425,26 +447,26 @@ def test_aliases_of_dialects() -> None:
         assert model.to_sql(alias) == model.to_sql(name)
 
 
-def test_a_model_from_a_file_writes_the_same_sql(tmp_path: Any) -> None:
+def test_a_loaded_model_gives_the_same_sql(tmp_path: Any) -> None:
     model, _, _ = fitted("calibrated-vector")
     assert suffice.load(model.save(tmp_path / "model.suffice")).to_sql("postgres") == model.to_sql("postgres")
 
 
-def test_sqlite_scores_views_and_tells_capitals_apart_where_the_table_does_not() -> None:
+def test_sqlite_scores_views_and_ignores_case_insensitive_collations() -> None:
     table = pd.DataFrame({"town": ["a", "A", "b"] * 20, "size": [1.0, 2.0, 3.0] * 20})
     model = BayesClassifier(structure="naive", families="categorical").fit(table, ["low", "high", "low"] * 20)
     base = sqlite3.connect(":memory:")
     base.execute("CREATE TABLE plain (town TEXT COLLATE NOCASE, size REAL)")
     base.executemany("INSERT INTO plain VALUES (?, ?)", [("A", None), ("a", None), ("A", None), (None, 2), ("B", 3)])
     base.execute("CREATE VIEW rows AS SELECT * FROM plain")
-    said = base.execute(model.to_sql("sqlite")).fetchall()
+    result = base.execute(model.to_sql("sqlite")).fetchall()
     rows = pd.DataFrame(base.execute("SELECT * FROM plain").fetchall(), columns=["town", "size"])
-    assert [row[0] for row in said] == ["A", "a", "A", None, "B"]
-    assert [row[2] for row in said] == model.predict(rows).tolist()
-    assert np.abs(np.array([row[3:] for row in said]) - model.predict_proba(rows)).max() < 1e-9
+    assert [row[0] for row in result] == ["A", "a", "A", None, "B"]
+    assert [row[2] for row in result] == model.predict(rows).tolist()
+    assert np.abs(np.array([row[3:] for row in result]) - model.predict_proba(rows)).max() < 1e-9
 
 
-def test_a_column_that_is_not_there_is_an_error_and_no_text() -> None:
+def test_a_column_missing_from_the_table_is_an_error() -> None:
     model = BayesClassifier(structure="naive").fit(pd.DataFrame({"town": ["a", "b"] * 9}), [0, 1] * 9)
     base = sqlite3.connect(":memory:")
     base.execute("CREATE TABLE rows (city TEXT)")
@@ -452,16 +474,16 @@ def test_a_column_that_is_not_there_is_an_error_and_no_text() -> None:
         base.execute(model.to_sql("sqlite"))
 
 
-def test_whole_numbers_that_are_no_doubles_are_told_apart(ask: Asked) -> None:
+def test_large_integers_are_compared_exactly(run_query: RunQuery) -> None:
     first, second = 2**60, 2**60 + 1
     table = pd.DataFrame({"id": [first, second] * 20})
     model = BayesClassifier(structure="naive", families="categorical").fit(table, ["a", "b"] * 20)
     rows = pd.DataFrame({"id": [first, second, None]}, dtype=object)
     for dialect in RUN:
-        assert ask(dialect, model.to_sql(dialect), rows)["prediction"].tolist()[:2] == ["a", "b"]
+        assert run_query(dialect, model.to_sql(dialect), rows)["prediction"].tolist()[:2] == ["a", "b"]
 
 
-def test_the_page_about_sql_runs() -> None:
+def test_the_documentation_page_runs() -> None:
     page = Path(__file__).resolve().parents[1] / "docs" / "sql.md"
     failed, tried = doctest.testfile(str(page), module_relative=False)
     assert tried > 8
@@ -469,37 +491,106 @@ def test_the_page_about_sql_runs() -> None:
 
 
 @pytest.mark.parametrize("how", ["temperature", "vector", "isotonic"])
-def test_calibration_has_a_floor(how: str, ask: Asked) -> None:
+def test_calibration_of_extreme_probabilities(how: str, run_query: RunQuery) -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 300)
-    # twenty columns that say the same are twenty times too sure, and so is the temperature
+    # twenty equal columns make the model far too certain, and the temperature large
     model = GaussianNB(calibrate=how).fit(np.repeat(rng.normal(size=(300, 1)) + y[:, None], 20, axis=1), y)
     new = np.repeat([[0.0], [60.0], [-90.0], [1.5]], 20, axis=1)
     rows = pd.DataFrame(new, columns=[f"x{place}" for place in range(20)]).astype(object)
     for dialect in RUN:
-        assert_same(model, ask(dialect, model.to_sql(dialect), rows), rows, model.predict_proba(new))
+        assert_same(model, run_query(dialect, model.to_sql(dialect), rows), rows, model.predict_proba(new))
 
 
 @pytest.mark.parametrize("dialect", RUN)
-def test_the_gamma_function_has_its_digits(dialect: str, ask: Asked) -> None:
+def test_log_rising_accuracy(dialect: str, run_query: RunQuery) -> None:
     x = [0.0, 1.0, 2.0, 7.5, 60.0, 3000.0]
     rows = pd.DataFrame({"x": x}).astype(object)
     for a in (0.01, 0.5, 1.0, 3.7, 40.0, 9999.0, 2e4, 1e8):
-        term = total(_log_rising(lambda: exp.column("x", quoted=True), a))
-        said = ask(
+        term = sql_expressions.add(write_log_rising(sql_expressions.column("x"), a)).node
+        result = run_query(
             dialect, exp.select(term).from_(exp.Table(this=exp.to_identifier("rows", quoted=True))).sql(dialect), rows
         )
-        assert np.abs(said.iloc[:, 0].to_numpy(float) - log_rising(np.array(a), np.array(x))).max() < 2e-8
+        assert np.abs(result.iloc[:, 0].to_numpy(float) - log_rising(np.array(a), np.array(x))).max() < 2e-8
 
 
-def test_how_long_a_statement_is_does_not_depend_on_what_was_asked_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_limit_does_not_depend_on_cached_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     y = np.arange(60) % 3
     model = GaussianNB().fit(rng.normal(size=(60, 10)) + y[:, None], y)
-    monkeypatch.setattr("suffice.export.sql_query.MOST_NUMBERS", 61)  # means, variances and what is added to them
+    monkeypatch.setattr("suffice.export.sql_query.MAX_NUMBERS", 61)  # means, variances and the variance floor
     before = model.to_sql("duckdb")
     model.predict(rng.normal(size=(5, 10)))
     assert model.to_sql("duckdb") == before
-    monkeypatch.setattr("suffice.export.sql_query.MOST_NUMBERS", 60)
+    monkeypatch.setattr("suffice.export.sql_query.MAX_NUMBERS", 60)
     with pytest.raises(ExportError, match="61 numbers"):
         model.to_sql("duckdb")
+
+
+@dataclass(frozen=True)
+class HandMade(Parameters):
+    """Parameters of a family that the package does not have."""
+
+    terms: Score
+
+    def score(self) -> Score:
+        return self.terms
+
+    @property
+    def n_parameters(self) -> int:
+        return 0
+
+
+@dataclass(frozen=True)
+class Cosine(ColumnwiseTerm):
+    """A term that no export knows."""
+
+    phase: Array
+
+    def add(self, block: Block, rows: slice, scores: Array) -> None:
+        scores += self.contributions(block)[rows].sum(axis=-1)
+
+    def contributions(self, block: Block) -> Array:
+        return np.cos(as_doubles(block)[0] + self.phase)
+
+
+def hand_made_model() -> Model:
+    """Return a model of three counts, of which one is impossible in a class, and of two columns of levels."""
+    rng = np.random.default_rng(0)
+    a, b, c, d = (rng.random((2, 3)) + 0.5 for _ in range(4))
+    weights = np.where([[0, 1, 0], [0, 0, 0]], -np.inf, np.log(a))
+    counts = Score((Quadratic(a * 3, b, c), LogQuadratic(b, a, c, d), LogGamma(a), LogGammaOfTotal(a.sum(axis=1))))
+    counts += Linear.of(weights, b)
+    counts += Linear.of_bits(np.log(a / 2), np.log1p(-a / 2), 1.5)
+    counts += LogFactorial()
+    levels = LookUp(np.log(rng.random((2, 7))), np.array([2, 3])) + Linear(a[:, :2], b[:, :2])
+    columns = (Columns("mine", 3, ("a", "b", "c")), Columns("other", 2, ("d", "e"), sizes=np.array([2, 3])))
+    return Model(columns, np.log([0.3, 0.7]), (HandMade(counts), HandMade(levels)))
+
+
+@pytest.mark.parametrize("dialect", RUN)
+def test_a_new_family_of_known_terms_has_sql(dialect: str, run_query: RunQuery) -> None:
+    model, rng = hand_made_model(), np.random.default_rng(1)
+    counts = rng.poisson(1.5, (200, 3)).astype(np.float64)
+    counts[rng.random(counts.shape) < 0.1] = np.nan
+    codes = rng.integers(0, 5, (200, 2)).astype(np.float64)
+    expected = np.exp(model.log_posterior((Gappy("test", None, counts), Dense("test", None, codes))))
+    rows = pd.DataFrame(np.hstack([counts, codes]), columns=list("abcde")).astype(object)
+    rows = rows.where(rows.notna(), None)
+    result = run_query(dialect, to_sql(model, ["no", "yes"], dialect), rows)
+    found = result[["p(no)", "p(yes)"]].to_numpy(float)
+    assert (expected == 0).any()
+    assert np.abs(found - expected).max() < 1e-6
+
+
+def test_every_term_is_translated_or_refused_with_a_reason() -> None:
+    terms = {term for term in vars(suffice.score).values() if isinstance(term, type) and issubclass(term, Term)}
+    for term in terms - {Term}:
+        assert term.is_class_independent + (term in TRANSLATORS) + (term in UNSUPPORTED) == 1, term
+
+
+def test_an_unknown_term_is_refused_by_name() -> None:
+    cosine = HandMade(Score((Cosine(np.zeros((2, 2))),)))
+    model = Model((Columns("mine", 2, ("a", "b")),), np.log([0.3, 0.7]), (cosine,))
+    with pytest.raises(ExportError, match=r"the columns 'a' to 'b' has a Cosine term.*predict_table"):
+        to_sql(model, ["no", "yes"])

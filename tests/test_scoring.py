@@ -311,7 +311,7 @@ def test_a_table_that_is_no_name() -> None:
         with pytest.raises(ExportError, match=words) as said:
             model.to_sql(table=table)
         assert "fit again" not in str(said.value)
-    with pytest.raises(ExportError, match="no name that DuckDB can have") as told:
+    with pytest.raises(ExportError, match="not a valid name in DuckDB") as told:
         model.to_sql(table="a\0b")
     assert "fit again" not in str(told.value)
 

@@ -1,4 +1,4 @@
-"""Models as something else computes them: plain SQL, for a database that has the rows."""
+"""Export of models: as one SQL statement for the database that holds the rows."""
 
 from __future__ import annotations
 
@@ -20,18 +20,41 @@ def to_sql(
     calibration: Calibration | None = None,
     present: Sequence[str] | None = None,
 ) -> str:
-    """Return one SELECT that gives each row of a table its label and P(class given x) of each class.
+    """Return one SELECT that adds the predicted label and P(class | x) of each class to the rows of a table.
 
-    ``present`` are the columns that the table has, where they are known: no new column has the name of one of them,
-    and a column of the model that is not among them counts as empty.
+    Parameters
+    ----------
+    model : Model
+        The estimated joint distribution.
+    classes : list
+        The labels of the classes.
+    dialect : str, default="duckdb"
+        One of `DIALECTS`, or an alias.
+    table : str or sequence of str, default="rows"
+        The name of the table, "shop.orders" or ("shop", "orders").
+    calibration : Calibration, optional
+        The calibration of the probabilities.
+    present : sequence of str, optional
+        All columns of the table, if they are known. No result column gets the name of one of them, and a column of
+        the model that is not among them counts as missing in all rows.
 
-    What writes SQL is loaded when SQL is asked for: most who import a classifier never do.
+    Returns
+    -------
+    sql : str
+        The statement.
 
+    Raises
+    ------
+    ExportError
+        If a part of the model has no translation to SQL.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from suffice.families.gaussian import GaussianParameters
     >>> from suffice.schema import Columns
-    >>> like = GaussianParameters(np.array([[0.0], [1.0]]), np.ones((2, 1)), 0.0)
-    >>> model = Model((Columns("gaussian", 1, ("age",)),), np.log([0.5, 0.5]), (like,))
+    >>> parameters = GaussianParameters(np.array([[0.0], [1.0]]), np.ones((2, 1)), 0.0)
+    >>> model = Model((Columns("gaussian", 1, ("age",)),), np.log([0.5, 0.5]), (parameters,))
     >>> for line in to_sql(model, ["no", "yes"], "duckdb", "people").splitlines()[:9]:
     ...     print(line)
     WITH "suffice_0" AS (
@@ -48,6 +71,7 @@ def to_sql(
         import sqlglot  # noqa: F401
     except ImportError:
         raise ImportError("SQL is written through sqlglot: pip install 'suffice[sql]'") from None
-    from suffice.export.sql_query import written
+    # imported here: importing sqlglot would slow down every import of suffice
+    from suffice.export.sql_query import write_query
 
-    return written(model, classes, dialect, table, calibration, present)
+    return write_query(model, classes, dialect, table, calibration, present)

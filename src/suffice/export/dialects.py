@@ -1,62 +1,75 @@
-"""Dialects: which databases SQL is written for, and what each of them does in its own way."""
+"""SQL dialects: the databases that statements are written for and how they differ."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Literal
 
 from suffice.data.engines.source import NoSqlError
 
+Layout = Literal["except", "row", "lateral", "join"]
+
 
 class ExportError(NoSqlError):
-    """Why a model, or a name in it, cannot be written as SQL."""
+    """Raised if a model, or a name in it, cannot be written as SQL."""
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """A database: its name in sqlglot, and how a query keeps the table's columns without those it computes by.
+    """A database and what is special about its SQL.
 
-    ``keeps`` is "except" (a star may leave columns out), "row" (a whole row can be a value), "lateral" (what is
-    computed stands beside the table) or "join" (none of these: what is computed is joined by the columns it was
-    computed from). ``folds`` says whether names that differ in capitals alone are the same, ``plain_names`` whether
-    they are made of letters, digits and underscores, ``underflows`` whether a product that is too small for a number
-    is an error, and not 0.
+    Attributes
+    ----------
+    name : str
+        The name of the dialect in sqlglot.
+    title : str
+        The name of the database, for messages.
+    layout : {"except", "row", "lateral", "join"}
+        How the statement returns the columns of the table without the intermediate columns: ``SELECT * EXCEPT``, a
+        whole row as one value, lateral subqueries, or a join of the table with the scores of its distinct rows.
+    folds : bool
+        Whether names that differ only in case are the same name.
+    plain_names : bool
+        Whether names of result columns consist of letters, digits and underscores.
+    underflow_is_error : bool
+        Whether a product that is too small for a double is an error, and not 0.
     """
 
     name: str
     title: str
-    keeps: str
+    layout: Layout
     folds: bool
     plain_names: bool = False
-    underflows: bool = False
+    underflow_is_error: bool = False
 
-    def checked_name(self, name: str, what: str) -> str:
-        """Return a name that can be quoted, or say why it cannot."""
-        if not self.has_name(name):
-            raise ExportError(f"{what} {name!r} is no name that {self.title} can have; rename it, and fit again")
+    def check_name(self, name: str, what: str) -> str:
+        """Return a name that can be quoted, or raise ExportError."""
+        if not self.can_quote(name):
+            raise ExportError(f"{what} {name!r} is not a valid name in {self.title}; rename it and fit again")
         return name
 
-    def has_name(self, name: str) -> bool:
-        """Say whether a name can be quoted."""
-        bad = "\x00"
+    def can_quote(self, name: str) -> bool:
+        """Return whether a name can be written as a quoted identifier."""
+        forbidden = "\x00"
         if self.plain_names:
-            bad += "`\\\n\r\t"  # no column of it has them, and its quotes read them as escapes
-        return bool(name) and not any(character in name for character in bad) and _encodes(name)
+            forbidden += "`\\\n\r\t"  # BigQuery has no such columns, and reads these in quotes as escapes
+        return bool(name) and not any(character in name for character in forbidden) and _is_encodable(name)
 
     def result_name(self, name: str) -> str:
-        """Return the name of a column that is computed, without what the dialect cannot have in one.
+        """Return the name of a result column, with underscores for what the dialect does not allow.
 
         >>> DIALECTS["bigquery"].result_name("p(no way)"), DIALECTS["duckdb"].result_name("p(no way)")
         ('p_no_way', 'p(no way)')
         """
-        if self.plain_names:  # letters, digits and underscores, and nothing else in what a query gives back
+        if self.plain_names:
             name = "".join(c if c.isascii() and c.isalnum() else "_" for c in name).rstrip("_")
-        return self.checked_name(name, "the label in")
+        return self.check_name(name, "the result column")
 
 
 DIALECTS: dict[str, Dialect] = {
     "duckdb": Dialect("duckdb", "DuckDB", "except", folds=True),
-    "postgres": Dialect("postgres", "PostgreSQL", "row", folds=False, underflows=True),
+    "postgres": Dialect("postgres", "PostgreSQL", "row", folds=False, underflow_is_error=True),
     "sqlite": Dialect("sqlite", "SQLite", "join", folds=True),
     "spark": Dialect("spark", "Spark", "lateral", folds=True),
     "bigquery": Dialect("bigquery", "BigQuery", "except", folds=True, plain_names=True),
@@ -66,31 +79,31 @@ ALIASES = {"postgresql": "postgres", "pyspark": "spark", "databricks": "spark", 
 
 
 def dialect_of(name: str) -> Dialect:
-    """Return the dialect of a name, or say which there are.
+    """Return the dialect with a name or alias, in any case.
 
     >>> dialect_of("PostgreSQL").name
     'postgres'
     >>> dialect_of("sqlight")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    suffice.export.dialects.ExportError: there is no dialect 'sqlight'; did you mean 'sqlite'? There are duckdb, ...
+    suffice.export.dialects.ExportError: unknown dialect 'sqlight'; did you mean 'sqlite'? Available: duckdb, ...
     """
-    said = str(name).lower()
-    found = DIALECTS.get(ALIASES.get(said, said))
-    if found is None:
-        near = get_close_matches(said, [*DIALECTS, *ALIASES], 1, 0.5)
-        hint = f"; did you mean {near[0]!r}?" if near else ";"
-        raise ExportError(f"there is no dialect {name!r}{hint} There are {', '.join(DIALECTS)}")
-    return found
+    key = str(name).lower()
+    dialect = DIALECTS.get(ALIASES.get(key, key))
+    if dialect is None:
+        close = get_close_matches(key, [*DIALECTS, *ALIASES], 1, 0.5)
+        hint = f"; did you mean {close[0]!r}?" if close else ";"
+        raise ExportError(f"unknown dialect {name!r}{hint} Available: {', '.join(DIALECTS)}")
+    return dialect
 
 
-def checked_text(text: str, what: str) -> str:
-    """Return a text that a literal can hold, or say why it cannot."""
-    if "\x00" in text or not _encodes(text):
-        raise ExportError(f"{what} {text!r} holds a character that no text in a database can have; rename it")
+def check_text(text: str, what: str) -> str:
+    """Return a text that can be written as a string literal, or raise ExportError."""
+    if "\x00" in text or not _is_encodable(text):
+        raise ExportError(f"{what} {text!r} contains a character that no text in a database can have; rename it")
     return text
 
 
-def _encodes(text: str) -> bool:
+def _is_encodable(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:

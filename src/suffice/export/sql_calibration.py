@@ -1,4 +1,4 @@
-"""Calibration as SQL: from log probabilities to better ones, as `decision.calibration` maps them."""
+"""Calibration maps as SQL: the maps of `suffice.decision.calibration`."""
 
 from __future__ import annotations
 
@@ -7,55 +7,59 @@ from itertools import pairwise
 from sqlglot import exp
 
 from suffice.decision.calibration import Isotonic, Map, Temperature, Vector
-from suffice.export.sql_draft import Draft
-from suffice.export.sql_terms import LEAST_EXPONENT, Term, choose, double, less, ln, number, product, total
+from suffice.export.sql_expressions import (
+    MIN_EXPONENT,
+    Expression,
+    Operand,
+    double,
+    greatest,
+    ln,
+    number,
+    searched_case,
+)
+from suffice.export.sql_stages import StagedQuery
 
-# Where log P is so near to 0 that 1 − P has lost its digits, it is −log P to nine of them and more.
+# For log P above this, 1 − exp(log P) loses its digits, and −log P·(1 + ½ log P) is exact to nine of them.
 NEARLY_CERTAIN = -1e-5
 
-
-def scaled(its: Map, said: list[Term]) -> list[Term]:
-    """Return a·log P + b, whose softmax is calibrated."""
-    if isinstance(its, Temperature):
-        return [product([term, number(1 / its.temperature)]) for term in said]
-    assert isinstance(its, Vector)
-    pairs = zip(said, its.factors.tolist(), its.shifts.tolist(), strict=True)
-    return [total([product([term, number(factor)]), number(shift)]) for term, factor, shift in pairs]
+# log(1 − P) for P = 1, as in `suffice.decision.calibration`.
+LOG_ZERO = -745.0
 
 
-def risen(draft: Draft, stage: int, its: Isotonic, said: list[str]) -> list[Term]:
-    """Return P(class) as the rising functions have it, not yet made to add up to 1.
+def apply_scaling(scaling: Map, log_proba: list[Expression]) -> list[Expression]:
+    """Return factor·log P + shift of each class, whose softmax is calibrated."""
+    if isinstance(scaling, Temperature):
+        return [log_p * (1 / scaling.temperature) for log_p in log_proba]
+    assert isinstance(scaling, Vector)
+    classes = zip(log_proba, scaling.factors.tolist(), scaling.shifts.tolist(), strict=True)
+    return [log_p * factor + shift for log_p, factor, shift in classes]
 
-    Between knots it is y + slope·(log-odds − x). The log-odds are put into one stage, the functions in the next.
+
+def apply_isotonic(query: StagedQuery, stage: int, isotonic: Isotonic, log_proba: list[Expression]) -> list[Expression]:
+    """Return the calibrated P of each class before they are normalised.
+
+    P is piecewise linear in the log odds: y + slope·(log odds − x) between the knots (x, y). The log odds are added
+    to ``stage``; with two classes, P of the second is added to the next stage, and P of the first is 1 minus it.
     """
-    odds = [draft.put(stage, f"o{k}", _log_odds(draft, name)) for k, name in enumerate(said)]
-    found: list[Term] = []
-    for name, x, y in zip(odds, its.log_odds, its.shares, strict=True):
+    log_odds = [query.add(stage, f"o{k}", _log_odds(query, log_p)) for k, log_p in enumerate(log_proba)]
+    shares: list[Expression] = []
+    for odds, x, y in zip(log_odds, isotonic.log_odds, isotonic.shares, strict=True):
         knots = list(zip(x.tolist(), y.tolist(), strict=True))
-        branches: list[tuple[Term, Term]] = [
-            (exp.LTE(this=draft.own(name), expression=number(knots[0][0])), number(knots[0][1]))
-        ]
-        for (low, below), (high, above) in pairwise(knots):
-            away = product([less(draft.own(name), low), number((above - below) / (high - low))])
-            line = total([number(below), away]) if above != below else number(below)
-            branches.append((exp.LT(this=draft.own(name), expression=number(high)), line))
-        found.append(choose(branches, double(knots[-1][1])))
-    if len(found) == 2:  # of two classes one says it all
-        second = draft.put(stage + 1, "r1", found[1])
-        return [exp.Sub(this=number(1.0), expression=draft.own(second)), draft.own(second)]
-    return found
+        branches: list[tuple[Expression, Operand]] = [(odds <= knots[0][0], knots[0][1])]
+        for (low, start), (high, end) in pairwise(knots):
+            line = start + (odds - low) * ((end - start) / (high - low)) if end != start else number(start)
+            branches.append((odds < high, line))
+        shares.append(searched_case(branches, double(knots[-1][1])))
+    if len(shares) == 2:
+        second = query.add(stage + 1, "r1", shares[1])
+        return [1.0 - second, second]
+    return shares
 
 
-def _log_odds(draft: Draft, name: str) -> Term:
+def _log_odds(query: StagedQuery, log_p: Expression) -> Expression:
     """Return log P − log(1 − P), from log P."""
-    near = product([exp.Neg(this=draft.own(name)), exp.Paren(this=total([number(1.0), _half(draft.own(name))]))])
-    least = draft.greatest([draft.own(name), number(LEAST_EXPONENT)])
-    far = exp.Sub(this=number(1.0), expression=exp.Exp(this=least))
-    certain = exp.GTE(this=draft.own(name), expression=number(0.0))
-    nearly = exp.GT(this=draft.own(name), expression=number(NEARLY_CERTAIN))
-    others = choose([(certain, number(-745.0)), (nearly, ln(near))], ln(far))
-    return exp.Sub(this=draft.own(name), expression=others)
-
-
-def _half(term: Term) -> Term:
-    return product([number(0.5), term])
+    power = Expression(exp.Exp(this=greatest([log_p, number(MIN_EXPONENT)], query.dialect).node))
+    log_other = searched_case(
+        [(log_p >= 0.0, LOG_ZERO), (log_p > NEARLY_CERTAIN, ln(-log_p * (1.0 + 0.5 * log_p)))], ln(1.0 - power)
+    )
+    return log_p - log_other

@@ -1,108 +1,142 @@
-"""Reading: the cells of a table as the numbers and the slots that a model scores."""
+"""Cells of a table as SQL: numbers, and the codes of levels and bins."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from sqlglot import exp
 
 from suffice.data.column_names import column_name
-from suffice.export.dialects import ExportError, checked_text
-from suffice.export.sql_draft import Draft
-from suffice.export.sql_terms import Term, as_double, choose, double, is_there, look_up, number, whole
-from suffice.schema import Coding, Columns, Combinations, Cuts, Levels, Words
+from suffice.export.dialects import ExportError, check_text
+from suffice.export.sql_expressions import (
+    Expression,
+    Operand,
+    column,
+    double,
+    integer,
+    number,
+    searched_case,
+    simple_case,
+)
+from suffice.export.sql_stages import StagedQuery
+from suffice.schema import Columns, Cuts, Levels, Words
 
-# Numbers beyond it count as empty cells, so that no square of them is too large for a double.
-LARGEST = 1e100
+# Greater numbers count as missing, so that their squares are finite.
+MAX_NUMBER = 1e100
 
-# Gaussian numbers below it are 0 to any deviation that there may be, and their products no numbers at all.
-SMALLEST = 1e-160
+# Smaller numbers are read as 0 before they are squared where an underflow is an error.
+MIN_SQUARED = 1e-160
 
-# Whole numbers beyond it are not all doubles.
-LARGEST_WHOLE = 2**53
+# Greater integers are not all doubles.
+MAX_EXACT_INTEGER = 2**53
+
+# Ends every message about a model that cannot be written.
+IN_PYTHON = "or predict in Python (predict, predict_table), which works for every model"
 
 
-def names_of(columns: Columns) -> list[str]:
-    """Return the names of a block's columns."""
+def column_names(columns: Columns) -> list[str]:
+    """Return the names that a block's columns have in a table."""
     return [column_name(name) for name in (range(columns.count) if columns.names is None else columns.names)]
 
 
-class Reader:
-    """The first stage of a draft: it reads each cell once, as a number or as the slot of its level.
+class Cells:
+    """The cells of a block of columns, read in the first stage of a query.
 
-    An empty cell is NULL, and so is what is no number: NaN is not at most `LARGEST` in any dialect, as it is
-    either greater than all numbers or comparable to none.
+    A missing cell is NULL, and so is a cell that holds no number. NaN compares as greater than all numbers or as
+    unknown, depending on the database: in both cases it is not at most `MAX_NUMBER`.
+
+    Parameters
+    ----------
+    query : StagedQuery
+        The query that reads the table.
+    columns : Columns
+        The columns of the block, with their codings.
+    first : int
+        The place of the first column among all columns of the model; it makes the names of intermediate columns.
     """
 
-    def __init__(self, draft: Draft, columns: Columns) -> None:
-        self.draft, self.columns = draft, columns
-        self.names = names_of(columns)
-        self._read: dict[int, str] = {}
+    def __init__(self, query: StagedQuery, columns: Columns, first: int) -> None:
+        self.query, self.columns, self.first = query, columns, first
+        self.names = column_names(columns)
+        if columns.codings is not None and any(isinstance(coding, Words) for coding in columns.codings):
+            raise ExportError(
+                f"{self.description} is text, and SQL does not split texts into words; fit without it "
+                f"(families={{{self.names[0]!r}: 'ignore'}}), {IN_PYTHON}"
+            )
 
-    def value(self, j: int) -> Term:
-        """Return the number in a column."""
-        if j not in self._read:
-            cell = self._number(j)
-            branches: list[tuple[Term, Term]] = [
-                (exp.LTE(this=exp.Abs(this=cell), expression=number(LARGEST)), self._number(j))
-            ]
-            if self.draft.dialect.underflows and self.columns.family == "gaussian":
-                nothing = exp.LT(this=exp.Abs(this=self._number(j)), expression=number(SMALLEST))
-                branches.insert(0, (nothing, double(0.0)))
-            self._read[j] = self._put(j, choose(branches))
-        return self.draft.own(self._read[j])
+    @property
+    def description(self) -> str:
+        """The columns as a message names them."""
+        if len(self.names) == 1:
+            return f"column {self.names[0]!r}"
+        return f"the columns {self.names[0]!r} to {self.names[-1]!r}" if self.names else "a block without columns"
 
-    def slot(self, j: int) -> Term:
-        """Return the slot of a column's level: its code, or the number of codes if it was never met.
+    def number(self, j: int, *, is_squared: bool = False) -> Expression:
+        """Return the number in column j; ``is_squared`` says that its square must not underflow."""
+        is_flushed = is_squared and self.query.dialect.underflow_is_error
+        name = f"{'z' if is_flushed else 'x'}{self.first + j}"
+        if not self._is_read(name):
+            value = self._number(j)
+            flushed: list[tuple[Expression, Operand]] = [(abs(value) < MIN_SQUARED, double(0.0))] if is_flushed else []
+            self.query.add(0, name, searched_case([*flushed, (abs(value) <= MAX_NUMBER, value)]))
+        return column(self.query.prefix + name)
 
-        Where a column is closed, what was never met says nothing: its slot is NULL, as that of an empty cell.
+    def code(self, j: int) -> Expression:
+        """Return the code of column j's level or bin; the number of known levels if it is another level.
+
+        If a column is closed, an unknown level has no code: NULL, like a missing cell.
         """
-        if j not in self._read:
-            coding = None if self.columns.codings is None else self.columns.codings[j]
-            self._read[j] = self._put(j, self._codes(j) if coding is None else self._levels(j, coding))
-        return self.draft.own(self._read[j])
+        name = f"i{self.first + j}"
+        if not self._is_read(name):
+            self.query.add(0, name, self._code(j))
+        return column(self.query.prefix + name)
 
-    def _put(self, j: int, term: Term) -> str:
-        return self.draft.put(0, f"x{self.draft.columns.index(self.names[j])}", term)
+    def block_column(self, stage: int, letter: str, expression: Expression) -> Expression:
+        """Add a column that is computed once for the block; return the reference to it."""
+        return self.query.add(stage, f"{letter}{self.first}", expression)
 
-    def _cell(self, j: int) -> Term:
-        return self.draft.cell(self.names[j])
+    def _is_read(self, name: str) -> bool:
+        return self.query.prefix + name in self.query.stages[0]
 
-    def _number(self, j: int) -> Term:
-        return as_double(self._cell(j))
+    def _cell(self, j: int) -> Expression:
+        return self.query.cell(self.names[j])
 
-    def _any_number(self, j: int) -> Term:
-        """Return whether a cell holds a number, of whatever size."""
-        return exp.LTE(this=exp.Abs(this=self._number(j)), expression=number(np.finfo(np.float64).max))
+    def _number(self, j: int) -> Expression:
+        return self._cell(j).cast("double")
 
-    def _codes(self, j: int) -> Term:
-        """Return codes that stand for themselves, cut off to whole numbers."""
-        assert self.columns.sizes is not None
-        return self._bins(j, [float(code) for code in range(1, int(self.columns.sizes[j]) + 1)])
+    def _is_number(self, j: int) -> Expression:
+        """Return the condition that a cell holds a finite number."""
+        return abs(self._number(j)) <= np.finfo(np.float64).max
 
-    def _bins(self, j: int, edges: list[float]) -> Term:
-        """Return the number of edges that are no greater than a number."""
-        below = [(exp.LT(this=self._number(j), expression=number(edge)), whole(p)) for p, edge in enumerate(edges)]
-        # NULL and NaN are not below any edge, and not a number either
-        return choose([*below, (self._any_number(j), whole(len(edges)))])
-
-    def _levels(self, j: int, coding: Coding) -> Term:
+    def _code(self, j: int) -> Expression:
+        coding = None if self.columns.codings is None else self.columns.codings[j]
+        if coding is None:  # integers are codes themselves, and fractions are truncated
+            assert self.columns.sizes is not None
+            return self._bin(j, [float(code) for code in range(1, int(self.columns.sizes[j]) + 1)])
         if isinstance(coding, Cuts):
-            return self._bins(j, [float(edge) for edge in coding.edges])
-        if isinstance(coding, (Words, Combinations)) or not isinstance(coding, Levels):
-            raise ExportError(f"{self.columns.name(j)} is {coding.family}, which has no form in SQL")
-        labels = coding.labels
-        if all(isinstance(label, bool) for label in labels) and labels:
-            # whatever the table has for yes and no, 1 and 0 as well
-            key: Term = exp.Cast(this=self._cell(j), to=exp.DataType.build("int"))
-            there, values = is_there(self._cell(j)), [whole(int(label)) for label in labels]
-        elif all(isinstance(label, (int, float)) for label in labels) and labels:
-            exact = any(isinstance(label, int) and abs(label) > LARGEST_WHOLE for label in labels)
-            key = self._cell(j) if exact else self._number(j)
-            values = [whole(label) if exact and isinstance(label, int) else number(label) for label in labels]
-            there = self._any_number(j)
-        else:
-            key, there = exp.Cast(this=self._cell(j), to=exp.DataType.build("text")), is_there(self._cell(j))
-            what = f"{self.columns.name(j)}: the level"
-            values = [exp.Literal.string(checked_text(str(label), what)) for label in labels]
-        other = choose([(there, whole(len(labels)))]) if coding.open else None
-        return look_up(key, zip(values, map(whole, range(len(labels))), strict=True), other)
+            return self._bin(j, [float(edge) for edge in coding.edges])
+        if type(coding) is not Levels:  # its subclasses code something else than one cell
+            raise ExportError(f"{self.columns.name(j)} has a {type(coding).__name__} coding, which SQL cannot express")
+        key, is_present, values = self._labels(j, coding.labels)
+        unknown = searched_case([(is_present, integer(coding.size))]) if coding.open else None
+        return simple_case(key, [(value, integer(code)) for code, value in enumerate(values)], unknown)
+
+    def _bin(self, j: int, edges: list[float]) -> Expression:
+        """Return the number of edges that are less than or equal to a number."""
+        below = [(self._number(j) < edge, integer(code)) for code, edge in enumerate(edges)]
+        return searched_case([*below, (self._is_number(j), integer(len(edges)))])
+
+    def _labels(self, j: int, labels: tuple[Any, ...]) -> tuple[Expression, Expression, list[Expression]]:
+        """Return what is compared with labels, the condition that the cell is not missing, and the labels."""
+        if labels and all(isinstance(label, bool) for label in labels):
+            # as integers, so that a table may hold booleans or 0 and 1
+            return self._cell(j).cast("int"), self._cell(j).is_not_null(), [integer(int(label)) for label in labels]
+        if labels and all(isinstance(label, (int, float)) for label in labels):
+            if any(isinstance(label, int) and abs(label) > MAX_EXACT_INTEGER for label in labels):
+                values = [integer(label) if isinstance(label, int) else number(label) for label in labels]
+                return self._cell(j), self._is_number(j), values
+            return self._number(j), self._is_number(j), [number(label) for label in labels]
+        texts = [check_text(str(label), f"{self.columns.name(j)}: the level") for label in labels]
+        literals = [Expression(exp.Literal.string(text)) for text in texts]
+        return self._cell(j).cast("text"), self._cell(j).is_not_null(), literals

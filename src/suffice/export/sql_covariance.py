@@ -1,133 +1,111 @@
-"""Numbers that vary together, as SQL: sums of squares by the triangular factors of Σ⁻¹."""
+"""Multivariate densities as SQL: `TriangularSolve` and `LowRank`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product as every
 
 import numpy as np
-from scipy.special import gammaln
 from sqlglot import exp
 
-from suffice.export.sql_cells import Reader
-from suffice.export.sql_columns import ByClass
-from suffice.export.sql_terms import (
-    Term,
-    choose,
-    double,
-    is_null,
-    less,
-    ln,
-    look_up,
-    number,
-    product,
-    times,
-    total,
-    whole,
-)
-from suffice.families.multivariate_gaussian import GaussianTogether, StudentTogether
-from suffice.families.subspace import Subspace
+from suffice.export.sql_cells import Cells
+from suffice.export.sql_columnwise import ByClass
+from suffice.export.sql_expressions import Expression, add, double, integer, ln, searched_case, simple_case, square
 from suffice.schema import Array
+from suffice.score import LowRank, TriangularSolve
 
-# Up to this many columns each pattern of empty cells has a density of its own.
-FEW = 6
+# Up to this many columns each of the 2ⁿ patterns of missing cells has an expression of its own.
+MAX_PATTERN_COLUMNS = 6
 
-# A factor below it adds nothing, as no number is beyond 1e100. A mean below the other is 0 to any deviation.
-LEAST_FACTOR, LEAST_MEAN = 1e-130, 1e-160
+# A smaller coefficient adds nothing, because no number is greater than 1e100. A smaller mean is 0 to any deviation.
+MIN_COEFFICIENT, MIN_MEAN = 1e-130, 1e-160
 
 
-def together(read: Reader, its: GaussianTogether) -> ByClass:
-    """Return log N(x; μ, Σ), or the multivariate t, of the cells that are not empty.
+def translate_triangular_solve(term: TriangularSolve, cells: Cells) -> ByClass:
+    """Write the log density of the cells that are not missing.
 
-    Of few columns that is the exact marginal. Of many there would be too many patterns of empty cells, so there a
-    row with some cells empty, and some not, is unknown.
+    With few columns there is one expression for each pattern of missing cells. With many columns the result of a row
+    is NULL if some cells are missing and others are not.
     """
-    size = its.mean.shape[1]
-    if size > FEW:
-        return _whole_rows(read, [_density(read, its, k, range(size)) for k in range(len(its.mean))], False)
-    weights = [choose([(is_null(read.value(j)), whole(1 << j))], whole(0)) for j in range(size)]
-    pattern = read.draft.put(1, f"e{_place(read)}", total(weights))
-    found: ByClass = []
-    for k in range(len(its.mean)):
-        branches = []
-        for there in every((True, False), repeat=size):
-            kept = [j for j in range(size) if there[j]]
-            if kept:
-                code = sum(1 << j for j in range(size) if not there[j])
-                branches.append((whole(code), _density(read, its, k, kept)))
-        found.append([look_up(read.draft.own(pattern), branches, double(0.0))])
-    return found
+    size, classes = term.mean.shape[1], range(len(term.mean))
+    if size > MAX_PATTERN_COLUMNS:
+        return _complete_rows(cells, [_log_density(term, cells, k, range(size)) for k in classes], allow_empty=True)
+    pattern = _add_up_missing(cells, [1 << j for j in range(size)])
+    # the last pattern, in which all cells are missing, adds 0
+    present = {code: [j for j in range(size) if not code >> j & 1] for code in range((1 << size) - 1)}
+    by_pattern = [
+        [(integer(code), _log_density(term, cells, k, places)) for code, places in present.items()] for k in classes
+    ]
+    return [[simple_case(pattern, densities, double(0.0))] for densities in by_pattern]
 
 
-def subspace(read: Reader, its: Subspace) -> ByClass:
-    """Return what differs between classes of log N(x; μ, Σ), for one Σ that is never formed: it is linear in x."""
-    middle = its.mean.mean(axis=0)
-    away = its.mean - middle
-    slopes = (away @ its.whitening) @ its.whitening.T
-    if its.floor > 0:
-        scaled = away / its.scale
-        slopes += (scaled - (scaled @ its.axes) @ its.axes.T) / (its.scale * its.floor)
+def translate_low_rank(term: LowRank, cells: Cells) -> ByClass:
+    """Write what differs between classes: with a shared covariance Σ it is linear in x.
+
+    The slopes are Σ⁻¹·(mean − middle), with ``middle`` the mean of all classes' means.
+    """
+    middle = term.mean.mean(axis=0)
+    away = term.mean - middle
+    slopes = term.slopes(away)
     biases = -0.5 * (away * slopes).sum(axis=1)
-    return _whole_rows(read, [_line(read, middle, *pair) for pair in zip(slopes, biases, strict=True)], True)
+    lines = [_line(cells, range(len(middle)), middle, *pair) for pair in zip(slopes, biases.tolist(), strict=True)]
+    return _complete_rows(cells, lines, allow_empty=False)
 
 
-def _whole_rows(read: Reader, densities: list[Term], strict: bool) -> ByClass:
-    """Return what is known of complete rows: others are unknown, unless all cells are empty and that is allowed."""
-    size = read.columns.count
-    empty = [choose([(is_null(read.value(j)), whole(1))], whole(0)) for j in range(size)]
-    count = read.draft.put(1, f"e{_place(read)}", total(empty))
-    some: Term = exp.GT(this=read.draft.own(count), expression=whole(0))
-    if not strict:
-        some = exp.And(this=some, expression=exp.LT(this=read.draft.own(count), expression=whole(size)))
-    read.draft.unknown.append(some)
-    return [[look_up(read.draft.own(count), [(whole(0), density)], double(0.0))] for density in densities]
+def _complete_rows(cells: Cells, densities: list[Expression], *, allow_empty: bool) -> ByClass:
+    """Write densities of rows without a missing cell; the result of other rows is NULL.
+
+    With ``allow_empty`` a row in which all cells are missing adds 0 instead.
+    """
+    size = len(cells.names)
+    count = _add_up_missing(cells, [1] * size)
+    condition = count > integer(0)
+    if allow_empty:
+        condition = Expression(exp.And(this=condition.node, expression=(count < integer(size)).node))
+    cells.query.null_conditions.append(condition)
+    return [[simple_case(count, [(integer(0), density)], double(0.0))] for density in densities]
 
 
-def _density(read: Reader, its: GaussianTogether, k: int, kept: list[int] | range) -> Term:
-    """Return the log density of some of the columns."""
-    shared = len(its.covariance) == 1
-    places = list(kept)
-    sigma = its.covariance[0 if shared else k][np.ix_(places, places)]
-    lower = np.linalg.cholesky(sigma)
+def _add_up_missing(cells: Cells, values: list[int]) -> Expression:
+    """Add a column with the sum of the values of all missing cells; return the reference to it."""
+    addends = [
+        searched_case([(_number(cells, j).is_null(), integer(value))], integer(0)) for j, value in enumerate(values)
+    ]
+    return cells.block_column(1, "e", add(addends))
+
+
+def _log_density(term: TriangularSolve, cells: Cells, k: int, places: Sequence[int]) -> Expression:
+    """Write the log density of some columns: peak − f(|L⁻¹·(x − mean)|²), with L·Lᵀ their covariance."""
+    lower = np.linalg.cholesky(term.covariance_of(k)[np.ix_(places, places)])
     inverse = np.linalg.inv(lower)
-    log_det = 2 * float(np.log(np.diagonal(lower)).sum())
-    size = len(places)
-    if shared and not isinstance(its, StudentTogether):
-        # the squares of x are the same for all classes
-        middle = its.mean.mean(axis=0)[places]
-        away = its.mean[k, places] - middle
-        slopes = inverse.T @ (inverse @ away)
-        full = np.zeros((2, its.mean.shape[1]))
-        full[0, places], full[1, places] = middle, slopes
-        return _line(read, full[0], full[1], -0.5 * float(away @ slopes))
-    lines = (_products(read, places, line, its.mean[k, places]) for line in inverse)
-    distance = total(read.draft.squared(total(line)) for line in lines)
-    if not isinstance(its, StudentTogether):
-        density = exp.Sub(
-            this=number(-0.5 * (log_det + size * np.log(2 * np.pi))),
-            expression=times(0.5, exp.Paren(this=distance)),
-        )
-    else:
-        dof = float(its.dof[k])
-        peak = gammaln((dof + size) / 2) - gammaln(dof / 2) - 0.5 * (size * np.log(dof * np.pi) + log_det)
-        grown = total([number(1.0), times(1 / dof, exp.Paren(this=distance))])
-        density = exp.Sub(this=number(peak), expression=times((dof + size) / 2, ln(grown)))
-    return density
+    mean = term.mean[k, places]
+    if len(term.covariance) == 1 and term.dof is None:
+        # shared by all classes: the squares of x cancel, and the rest is linear
+        middle = term.mean.mean(axis=0)[places]
+        slopes = inverse.T @ (inverse @ (mean - middle))
+        return _line(cells, places, middle, slopes, -0.5 * float((mean - middle) @ slopes))
+    rows = (_products(cells, places, mean, row) for row in inverse)
+    squares = add(square(add(row), cells.query.dialect) for row in rows)
+    size, log_det = len(places), 2 * float(np.log(np.diagonal(lower)).sum())
+    peak = float(term.log_density(np.zeros(()), log_det, size, k))
+    if term.dof is None:
+        return peak - 0.5 * squares
+    dof = float(term.dof[k])
+    return peak - (dof + size) / 2 * ln(1.0 + 1 / dof * squares)
 
 
-def _line(read: Reader, middle: Array, slopes: Array, bias: float) -> Term:
-    """Return Σⱼ slopeⱼ·(xⱼ − middleⱼ) + bias."""
-    return total([*_products(read, range(len(slopes)), slopes, middle), double(bias)])
+def _line(cells: Cells, places: Sequence[int], middle: Array, slopes: Array, bias: float) -> Expression:
+    """Write Σⱼ slopeⱼ·(xⱼ − middleⱼ) + bias."""
+    return add([*_products(cells, places, middle, slopes), double(bias)])
 
 
-def _products(read: Reader, places: Sequence[int], factors: Array, middle: Array) -> list[Term]:
-    """Return factor·(x − middle) of each column, but of those that add nothing."""
+def _products(cells: Cells, places: Sequence[int], middle: Array, factors: Array) -> list[Expression]:
+    """Write factorⱼ·(xⱼ − middleⱼ) of each column, without those that add nothing."""
     return [
-        product([number(factor), less(read.value(place), mean if abs(mean) >= LEAST_MEAN else 0.0)])
-        for place, factor, mean in zip(places, factors.tolist(), middle.tolist(), strict=True)
-        if abs(factor) >= LEAST_FACTOR
+        factor * (_number(cells, j) - (origin if abs(origin) >= MIN_MEAN else 0.0))
+        for j, factor, origin in zip(places, factors.tolist(), middle.tolist(), strict=True)
+        if abs(factor) >= MIN_COEFFICIENT
     ]
 
 
-def _place(read: Reader) -> int:
-    return read.draft.columns.index(read.names[0])
+def _number(cells: Cells, j: int) -> Expression:
+    return cells.number(j, is_squared=True)

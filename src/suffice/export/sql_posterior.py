@@ -1,94 +1,100 @@
-"""From scores to probabilities, as SQL: the e to the power of the distances from it, and their sum."""
+"""Posterior probabilities as SQL: the softmax of the scores, and its calibration."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from scipy.special import log_softmax
-from sqlglot import exp
 
 from suffice.decision.calibration import Calibration, Isotonic
-from suffice.export.sql_calibration import risen, scaled
-from suffice.export.sql_draft import Draft
-from suffice.export.sql_terms import Term, choose, double, exponential, is_null, ln, number, ratio, total
+from suffice.export.sql_calibration import apply_isotonic, apply_scaling
+from suffice.export.sql_expressions import Expression, add, double, exponential, greatest, ln, number, searched_case
+from suffice.export.sql_stages import StagedQuery
 from suffice.schema import Array
 
-# Stands for the score of a class that is impossible where the greatest is looked for: less than any score.
-LEAST = -float(np.finfo(np.float64).max)
+# Stands for the score of an impossible class where the greatest score is computed.
+LOWEST_SCORE = -float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)
-class Decided:
-    """The names under which a draft has scores, the greatest of them, weights, and the sum of these.
+class Posterior:
+    """References to the columns from which probabilities are computed.
 
-    ``best`` has of each class whether none is more probable, as `predict` compares them.
+    Attributes
+    ----------
+    scores : list of Expression
+        The score of each class, up to a constant; NULL if the class is impossible.
+    top : Expression
+        The greatest score; NULL if all classes are impossible.
+    weights : list of Expression
+        A number proportional to the probability of each class.
+    sum : Expression
+        The sum of the weights.
+    is_best : list of Expression
+        The condition that no class is more probable, by the numbers that `predict` compares.
     """
 
-    scores: list[str]
-    top: str
-    weights: list[str]
-    sum: str
-    best: list[Term]
+    scores: list[Expression]
+    top: Expression
+    weights: list[Expression]
+    sum: Expression
+    is_best: list[Expression]
 
-    def shares(self, draft: Draft) -> list[Term]:
-        """Return each weight's share of the sum."""
-        return [ratio(draft.own(weight), draft.own(self.sum)) for weight in self.weights]
+    def probabilities(self) -> list[Expression]:
+        """Return the probability of each class."""
+        return [weight / self.sum for weight in self.weights]
 
 
-def decided(draft: Draft, scores: list[str], class_log_prior: Array | None, mark: str = "") -> Decided:
-    """Return P = e^(score − greatest) / Σ e^(score − greatest), which no score is too large or too small for.
+def softmax(query: StagedQuery, scores: list[Expression], class_log_prior: Array | None, suffix: str = "") -> Posterior:
+    """Return P = exp(score − top) / Σ exp(score − top), which does not overflow.
 
-    A class that is impossible has no score (NULL). If that is so of all, the row says nothing, and the prior stands.
+    The score of an impossible class is NULL, and its weight 0. If all classes are impossible, the weights are the
+    class prior.
     """
-    stage = len(draft.stages)
-    numbers: list[Term] = [exp.Coalesce(this=draft.own(name), expressions=[number(LEAST)]) for name in scores]
-    top = draft.put(stage, f"top{mark}", exp.Nullif(this=draft.greatest(numbers), expression=number(LEAST)))
+    stage = len(query.stages)
+    most = greatest([score.if_null(LOWEST_SCORE) for score in scores], query.dialect)
+    top = query.add(stage, f"top{suffix}", most.null_if(LOWEST_SCORE))
     weights = []
-    for k, name in enumerate(scores):
-        weight = exponential(partial(_difference, draft, name, top))
+    for k, score in enumerate(scores):
+        weight = exponential(score - top)
         if class_log_prior is not None:
-            weight = choose([(is_null(draft.own(top)), number(np.exp(class_log_prior[k])))], weight)
-        weights.append(draft.put(stage + 1, f"w{mark}{k}", weight))
-    best: list[Term] = [exp.EQ(this=draft.own(score), expression=draft.own(top)) for score in scores]
-    return Decided(scores, top, weights, draft.put(stage + 2, f"sum{mark}", total(map(draft.own, weights))), best)
+            weight = searched_case([(top.is_null(), np.exp(class_log_prior[k]))], weight)
+        weights.append(query.add(stage + 1, f"w{suffix}{k}", weight))
+    weight_sum = query.add(stage + 2, f"sum{suffix}", add(weights))
+    return Posterior(scores, top, weights, weight_sum, [score.equals(top) for score in scores])
 
 
-def calibrated(draft: Draft, calibration: Calibration, found: Decided, class_log_prior: Array) -> Decided:
-    """Return probabilities as the map has them, learned of log P no less than a floor.
-
-    By them it is decided: what differs less than they have digits for is equal, and the first of equals is said.
-    """
-    stage, floor = len(draft.stages), float(calibration.floor)
-    prior = np.maximum(log_softmax(class_log_prior), floor)
-    said = []
-    for k, name in enumerate(found.scores):
-        log_p = exp.Sub(this=_difference(draft, name, found.top), expression=ln(draft.own(found.sum)))
-        impossible = [(is_null(draft.own(found.top)), double(prior[k])), (is_null(draft.own(name)), number(floor))]
-        said.append(draft.put(stage, f"l{k}", choose(impossible, draft.greatest([log_p, number(floor)]))))
+def calibrate(query: StagedQuery, calibration: Calibration, posterior: Posterior, class_log_prior: Array) -> Posterior:
+    """Return calibrated probabilities: the map of log P, where log P is at least the calibration's floor."""
+    stage, floor = len(query.stages), float(calibration.floor)
+    prior, top = np.maximum(log_softmax(class_log_prior), floor), posterior.top
+    log_proba = []
+    for k, score in enumerate(posterior.scores):
+        log_p = greatest([score - top - ln(posterior.sum), number(floor)], query.dialect)
+        clipped = searched_case([(top.is_null(), double(prior[k])), (score.is_null(), floor)], log_p)
+        log_proba.append(query.add(stage, f"l{k}", clipped))
     if isinstance(calibration.map, Isotonic):
-        shares = risen(draft, stage + 1, calibration.map, said)
-        weights = [draft.put(stage + 3, f"c{k}", share) for k, share in enumerate(shares)]
-        top = draft.put(stage + 4, "topc", draft.greatest([draft.own(name) for name in weights]))
-        whole = draft.put(stage + 4, "sumc", total(map(draft.own, weights)))
-        logs = [ln(draft.own(name)) for name in weights]
-        best = _best(draft, stage + 5, logs, ln(draft.own(top)), whole)
-        return Decided(weights, top, weights, whole, best)
-    terms = scaled(calibration.map, [draft.own(name) for name in said])
-    mapped = decided(draft, [draft.put(stage + 1, f"c{k}", term) for k, term in enumerate(terms)], None, "c")
-    logs = [_difference(draft, name, mapped.top) for name in mapped.scores]
-    return replace(mapped, best=_best(draft, len(draft.stages), logs, number(0.0), mapped.sum))
+        shares = apply_isotonic(query, stage + 1, calibration.map, log_proba)
+        weights = [query.add(stage + 3, f"c{k}", share) for k, share in enumerate(shares)]
+        top = query.add(stage + 4, "topc", greatest(weights, query.dialect))
+        weight_sum = query.add(stage + 4, "sumc", add(weights))
+        is_best = _compare_logs(query, stage + 5, list(map(ln, weights)), ln(top), weight_sum)
+        return Posterior(weights, top, weights, weight_sum, is_best)
+    scaled = apply_scaling(calibration.map, log_proba)
+    scores = [query.add(stage + 1, f"c{k}", score) for k, score in enumerate(scaled)]
+    calibrated = softmax(query, scores, None, "c")
+    logs = [score - calibrated.top for score in scores]
+    return replace(calibrated, is_best=_compare_logs(query, len(query.stages), logs, number(0.0), calibrated.sum))
 
 
-def _best(draft: Draft, stage: int, logs: list[Term], top: Term, whole: str) -> list[Term]:
-    """Return whether each log P, less the logarithm of the sum, is as great as the greatest."""
-    log_sum = draft.put(stage, "lsumc", ln(draft.own(whole)))
-    greatest = draft.put(stage + 1, "ltopc", exp.Sub(this=top, expression=draft.own(log_sum)))
-    return [
-        exp.EQ(this=exp.Sub(this=log, expression=draft.own(log_sum)), expression=draft.own(greatest)) for log in logs
-    ]
+def _compare_logs(
+    query: StagedQuery, stage: int, logs: list[Expression], top: Expression, weight_sum: Expression
+) -> list[Expression]:
+    """Return whether log − log sum is equal to top − log sum, for each class.
 
-
-def _difference(draft: Draft, score: str, top: str) -> Term:
-    return exp.Sub(this=draft.own(score), expression=draft.own(top))
+    `predict` compares normalised logarithms: after rounding, two of them may be equal, and then the first class wins.
+    """
+    log_sum = query.add(stage, "lsumc", ln(weight_sum))
+    best = query.add(stage + 1, "ltopc", top - log_sum)
+    return [(log - log_sum).equals(best) for log in logs]

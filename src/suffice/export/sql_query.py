@@ -1,4 +1,4 @@
-"""SQL: a model as one SELECT that scores the rows of a table where they are."""
+"""A model as one SELECT that scores the rows of a table in the database."""
 
 from __future__ import annotations
 
@@ -11,37 +11,20 @@ from sqlglot import exp
 
 from suffice.data import share_name
 from suffice.decision.calibration import Calibration
-from suffice.export.dialects import ExportError, checked_text, dialect_of
-from suffice.export.sql_cells import Reader, names_of
-from suffice.export.sql_columns import INDEPENDENT, ByClass, Written
-from suffice.export.sql_covariance import subspace, together
-from suffice.export.sql_draft import Draft
-from suffice.export.sql_posterior import Decided, calibrated, decided
-from suffice.export.sql_terms import Term, as_double, choose, double, is_null, number, total, whole
-from suffice.export.sql_tree import tree
+from suffice.export.dialects import ExportError, check_text, dialect_of
+from suffice.export.sql_cells import IN_PYTHON, Cells, column_names
+from suffice.export.sql_expressions import Expression, add, double, integer, number, searched_case
+from suffice.export.sql_posterior import Posterior, calibrate, softmax
+from suffice.export.sql_stages import StagedQuery
+from suffice.export.sql_translators import check_score, translate_score
 from suffice.families.family import Parameters
-from suffice.families.multivariate_gaussian import GaussianTogether
-from suffice.families.subspace import Subspace
-from suffice.mixtures import MixtureParameters
 from suffice.model import Model
-from suffice.schema import Columns, Words
-from suffice.structures.averaged import AveragedParameters
-from suffice.structures.joint import JointParameters
-from suffice.structures.tree import TreeParameters
 
-# Numbers that a statement may hold: a database takes longer to read more of them than to score with them.
-MOST_NUMBERS = 100_000
-
-WRITTEN: tuple[tuple[type, Written], ...] = (
-    (TreeParameters, tree),
-    (GaussianTogether, together),
-    (Subspace, subspace),
-    *INDEPENDENT,
-)
-ELSE = "or predict in Python (predict, predict_table), which every model can"
+# Numbers of a block that a statement may contain: with more of them, parsing takes longer than scoring.
+MAX_NUMBERS = 100_000
 
 
-def written(
+def write_query(
     model: Model,
     classes: list[Any],
     dialect: str,
@@ -49,91 +32,82 @@ def written(
     calibration: Calibration | None,
     present: Sequence[str] | None = None,
 ) -> str:
-    """Return the statement: log p(x, class), less the greatest, e to the power of it, over the sum of those.
+    """Return the statement; the parameters are those of `suffice.export.to_sql`.
+
+    The score of a class is its log prior plus the terms of log p(x | class), and the probabilities are the softmax of
+    the scores.
 
     >>> import sqlite3
     >>> from suffice import BernoulliNB
     >>> model = BernoulliNB().fit([[0], [0], [1], [1]], ["no", "no", "yes", "yes"])
     >>> base = sqlite3.connect(":memory:")
-    >>> _ = base.execute("CREATE TABLE votes AS SELECT 1 AS x0, 'kept' AS note UNION ALL SELECT NULL, 'empty'")
+    >>> _ = base.execute("CREATE TABLE votes AS SELECT 1 AS x0, 'kept' AS note UNION ALL SELECT NULL, 'missing'")
     >>> for row in base.execute(model.to_sql("sqlite", table="votes")):
     ...     print(*row[:3], *(round(p, 6) for p in row[3:]))
     1 kept yes 0.25 0.75
-    None empty no 0.5 0.5
+    None missing no 0.5 0.5
     """
-    spoken = dialect_of(dialect)
-    for columns, parameters in zip(model.columns, model.parameters, strict=True):
-        _check(columns, parameters)
-    draft = Draft(spoken, [name for columns in model.columns for name in names_of(columns)], table, present)
-    terms: ByClass = [[] for _ in classes]
-    for columns, parameters in zip(model.columns, model.parameters, strict=True):
-        for mine, its in zip(terms, _terms(draft, columns, parameters), strict=True):
-            mine += its
-    prior, stage = model.class_log_prior, len(draft.stages)
-    scores = [
-        draft.put(stage, f"s{k}", as_double(exp.null()) if log == -np.inf else total([double(log), *mine]))
-        for k, (log, mine) in enumerate(zip(prior.tolist(), terms, strict=True))
-    ]
-    found = decided(draft, scores, prior)
+    names = [name for columns in model.columns for name in column_names(columns)]
+    query = StagedQuery(dialect_of(dialect), names, table, present)
+    scores = _add_scores(query, model)
+    prior = model.class_log_prior
+    posterior = softmax(query, scores, prior)
     if calibration is not None:
-        found = calibrated(draft, calibration, found, prior)
-    said = {"prediction": _label(draft, found, classes, int(np.argmax(prior)))}
-    said |= {share_name(label): term for label, term in zip(classes, found.shares(draft), strict=True)}
-    return draft.select({name: _if_known(draft, term) for name, term in said.items()})
+        posterior = calibrate(query, calibration, posterior, prior)
+    results = {"prediction": _label(posterior, classes, int(np.argmax(prior)))}
+    results |= {share_name(label): p for label, p in zip(classes, posterior.probabilities(), strict=True)}
+    return query.render({name: _null_if_unknown(query, result) for name, result in results.items()})
 
 
-def _terms(draft: Draft, columns: Columns, parameters: Parameters) -> ByClass:
-    """Return what a block of columns adds to the score of each class."""
-    read = Reader(draft, columns)
-    return next(write(read, parameters) for kind, write in WRITTEN if isinstance(parameters, kind))
+def _add_scores(query: StagedQuery, model: Model) -> list[Expression]:
+    """Add the score of each class, log prior + Σ terms, to a new last stage; return the references."""
+    blocks, first = [], 0
+    for columns, parameters, score in zip(model.columns, model.parameters, model.scores, strict=True):
+        cells = Cells(query, columns, first)
+        check_score(score, cells)
+        _check_size(parameters, cells)
+        blocks.append((score, cells))
+        first += columns.count
+    terms = [term for score, cells in blocks for term in translate_score(score, cells)]
+    scores, stage = [], len(query.stages)
+    for k, log_prior in enumerate(model.class_log_prior.tolist()):
+        addends = [expression for term in terms if log_prior > -np.inf for expression in term[k]]
+        scores.append(query.add(stage, f"s{k}", add([double(log_prior), *addends])))
+    return scores
 
 
-def _label(draft: Draft, found: Decided, classes: list[Any], likeliest: int) -> Term:
-    """Return the label of the most probable class, the first of equals; if all is impossible the prior decides."""
+def _check_size(parameters: Parameters, cells: Cells) -> None:
+    """Raise ExportError if a block has more numbers than a statement may contain."""
+    values = [getattr(parameters, field.name) for field in fields(parameters)]
+    count = sum(value.size for value in values if isinstance(value, np.ndarray))
+    if count > MAX_NUMBERS:
+        raise ExportError(
+            f"the model of {cells.description} has {count:,} numbers, and a database takes too long to read a "
+            f'statement of more than {MAX_NUMBERS:,}; use structure="naive" or fewer columns, {IN_PYTHON}'
+        )
+
+
+def _label(posterior: Posterior, classes: list[Any], default: int) -> Expression:
+    """Return the label of the first class that is most probable; the default class if all are impossible."""
     labels = [_literal(label) for label in classes]
-    nothing = (is_null(draft.own(found.top)), _literal(classes[likeliest]))
-    return choose([nothing, *zip(found.best, labels, strict=True)])
+    is_impossible = (posterior.top.is_null(), labels[default])
+    return searched_case([is_impossible, *zip(posterior.is_best, labels, strict=True)])
 
 
-def _if_known(draft: Draft, term: Term) -> Term:
-    """Return a term, but NULL where something of the row is not known that the model would need."""
-    if not draft.unknown:
-        return term
-    return choose([(exp.Not(this=exp.Paren(this=exp.or_(*draft.unknown))), term)])
+def _null_if_unknown(query: StagedQuery, result: Expression) -> Expression:
+    """Return a result, or NULL for rows that meet one of the query's conditions."""
+    if not query.null_conditions:
+        return result
+    is_unknown = exp.or_(*(condition.node for condition in query.null_conditions))
+    return searched_case([(Expression(exp.Not(this=exp.Paren(this=is_unknown))), result)])
 
 
-def _literal(label: Any) -> Term:
-    """Return a label as SQL writes it."""
+def _literal(label: Any) -> Expression:
+    """Return the label of a class as a literal of its type."""
     if isinstance(label, bool):
-        return exp.Boolean(this=label)
+        return Expression(exp.Boolean(this=label))
     if isinstance(label, int):
-        return whole(label)
-    return number(label) if isinstance(label, float) else exp.Literal.string(checked_text(str(label), "the class"))
-
-
-def _check(columns: Columns, parameters: Parameters) -> None:
-    """Raise what has no form in SQL, with a way around it."""
-    names = names_of(columns) if columns.count else ["none"]
-    what = f"column {names[0]!r}" if len(names) == 1 else f"the columns {names[0]!r} to {names[-1]!r}"
-    if columns.codings is not None and isinstance(columns.codings[0], Words):
-        raise ExportError(
-            f"{what} is text, and SQL does not take words apart; fit without it "
-            f"(families={{{names[0]!r}: 'ignore'}}), {ELSE}"
-        )
-    if isinstance(parameters, (AveragedParameters, JointParameters)):
-        how = "averaged over many trees" if isinstance(parameters, AveragedParameters) else "taken all together"
-        raise ExportError(
-            f'{what} are {how}, which is too long for SQL; use structure="tree" or structure="naive" (set_params does '
-            f"so without another pass, where pairs were counted), {ELSE}"
-        )
-    if isinstance(parameters, MixtureParameters):
-        raise ExportError(f"{what} are a mixture, which has no form in SQL; use GaussianDiscriminant, {ELSE}")
-    if not any(isinstance(parameters, kind) for kind, _ in WRITTEN):
-        raise ExportError(f'{what}: {type(parameters).__name__} has no form in SQL; use structure="naive", {ELSE}')
-    held = [getattr(parameters, its.name) for its in fields(parameters)]
-    count = sum(its.size for its in held if isinstance(its, np.ndarray))
-    if count > MOST_NUMBERS:
-        raise ExportError(
-            f"{what} have {count:,} numbers, and SQL of more than {MOST_NUMBERS:,} is more than databases read in "
-            f'good time; use structure="naive" or fewer columns, {ELSE}'
-        )
+        return integer(label)
+    if isinstance(label, float):
+        return number(label)
+    return Expression(exp.Literal.string(check_text(str(label), "the class")))

@@ -1,114 +1,101 @@
-"""Levels that depend on a level of another column, as SQL: tables of tables, and sums over what is empty."""
+"""Trees as SQL: `PairLookUp`, tables of log p(level | level of the parent), with missing cells summed out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import numpy as np
-from sqlglot import exp
 
-from suffice.export.sql_cells import Reader
-from suffice.export.sql_columns import ByClass
-from suffice.export.sql_terms import Term, by_slot, choose, double, is_null, ln, log, number, product, total
+from suffice.export.sql_cells import Cells
+from suffice.export.sql_columnwise import ByClass
+from suffice.export.sql_expressions import Expression, add, double, ln, multiply, searched_case, select_by_code
 from suffice.schema import Array
-from suffice.structures.tree import TreeParameters
+from suffice.score import PairLookUp
 
-# Columns that messages may take: PostgreSQL and SQLite have room for less than two thousand in a query.
-MOST_MESSAGES = 1000
+# Columns that messages may take: PostgreSQL and SQLite allow fewer than two thousand columns in a query.
+MAX_MESSAGES = 1000
 
 
-def tree(read: Reader, its: TreeParameters) -> ByClass:
-    """Return Σᵢ log p(xᵢ | its parent, class), with empty cells summed out as far as there is room for it.
+def translate_pair_look_up(term: PairLookUp, cells: Cells) -> ByClass:
+    """Write Σⱼ log p(xⱼ | x of the parent of j, class).
 
-    A column that is empty has a message for each of its levels: the product of what the columns below it say of
-    that level. Each is divided by what they would say of the level that suits them best, and the logarithm
-    of that is added apart, so that no product of many is too small for a number.
+    Missing cells are summed out by messages from the leaves to the root. If that needs more than `MAX_MESSAGES`
+    columns, the result of a row is NULL if a cell of a parent is missing.
     """
-    lines = [_Line(read, its, k) for k in range(len(its.parents))]
-    needed = sum(int(its.sizes[j]) + 1 for line in lines for j in line.inner)
-    if needed > MOST_MESSAGES:
-        for j in sorted({j for line in lines for j in line.inner}):
-            read.draft.unknown.append(is_null(read.slot(j)))
-        return [[line.known(j) for j in line.order] for line in lines]
-    for line in lines:
-        for j in reversed(line.order):
-            line.tell(j)
-    return [[line.term(j) for j in line.order] for line in lines]
+    trees = [_Tree(term, cells, k) for k in range(len(term.parents))]
+    message_count = sum(int(term.sizes[j]) + 1 for tree in trees for j in tree.children)
+    if message_count > MAX_MESSAGES:
+        inner = sorted({j for tree in trees for j in tree.children})
+        cells.query.null_conditions += [cells.code(j).is_null() for j in inner]
+        return [[tree.write_given_parent(j) for j in tree.order] for tree in trees]
+    for tree in trees:
+        tree.add_messages()
+    return [[tree.write(j) for j in tree.order] for tree in trees]
 
 
-class _Line:
-    """The tree of one class."""
+class _Tree:
+    """The tree of one class.
 
-    def __init__(self, read: Reader, its: TreeParameters, k: int) -> None:
-        self.read, self.its, self.k = read, its, k
-        self.order = its.order[k].tolist()
-        self.parents = its.parents[k].tolist()
+    If a column j is missing, the message of its level v is Πᵢ p(xᵢ | v) over its children i, each divided by the
+    greatest p(xᵢ | any level). The logarithm of that divisor is added to the score separately, so that a product of
+    many small probabilities does not underflow.
+    """
+
+    def __init__(self, term: PairLookUp, cells: Cells, k: int) -> None:
+        self.cells, self.k = cells, k
+        self.order: list[int] = term.order[k].tolist()
+        self.parents: list[int] = term.parents[k].tolist()
+        self.tables: list[Array] = [term.table_of(k, j) for j in range(len(self.parents))]
         self.children: dict[int, list[int]] = {}
         for j, parent in enumerate(self.parents):
             if parent >= 0:
                 self.children.setdefault(parent, []).append(j)
-        self.inner = sorted(self.children)
-        self.messages: dict[int, list[str]] = {}
-        self.height = dict.fromkeys(self.order, 0)
+        self.messages: dict[int, list[Expression]] = {}
+
+    def write_given_parent(self, j: int) -> Expression:
+        """Write log p(xⱼ | x of its parent), for rows in which the parent is not missing."""
+        return self._select(j, lambda level: None, double(0.0))
+
+    def write(self, j: int) -> Expression:
+        """Write what column j adds to the score, whether or not it or its parent is missing."""
+        return self._select(j, lambda level: self._log_marginal(j, level), self._log_divisor(j))
+
+    def add_messages(self) -> None:
+        """Add the messages of each column, one for each of its levels, to a stage after those of its children."""
+        heights = dict.fromkeys(self.order, 0)
         for j in reversed(self.order):
-            if self.parents[j] >= 0:
-                self.height[self.parents[j]] = max(self.height[self.parents[j]], self.height[j] + 1)
+            children = self.children.get(j, [])
+            heights[j] = max((heights[child] + 1 for child in children), default=0)
+            for level in range(self.tables[j].shape[1] if children else 0):
+                product = multiply(self._scaled_probability(child, level) for child in children)
+                message = searched_case([(self.cells.code(j).is_null(), product)])
+                name = f"m{self.cells.first + j}_{self.k}_{level}"
+                self.messages.setdefault(j, []).append(self.cells.query.add(heights[j], name, message))
 
-    def table(self, j: int) -> Array:
-        """Return log p(slot of j | slot of its parent), [parent's slot, slot]; of a root, one line."""
-        rows = int(self.its.sizes[self.parents[j]]) + 1 if self.parents[j] >= 0 else 1
-        width, first = int(self.its.sizes[j]) + 1, int(self.its.offsets[self.k, j])
-        return self.its.table[first : first + rows * width].reshape(rows, width)
+    def _select(
+        self, j: int, if_missing: Callable[[int], Expression | None], if_parent_is_missing: Expression
+    ) -> Expression:
+        """Write the table of column j as nested CASEs: of the parent's level, then of its own."""
+        code = self.cells.code(j)
+        lines = [select_by_code(code, line, if_missing(level)) for level, line in enumerate(self.tables[j])]
+        parent = self.parents[j]
+        return lines[0] if parent < 0 else select_by_code(self.cells.code(parent), lines, if_parent_is_missing)
 
-    def known(self, j: int) -> Term:
-        """Return what a column adds where its parent is not empty; 0 where it is empty itself."""
-        return self._given_parent(j, lambda above: None, double(0.0))
+    def _log_marginal(self, j: int, parent_level: int) -> Expression | None:
+        """Write log Σ over levels v of a missing column of p(v | level of the parent)·message of v."""
+        return ln(self._marginal(j, parent_level).null_if(0.0)) if j in self.messages else None
 
-    def term(self, j: int) -> Term:
-        """Return what a column adds to the log joint, empty or not."""
-        best = self._best(j) if self.parents[j] >= 0 else double(0.0)
-        return self._given_parent(j, lambda above: self._summed(j, above), best)
+    def _marginal(self, j: int, parent_level: int) -> Expression:
+        shares = zip(np.exp(self.tables[j][parent_level]), self.messages[j], strict=True)
+        return add([double(0.0), *(p * message for p, message in shares if p > 0)])
 
-    def tell(self, j: int) -> None:
-        """Compute what the columns below one say of each of its levels, where it is empty itself."""
-        if j not in self.children:
-            return
-        names = []
-        for slot in range(int(self.its.sizes[j]) + 1):
-            said = product([self._factor(child, slot) for child in self.children[j]])
-            place = self.read.draft.columns.index(self.read.names[j])
-            term = choose([(is_null(self.read.slot(j)), said)])
-            names.append(self.read.draft.put(self.height[j], f"m{place}_{self.k}_{slot}", term))
-        self.messages[j] = names
+    def _scaled_probability(self, j: int, parent_level: int) -> Expression:
+        """Write p(xⱼ | a level of its missing parent), divided by the greatest over all levels of the parent."""
+        logs, greatest = self.tables[j][parent_level], self.tables[j].max(axis=0)
+        scaled = np.exp(np.where(np.isneginf(logs), -np.inf, logs - np.maximum(greatest, -1e308)))
+        if_missing = self._marginal(j, parent_level) if j in self.messages else double(1.0)
+        return select_by_code(self.cells.code(j), scaled, if_missing)
 
-    def _given_parent(self, j: int, empty: Callable[[int], Term | None], orphan: Term) -> Term:
-        found = [by_slot(self.read.slot(j), map(log, line), empty(above)) for above, line in enumerate(self.table(j))]
-        return by_slot(self.read.slot(self.parents[j]), found, orphan) if self.parents[j] >= 0 else found[0]
-
-    def _summed(self, j: int, above: int) -> Term | None:
-        """Return log Σ over the levels of an empty column of p(level | parent's)·what is said of the level."""
-        if j not in self.messages:
-            return None
-        # nothing is possible where the sum is 0
-        return ln(exp.Nullif(this=self._mixed(j, above), expression=number(0.0)))
-
-    def _mixed(self, j: int, above: int) -> Term:
-        shares = np.exp(self.table(j)[above])
-        parts = [
-            product([number(p), self.read.draft.own(name)])
-            for p, name in zip(shares.tolist(), self.messages[j], strict=True)
-            if p > 0
-        ]
-        return total([double(0.0), *parts])
-
-    def _factor(self, j: int, above: int) -> Term:
-        """Return p(column | a level of its empty parent), over the greatest such p."""
-        table = self.table(j)
-        best = table.max(axis=0)
-        shares = np.exp(np.where(best > -np.inf, table[above] - np.where(best > -np.inf, best, 0.0), -np.inf))
-        empty = exp.Paren(this=self._mixed(j, above)) if j in self.messages else double(1.0)
-        return by_slot(self.read.slot(j), map(number, shares), empty)
-
-    def _best(self, j: int) -> Term:
-        """Return the log of the greatest p(column | any level of its parent)."""
-        return by_slot(self.read.slot(j), map(log, self.table(j).max(axis=0)))
+    def _log_divisor(self, j: int) -> Expression:
+        """Write the logarithm of the greatest p(xⱼ | any level of its parent); 0 for a root."""
+        return select_by_code(self.cells.code(j), self.tables[j].max(axis=0)) if self.parents[j] >= 0 else double(0.0)

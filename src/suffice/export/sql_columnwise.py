@@ -1,0 +1,111 @@
+"""Terms that are a sum over columns, as SQL: `LookUp`, `Linear`, `Quadratic` and `LogQuadratic`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from suffice.export.dialects import ExportError
+from suffice.export.sql_cells import Cells
+from suffice.export.sql_expressions import Expression, double, ln, number, searched_case, select_by_code
+from suffice.schema import Array
+from suffice.score import Linear, LogQuadratic, LookUp, Quadratic
+
+# The expressions that are added to the score of each class.
+ByClass = list[list[Expression]]
+
+# With a scale above this, scale·(x − centre)² may overflow.
+MAX_SCALE = 1e100
+
+# If √scale·|x − centre| is less than this, its square is negligible.
+NEGLIGIBLE = 1e-20
+
+
+def translate_look_up(term: LookUp, cells: Cells) -> ByClass:
+    """Write CASE code WHEN 0 THEN table[class, 0] WHEN 1 … ELSE 0 END of each column."""
+    slots = list(zip(term.starts.tolist(), (term.starts + term.sizes + 1).tolist(), strict=True))
+    return [[select_by_code(cells.code(j), line[a:b]) for j, (a, b) in enumerate(slots)] for line in term.table]
+
+
+def translate_linear(term: Linear, cells: Cells) -> ByClass:
+    """Write bias + weight·x of each column, NULL if the value is impossible; of bits x > threshold if there is one."""
+    if term.veto is not None and term.limit > 0:
+        raise ExportError(
+            f"{cells.description}: a value makes a class infinitely likely, which no number in SQL stands for; "
+            "use a prior (alpha) greater than 0"
+        )
+    write = _write_line if term.threshold is None else _write_bit
+    parts = [term] if term.veto is None else [term, term.veto]
+    is_relevant = np.logical_or.reduce([(part.weights != 0) | (part.biases != 0) for part in parts])
+    return [[write(term, cells, k, int(j)) for j in np.flatnonzero(line)] for k, line in enumerate(is_relevant)]
+
+
+def _write_line(term: Linear, cells: Cells, k: int, j: int) -> Expression:
+    """Write COALESCE(weight·x + bias, 0); with a veto, CASE WHEN origin + slope·x > 0 THEN NULL … END."""
+    x, weight, bias = cells.number(j), float(term.weights[k, j]), float(term.biases[k, j])
+    line = x * weight + bias if weight else number(bias)
+    slope, origin = (0.0, 0.0) if term.veto is None else (term.veto.weights[k, j], term.veto.biases[k, j])
+    if slope:
+        is_impossible = x > -origin / slope if slope > 0 else x < -origin / slope
+        return searched_case([(is_impossible, -np.inf), (x.is_not_null(), line)], double(0.0))
+    if weight and not origin:
+        return line.if_null(0.0)
+    return searched_case([(x.is_not_null(), -np.inf if origin else line)], double(0.0))
+
+
+def _write_bit(term: Linear, cells: Cells, k: int, j: int) -> Expression:
+    """Write CASE WHEN x > threshold THEN bias + weight WHEN x IS NOT NULL THEN bias ELSE 0 END."""
+    assert term.threshold is not None
+
+    def value(bit: int) -> float:
+        if term.veto is not None and term.veto.biases[k, j] + term.veto.weights[k, j] * bit > 0:
+            return -np.inf
+        return float(term.biases[k, j] + term.weights[k, j] * bit)
+
+    x = cells.number(j)
+    return searched_case([(x > term.threshold, value(1)), (x.is_not_null(), value(0))], double(0.0))
+
+
+def translate_quadratic(term: Quadratic, cells: Cells) -> ByClass:
+    """Write peak − scale·(x − centre)² of each column."""
+
+    def write(k: int, j: int) -> Expression:
+        x, centre, scale = cells.number(j, is_squared=True), float(term.centre[k, j]), float(term.scale[k, j])
+        value = float(term.peak[k, j]) - _scaled_square(cells, x, centre, scale)
+        if scale < MAX_SCALE:
+            return value.if_null(0.0)
+        # nearly constant: a value far from the centre is impossible, and its scaled square would overflow
+        is_near = abs(x - centre) < 1e154 / np.sqrt(scale)
+        return searched_case([(is_near, value), (x.is_not_null(), -np.inf)], double(0.0))
+
+    return by_class_and_column(term.centre, write)
+
+
+def translate_log_quadratic(term: LogQuadratic, cells: Cells) -> ByClass:
+    """Write peak − exponent·log(1 + scale·(x − centre)²) of each column."""
+
+    def write(k: int, j: int) -> Expression:
+        x, centre, scale = cells.number(j, is_squared=True), float(term.centre[k, j]), float(term.scale[k, j])
+        log = ln(1.0 + _scaled_square(cells, x, centre, scale))
+        if scale >= MAX_SCALE:
+            # nearly constant: far from the centre the 1 is negligible, and the scaled square would overflow
+            far = 2.0 * (0.5 * np.log(scale) + ln(abs(x - centre)))
+            log = searched_case([(abs(x - centre) < 1e150 / np.sqrt(scale), log), (x.is_not_null(), far)])
+        return (float(term.peak[k, j]) - float(term.exponent[k, j]) * log).if_null(0.0)
+
+    return by_class_and_column(term.centre, write)
+
+
+def _scaled_square(cells: Cells, x: Expression, centre: float, scale: float) -> Expression:
+    """Write scale·(x − centre)²; 0 instead of a negligible square where an underflow is an error."""
+    squared = scale * (x - centre) * (x - centre)
+    if not cells.query.dialect.underflow_is_error:
+        return squared
+    is_far = abs(x - centre) >= NEGLIGIBLE / np.sqrt(scale)
+    return searched_case([(is_far, squared), (x.is_not_null(), double(0.0))])
+
+
+def by_class_and_column(table: Array, write: Callable[[int, int], Expression]) -> ByClass:
+    """Return write(class, column) for all classes and columns of a table."""
+    return [[write(k, j) for j in range(table.shape[1])] for k in range(len(table))]
