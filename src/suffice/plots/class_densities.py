@@ -8,6 +8,7 @@ import numpy as np
 from scipy.stats import norm
 
 from suffice.plots import Array, axes_for, check_fitted, legend_beside, plain, style
+from suffice.plots.fitted_model import counts_share_total
 from suffice.plots.scales import columns_of, held, quietly, values_of
 from suffice.plots.totals import OTHER, Scale
 

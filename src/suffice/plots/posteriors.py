@@ -9,6 +9,7 @@ import numpy as np
 from scipy import stats
 
 from suffice.plots import Array, axes_for, check_fitted, legend_beside, plain, style
+from suffice.plots.fitted_model import counts_share_total
 
 if TYPE_CHECKING:
     from suffice.plots import Axes
