@@ -200,7 +200,7 @@ def test_a_missing_column_at_postgres(server: str) -> None:
     with psycopg.connect(server) as base:
         base.execute('CREATE TEMPORARY TABLE "rows" (town TEXT, prediction TEXT)')
         base.execute("INSERT INTO \"rows\" VALUES ('Rome', 'a'), ('Oslo', 'b'), (NULL, 'c')")
-        done = base.execute(model.to_sql_for("postgres", "rows", ["town", "prediction"]))
+        done = base.execute(model.to_sql("postgres", columns=["town", "prediction"]))
         assert [its.name for its in done.description or ()] == [
             "town", "prediction", "prediction_1", "p(no)", "p(yes)",
         ]  # fmt: skip
@@ -320,13 +320,13 @@ def test_a_statement_for_a_table_whose_columns_are_known() -> None:
     model, (table, _) = model_of(), rows_of(5)
     base = sqlite3.connect(":memory:")
     table.assign(suffice_k0=1, prediction="kept").to_sql("rows", base, index=False)
-    sql = model.to_sql_for("sqlite", "rows", ["town", "age", "suffice_k0", "prediction"])
+    sql = model.to_sql("sqlite", columns=["town", "age", "suffice_k0", "prediction"])
     done = base.execute(sql)
     assert [its[0] for its in done.description][-3:] == ["prediction_1", "p(no)", "p(yes)"]
     assert [row[4] for row in done] == model.predict(table).tolist()
     with duckdb.connect() as other:
         other.register("rows", table)
-        assert other.sql(model.to_sql_for("duckdb", "rows", ["TOWN", "age"])).fetchall()
+        assert other.sql(model.to_sql("duckdb", columns=["TOWN", "age"])).fetchall()
 
 
 def test_what_is_said_later_is_what_the_model_was_when_asked() -> None:

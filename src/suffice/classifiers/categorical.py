@@ -71,14 +71,10 @@ class CategoricalNB(TallyClassifier):
         epsilon: float = 0.0,
         calibrate: CalibrationMethod | None = None,
     ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.estimate = estimate
-        self.prior = prior
-        self.epsilon = epsilon
         self.min_categories = min_categories
+        self.alpha, self.force_alpha, self.epsilon = alpha, force_alpha, epsilon
+        self.fit_prior, self.class_prior = fit_prior, class_prior
+        self.estimate, self.prior = estimate, prior
         self.calibrate = calibrate
 
     def _make_recipe(self) -> Recipe:

@@ -54,7 +54,7 @@ def predict_source(model: Any, source: Any) -> Any:
 
     def query(dialect: str, name: str) -> str:
         check_columns(model.tally_.schema, names, dialect_of(dialect).folds)
-        return str(model.to_sql_for(dialect, name, names))
+        return str(model.to_sql(dialect, table=name, columns=names))
 
     return table.scored(predictor, predictor.examples, query)
 

@@ -25,6 +25,7 @@ from suffice.recipe import Rule
 from suffice.schema import Array
 
 CalibrationMethod = Literal["temperature", "vector", "isotonic"]
+Dialect = Literal["duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"]
 
 # An interval is computed for so many drawn probabilities at a time.
 DRAWN_CELLS = 1 << 22
@@ -277,7 +278,9 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         kept = {name: nats for name, nats in found.items() if name in names or tally.schema.feature_names is None}
         return dict(sorted(kept.items(), key=lambda pair: -pair[1]))
 
-    def to_sql(self, dialect: str = "duckdb", *, table: str | Sequence[str] = "rows") -> str:
+    def to_sql(
+        self, dialect: Dialect = "duckdb", *, table: str | Sequence[str] = "rows", columns: Sequence[str] | None = None
+    ) -> str:
         """Return a SELECT that gives each row of a table its label and P(class | x), as ``predict_proba`` does.
 
         Naive, chain, tree and Gaussian models can be written. Columns are found by name (x0, x1, … if they were
@@ -290,12 +293,15 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
             The database.
         table : str or sequence of str, default="rows"
             The table's name, after its schema and catalogue, if any: "shop.orders" or ("shop", "orders").
+        columns : sequence of str, default=None
+            The columns of the table, if they are known: learned columns that are not among them count as missing, and
+            no new column gets the name of one of them.
 
         Returns
         -------
         sql : str
             A query for all columns of the table, ``prediction``, and ``p(label)`` of each class; with ``_1`` after
-            the name if a column of the model has that name. Other columns of the table are not known here.
+            the name if a column has that name already.
 
         Examples
         --------
@@ -308,26 +314,8 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         "suffice_w1" / "suffice_sum" AS "p(low)"
         FROM "suffice_4" AS "suffice_4"
         """
-        return self.to_sql_for(dialect, table, None)
-
-    def to_sql_for(self, dialect: str, table: str | Sequence[str], present: Sequence[str] | None) -> str:
-        """Return the SQL of `to_sql` for a table whose columns are known.
-
-        Parameters
-        ----------
-        dialect : str
-            The database.
-        table : str or sequence of str
-            The table's name.
-        present : sequence of str or None
-            The columns of the table; learned columns that are not among them count as missing.
-
-        Returns
-        -------
-        sql : str
-        """
         classes = self.classes_.tolist()
-        return to_sql(self.estimate_model(), classes, dialect, table, self.fitted_calibration(), present)
+        return to_sql(self.estimate_model(), classes, dialect, table, self.fitted_calibration(), columns)
 
     def as_linear(self) -> LinearForm:
         """Return the coefficients of the softmax regression that this model is equal to.
@@ -427,23 +415,5 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         if self.calibrate is None:
             return {}
         plain = clone(self).set_params(calibrate=None)
-        learner = plain.additive_recipe() or plain.refit
+        learner = plain.additive_recipe() or (lambda rows, labels, weights: clone(plain).fit(rows, labels, weights))
         return {"calibration_": fit_calibration(self.calibrate, learner, X, y, sample_weight)}
-
-    def refit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Return a new classifier with the same settings, fitted on these rows; this one is not changed.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            The label of each row.
-        sample_weight : array-like of shape (n_samples,), default=None
-            The weight of each row.
-
-        Returns
-        -------
-        classifier : object
-        """
-        return clone(self).fit(X, y, sample_weight)
