@@ -11,8 +11,9 @@ from scipy.special import logsumexp
 from suffice import decision
 from suffice.classifiers.predicting import Predictor
 from suffice.classifiers.scoring import predicted_at
-from suffice.explain import Explanation, explain_rows, information
+from suffice.explain import Explanation, explain_rows
 from suffice.export import to_sql
+from suffice.families import FAMILIES
 from suffice.logistic.forms import LinearForm
 from suffice.model import Model
 from suffice.schema import Array
@@ -57,7 +58,7 @@ class TallyClassifier(Predictor):
         tally = self._learned()
         told: dict[Any, float] = {}
         for columns, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
-            found = information(columns, statistic)
+            found = FAMILIES[columns.family].information(columns, statistic)
             if columns.codings is not None and len(found) != columns.count:
                 found = found.sum(keepdims=True)  # the words of a text
             told |= dict(zip(columns.names or range(columns.count), found.tolist(), strict=False))
