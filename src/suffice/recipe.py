@@ -18,7 +18,7 @@ from suffice.blocks import Block
 from suffice.data import Table, Target
 from suffice.data.engines import memory
 from suffice.data.reader import ColumnReader, Opened, Plan, Reader, mark_pairs
-from suffice.estimation import chosen, log_evidence, posterior
+from suffice.estimation import choose_prior, log_evidence, posterior_hyperparameters
 from suffice.families import FAMILIES, Family
 from suffice.model import Model
 from suffice.priors import by_name
@@ -136,7 +136,7 @@ class Recipe:
         except SingularError as error:
             raise ValueError((self.explain_singular or _explain_singular)(tally, error.place)) from None
         log_prior = self.class_log_prior(tally) if class_prior is None else self.scored_prior(decision.log(class_prior))
-        return Model(tuple(subject[1] for subject in subjects), log_prior, parameters)
+        return Model(tuple(subject.columns for subject in subjects), log_prior, parameters)
 
     def class_log_prior(self, tally: Tally) -> Array:
         """Return the log prior of the classes that enters the scores."""
@@ -162,7 +162,7 @@ class Recipe:
         """Return for each block its family, its columns and its statistic."""
         tally = self.lay_out(tally)
         blocks = zip(tally.schema.blocks, tally.statistics, strict=True)
-        return [(self.family(columns), columns, statistic) for columns, statistic in blocks]
+        return [Subject(self.family(columns), columns, statistic) for columns, statistic in blocks]
 
     def family(self, columns: Columns) -> Family:
         """Return the family of a block of columns."""
@@ -175,12 +175,12 @@ class Recipe:
 
     def block_priors(self, tally: Tally) -> list[Any]:
         """Return the prior of each block: as set, or the pseudo-counts of most evidence where that is asked for."""
-        return [chosen(self.prior_of(subject[1]), *subject) for subject in self.subjects(tally)]
+        return [choose_prior(self.prior_of(subject.columns), *subject) for subject in self.subjects(tally)]
 
     def hyperparameters(self, tally: Tally) -> list[tuple[Subject, Any]]:
         """Return for each block its subject, and the hyperparameters of its posterior."""
         pairs = zip(self.subjects(tally), self.block_priors(tally), strict=True)
-        return [(subject, posterior(*subject, prior)) for subject, prior in pairs]
+        return [(subject, posterior_hyperparameters(*subject, prior)) for subject, prior in pairs]
 
     def log_evidence(self, tally: Tally) -> float:
         """Return log p(X | classes, prior) with all parameters integrated out, columns taken one by one."""
@@ -192,7 +192,7 @@ class Recipe:
         decision.class_prior(self.class_prior, tally.schema.classes, tally.class_count)
         if self.rule != "mle" and not isinstance(self.prior, str):
             for subject in self.subjects(tally):
-                self.structure.check(subject, self.prior_of(subject[1]))
+                self.structure.check(subject, self.prior_of(subject.columns))
 
     # -- what can be shared ------------------------------------------------------------------------
 

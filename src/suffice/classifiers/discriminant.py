@@ -18,9 +18,9 @@ from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassif
 from suffice.data import Target
 from suffice.data.reader import NumberReader
 from suffice.estimation import RULES
-from suffice.families.gaussian import Gaussian, nothing_left
-from suffice.families.multivariate_gaussian import GaussianTogether
-from suffice.families.subspace import Subspace
+from suffice.families.gaussian import Gaussian, ddof_error
+from suffice.families.low_rank_gaussian import LowRankGaussian
+from suffice.families.multivariate_gaussian import MultivariateGaussian
 from suffice.model import Model
 from suffice.priors import positive
 from suffice.recipe import Recipe, Rule
@@ -82,7 +82,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     }
 
     _learned_beside = ("calibration_", "subspace_")
-    subspace_: tuple[tuple[Any, ...], Subspace]
+    subspace_: tuple[tuple[Any, ...], LowRankGaussian]
 
     def __init__(
         self,
@@ -114,9 +114,9 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     def covariance_(self) -> Array:
         """The covariance of each class, [class, column, column]; one for all where it is shared."""
         parameters = self._parameters
-        if isinstance(parameters, Subspace):
+        if isinstance(parameters, LowRankGaussian):
             raise AttributeError('solver="svd" does not form a covariance')
-        if isinstance(parameters, GaussianTogether):
+        if isinstance(parameters, MultivariateGaussian):
             return np.asarray(parameters.covariance)
         return np.asarray(np.eye(parameters.mean.shape[1]) * parameters.variance[:, None, :])
 
@@ -124,7 +124,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     def variances_(self) -> Array:
         """The variance of each column by itself, [class, column]; one line for all classes where it is shared."""
         parameters = self._parameters
-        if isinstance(parameters, GaussianTogether):
+        if isinstance(parameters, MultivariateGaussian):
             return np.asarray(np.diagonal(parameters.covariance, axis1=1, axis2=2))
         return np.asarray(parameters.variance)
 
@@ -172,7 +172,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         means, counts = self.means_, self._fitted_tally().class_count
         shares = counts / counts.sum()
         away = means - shares @ means
-        if isinstance(self._parameters, Subspace):
+        if isinstance(self._parameters, LowRankGaussian):
             whitening = self._parameters.whitening
             _, singular, turned = np.linalg.svd((away * np.sqrt(shares)[:, None]) @ whitening, full_matrices=False)
             most = min(len(means) - 1, len(singular))
@@ -219,7 +219,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     def _svd_settings(self) -> tuple[Any, ...]:
         return tuple(setting_text(getattr(self, name)) for name in ("estimate", "ddof", "prior"))
 
-    def _fit_subspace(self, block: Dense, target: Target, tally: Tally) -> Subspace:
+    def _fit_subspace(self, block: Dense, target: Target, tally: Tally) -> LowRankGaussian:
         """Return the shared covariance, from the rows centred by the means of their classes."""
         moments = tally.statistics[0]
         assert isinstance(moments, Moments)
@@ -232,15 +232,15 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
             within = np.sqrt(moments.m2.sum(axis=0) / n.sum())
             scale, rows = np.where(within > 0, within, 1.0), n.sum() - self.ddof * (n > 0).sum()
             if rows <= 0:
-                raise nothing_left(self.ddof)
-            return Subspace.of(centred, mean, scale, rows=rows, pseudo=0.0)
+                raise ddof_error(self.ddof)
+            return LowRankGaussian.of(centred, mean, scale, rows=rows, pseudo=0.0)
         pseudo = float(self.prior)
         variance = pooled.m2[0] / pooled.n.max()
         scale = np.sqrt(np.where(variance > 0, variance, max(float(variance.max()), 1e-300)))
         pull = np.sqrt(pseudo * n / (pseudo + n))[:, None] * (mean - middle)
         posterior = middle + (mean - middle) * (n / (pseudo + n))[:, None]
         stacked = np.vstack([centred, pull])
-        return Subspace.of(stacked, posterior, scale, rows=n.sum(), pseudo=pseudo)
+        return LowRankGaussian.of(stacked, posterior, scale, rows=n.sum(), pseudo=pseudo)
 
     def _check_svd(self) -> None:
         """Raise if settings ask for something that solver="svd" does not compute."""

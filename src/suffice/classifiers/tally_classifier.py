@@ -18,8 +18,9 @@ from suffice.classifiers.sum_learner import SumLearner
 from suffice.data import decoded
 from suffice.decision.calibration import MAPS, Calibration
 from suffice.decision.costs import cheapest, cost_matrix, rejected
-from suffice.explain import Explanation, explain_rows, information
+from suffice.explain import Explanation, explain_rows
 from suffice.export import to_sql
+from suffice.families import FAMILIES
 from suffice.logistic.forms import LinearForm
 from suffice.recipe import Rule
 from suffice.schema import Array
@@ -270,7 +271,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         tally = self._fitted_tally()
         found: dict[Any, float] = {}
         for columns, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
-            nats = information(columns, statistic)
+            nats = FAMILIES[columns.family].information(columns, statistic)
             if columns.codings is not None and len(nats) != columns.count:
                 nats = nats.sum(keepdims=True)  # the words of a text
             found |= dict(zip(columns.names or range(columns.count), nats.tolist(), strict=False))

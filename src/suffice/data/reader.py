@@ -17,6 +17,7 @@ from suffice.data.plan import NUMERIC, planned
 from suffice.data.read_columns import matched, read
 from suffice.data.sheets import Sheet, SparseSheet
 from suffice.data.table import Target, as_block, as_sheet
+from suffice.families import FAMILIES
 from suffice.schema import Array, Columns, Cuts, Features, Schema
 from suffice.settings import comparable
 
@@ -224,4 +225,6 @@ def _complete_share(block: Block, target: Target) -> float:
 
 def _stores_no_zeros(block: Columns) -> bool:
     """Return whether a block is of numbers whose zeros a sparse matrix would not store."""
-    return block.family == "gaussian" or any(isinstance(its, Cuts) for its in block.codings or ())
+    if block.codings is None:
+        return not FAMILIES[block.family].accepts_sparse
+    return any(isinstance(its, Cuts) for its in block.codings)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from suffice.data.column_names import few
+from suffice.families import FAMILIES
 from suffice.model import Model
 from suffice.report.inputs import Input, column_keys, column_title, mean_images, positions_by_key
 from suffice.report.model_view import ModelView
-from suffice.schema import Array, Columns, Cuts, Words
 from suffice.score import AveragedPairs, JointLookUp, LogSumExp, LowRank, PairLookUp, Term, TriangularSolve
 from suffice.statistics import Tally
 
-SHOWN_COLUMNS, SHOWN_LEVELS, SHOWN_WORDS = 60, 12, 12
+SHOWN_COLUMNS = 60
 SMALLEST_PICTURE = 7  # pixels on a side; a smaller square may be a table
 RARE_SHARE, RARE_ROWS = 0.05, 20
 
@@ -70,58 +68,10 @@ def describe_features(
             if key in positions:
                 its = inputs[positions[key]]
                 entry = {"name": its.name, "family": its.family, "importance": importance.get(its.name)}
-                found.append((positions[key], entry | _summarize(columns, statistic, j)))
+                found.append((positions[key], entry | FAMILIES[columns.family].summarize(columns, statistic, j)))
     found.sort(key=lambda placed: (-(placed[1]["importance"] or 0.0), placed[0]))
     entries = [entry for _, entry in found]
     return {"features": entries[:SHOWN_COLUMNS], "more": max(len(entries) - SHOWN_COLUMNS, 0)}
-
-
-def _summarize(columns: Columns, statistic: Any, j: int) -> dict[str, Any]:
-    """Return what the statistic holds of a column in each class."""
-    coding = columns.codings[j] if columns.codings else None
-    n = np.maximum(statistic.n[:, min(j, statistic.n.shape[1] - 1)], 1e-300)
-    if isinstance(coding, Words):
-        return {"shows": "words", "words": choose_words(coding, statistic.total)}
-    if columns.sizes is not None:
-        start, size = int(columns.starts[j]), int(columns.sizes[j])
-        counts = statistic.total[:, start : start + size]
-        order = np.arange(size)
-        if not isinstance(coding, Cuts) and size > SHOWN_LEVELS:
-            order = np.sort(np.argsort(-counts.sum(axis=0), kind="stable")[:SHOWN_LEVELS])
-        labels = [_label(coding, code) for code in order.tolist()]
-        shares = _shares(counts[:, order], n)
-        uncut = isinstance(coding, Cuts) and size == 1
-        return {"shows": "levels", "labels": labels, "shares": shares, "more": size - len(order), "uncut": uncut}
-    if hasattr(statistic, "mean"):
-        moments = statistic.spreads
-        spread = np.sqrt(np.maximum(moments.m2[:, j], 0) / n)
-        return {"shows": "numbers", "mean": moments.mean[:, j].tolist(), "spread": spread.tolist()}
-    means = (statistic.total[:, j] / n).tolist()
-    if columns.family == "bernoulli":
-        above = "1" if not columns.threshold else f"more than {columns.threshold:g}"
-        return {"shows": "levels", "labels": [above], "shares": [[round(mean, 6)] for mean in means], "more": 0}
-    return {"shows": "numbers", "mean": means, "spread": [0.0] * len(means)}
-
-
-def _label(coding: Any, code: int) -> str:
-    if coding is None:
-        return str(code)
-    return coding.label(code) if isinstance(coding, Cuts) else str(coding.labels[code])
-
-
-def _shares(counts: Array, n: Array) -> list[list[float]]:
-    return [[round(float(share), 6) for share in line] for line in counts / n[:, None]]
-
-
-def choose_words(coding: Words, total: Array) -> list[list[str]]:
-    """Return the words of each class with the largest share·log(share / mean share in the other classes)."""
-    shares = (total + 0.5) / (total + 0.5).sum(axis=1, keepdims=True)
-    found = []
-    for k in range(len(total)):
-        others = np.delete(shares, k, axis=0).mean(axis=0) if len(total) > 1 else shares[k]
-        weight = shares[k] * np.log(shares[k] / others)
-        found.append([coding.labels[w] for w in np.argsort(-weight, kind="stable")[:SHOWN_WORDS] if weight[w] > 0])
-    return found
 
 
 def find_model_warnings(view: ModelView) -> list[str]:

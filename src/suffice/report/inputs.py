@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from suffice.data.labels import is_missing
-from suffice.schema import Array, Columns, Cuts, Levels, Words
+from suffice.families import FAMILIES
+from suffice.families.description import rows_of
+from suffice.schema import Array, Columns
 from suffice.statistics import Tally
 
 SMALLEST_IMAGE = 16  # columns
@@ -88,31 +90,29 @@ def read_inputs(tally: Tally, scored: tuple[Columns, ...]) -> list[Input]:
 
 
 def _set_kind(its: Input, columns: Columns, statistic: Any, j: int) -> None:
-    """Set what an input looks like, by the coding of its column or by the range of its numbers."""
-    coding = columns.codings[j] if columns.codings else None
-    if isinstance(coding, Words):
+    """Set what an input looks like, by the values that its family says a column can have."""
+    family = FAMILIES[columns.family]
+    support = family.support(columns, statistic, j)
+    if support.kind == "words":
         its.input, its.usual = "text", ""
-    elif isinstance(coding, Cuts):
-        its.set_range(*_outer_bounds(coding.edges))
-        its.edges = list(coding.edges)
-    elif columns.sizes is not None:
-        labels = list(coding.labels) if isinstance(coding, Levels) else list(range(int(columns.sizes[j])))
-        start = int(columns.starts[j])
-        counts = statistic.total[:, start : start + len(labels)].sum(axis=0)
-        its.input, its.labels = "menu", [plain_value(label) for label in labels]
-        its.usual = its.labels[int(counts.argmax())] if labels else None
-        its.open = coding is None or coding.open
-    elif hasattr(statistic, "mean"):
-        moments = statistic.spreads
-        spread = np.sqrt(moments.m2[:, j] / np.maximum(moments.n[:, min(j, moments.n.shape[1] - 1)], 1))
-        its.set_range(float((moments.mean[:, j] - 3 * spread).min()), float((moments.mean[:, j] + 3 * spread).max()))
-        its.usual = _round(float(moments.pooled().mean[0, j]))
-    else:
-        n = statistic.n[:, min(j, statistic.n.shape[1] - 1)]
-        mean = float((statistic.total[:, j] / np.maximum(n, 1)).max())
-        bit = columns.family == "bernoulli"
-        its.set_range(0.0, max(1.0, 2 * (columns.threshold or 0.0)) if bit else np.ceil(mean + 4 * np.sqrt(mean) + 1))
+    elif support.kind == "bins":
+        its.set_range(*_outer_bounds(support.edges))
+        its.edges = list(support.edges)
+    elif family.cells == "bits":
+        its.set_range(0.0, max(1.0, 2 * (columns.threshold or 0.0)))
         its.whole, its.usual = True, 0
+    elif support.kind == "levels":
+        start = int(columns.starts[j])
+        counts = statistic.total[:, start : start + len(support.values)].sum(axis=0)
+        its.input, its.labels = "menu", [plain_value(label) for label in support.values]
+        its.usual = its.labels[int(counts.argmax())] if its.labels else None
+        its.open = support.is_open
+    else:
+        its.set_range(*family.value_range(statistic, j))
+        mean = np.array(family.summarize(columns, statistic, j)["mean"])
+        n = rows_of(statistic, j)
+        its.whole, its.usual = family.cells == "counts", _round(float((mean * n).sum() / n.sum()))
+        its.usual = float(round(its.usual)) if its.whole else its.usual
 
 
 def _outer_bounds(edges: Sequence[float]) -> tuple[float, float]:
@@ -164,7 +164,7 @@ def image_side(inputs: list[Input], has_names: bool) -> int | None:
 
 
 def mean_images(tally: Tally, inputs: list[Input]) -> Array:
-    """Return the mean of each numeric column in each class, [class, column]."""
+    """Return the mean of each numeric column in each class, [class, column]; of bits, the share of ones."""
     positions, found = positions_by_key(inputs), np.zeros((len(tally.class_count), len(inputs)))
     statistic: Any
     for columns, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
@@ -172,15 +172,14 @@ def mean_images(tally: Tally, inputs: list[Input]) -> Array:
             if key not in positions:
                 continue
             at = positions[key]
-            n = np.maximum(statistic.n[:, min(j, statistic.n.shape[1] - 1)], 1e-300)
-            if hasattr(statistic, "mean"):
-                found[:, at] = statistic.mean[:, j]
-            elif columns.sizes is None:
-                found[:, at] = statistic.total[:, j] / n
+            if columns.sizes is None:
+                summary = FAMILIES[columns.family].summarize(columns, statistic, j)
+                found[:, at] = summary["mean"] if summary["shows"] == "numbers" else np.array(summary["shares"])[:, -1]
             else:
                 start, size = int(columns.starts[j]), int(columns.sizes[j])
                 values = inputs[at].labels or _bin_middles(inputs[at].edges or [])
-                found[:, at] = statistic.total[:, start : start + size] @ np.array(values[:size], np.float64) / n
+                totals = statistic.total[:, start : start + size] @ np.array(values[:size], np.float64)
+                found[:, at] = totals / rows_of(statistic, j)
     return found
 
 
