@@ -36,7 +36,7 @@ from suffice import (
     PoissonNB,
     Tree,
 )
-from suffice.blocks import Block, Dense, Gappy
+from suffice.blocks import Block, Coded, Dense, Gappy
 from suffice.export import DIALECTS, ExportError, sql_expressions, sql_tree, to_sql
 from suffice.export.sql_gamma import log_rising as write_log_rising
 from suffice.export.sql_translators import TRANSLATORS, UNSUPPORTED
@@ -50,6 +50,7 @@ from suffice.score import (
     LogGammaOfTotal,
     LogQuadratic,
     LookUp,
+    PairLookUp,
     Quadratic,
     Score,
     Term,
@@ -581,6 +582,26 @@ def test_a_new_family_of_known_terms_has_sql(dialect: str, run_query: RunQuery) 
     found = result[["p(no)", "p(yes)"]].to_numpy(float)
     assert (expected == 0).any()
     assert np.abs(found - expected).max() < 1e-6
+
+
+@pytest.mark.parametrize("dialect", RUN)
+def test_two_terms_of_one_kind_do_not_share_intermediate_columns(dialect: str, run_query: RunQuery) -> None:
+    rng = np.random.default_rng(0)
+    sizes = np.array([2, 3])
+
+    def tree() -> PairLookUp:
+        """Return a tree in which the second column depends on the first: tables of 3 and of 3·4 probabilities."""
+        lines = [line for _ in range(2) for line in (rng.dirichlet(np.ones(3)), *rng.dirichlet(np.ones(4), 3))]
+        parents, order, offsets = (np.array([line] * 2) for line in ([-1, 0], [0, 1], [0, 3]))
+        offsets[1] += 15
+        return PairLookUp(parents, order, offsets, sizes, np.ones(2), np.log(np.concatenate(lines)))
+
+    model = Model((Columns("mine", 2, ("a", "b"), sizes=sizes),), np.log([0.3, 0.7]), (HandMade(tree() + tree()),))
+    codes = rng.integers(-1, 4, (100, 2))
+    expected = np.exp(model.log_posterior((Coded("test", None, codes),)))
+    rows = pd.DataFrame(codes, columns=["a", "b"]).astype(object)
+    result = run_query(dialect, to_sql(model, ["no", "yes"], dialect), rows.where(rows >= 0, None))
+    assert np.abs(result[["p(no)", "p(yes)"]].to_numpy(float) - expected).max() < 1e-6
 
 
 def test_every_term_is_translated_or_refused_with_a_reason() -> None:
