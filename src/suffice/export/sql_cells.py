@@ -20,7 +20,7 @@ from suffice.export.sql_expressions import (
     simple_case,
 )
 from suffice.export.sql_stages import StagedQuery
-from suffice.schema import Columns, Cuts, Levels, Words
+from suffice.schema import Columns, Combinations, Cuts, Levels, Words
 
 # Greater numbers count as missing, so that their squares are finite.
 MAX_NUMBER = 1e100
@@ -67,10 +67,12 @@ class Cells:
 
     @property
     def description(self) -> str:
-        """The columns as a message names them."""
-        if len(self.names) == 1:
-            return f"column {self.names[0]!r}"
-        return f"the columns {self.names[0]!r} to {self.names[-1]!r}" if self.names else "a block without columns"
+        """The columns as a message names them, without a column that combines others."""
+        codings = self.columns.codings or (None,) * len(self.names)
+        names = [name for name, coding in zip(self.names, codings, strict=True) if not isinstance(coding, Combinations)]
+        if len(names) == 1:
+            return f"column {names[0]!r}"
+        return f"the columns {names[0]!r} to {names[-1]!r}" if names else "a block without columns"
 
     def number(self, j: int, *, is_squared: bool = False) -> Expression:
         """Return the number in column j; ``is_squared`` says that its square must not underflow."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from suffice.export.dialects import ExportError
-from suffice.export.sql_cells import Cells
+from suffice.export.sql_cells import IN_PYTHON, Cells
 from suffice.export.sql_expressions import Expression, double, ln, number, searched_case, select_by_code
 from suffice.schema import Array
 from suffice.score import Linear, LogQuadratic, LookUp, Quadratic
@@ -33,7 +33,7 @@ def translate_linear(term: Linear, cells: Cells) -> ByClass:
     if term.veto is not None and term.limit > 0:
         raise ExportError(
             f"{cells.description}: a value makes a class infinitely likely, which no number in SQL stands for; "
-            "use a prior (alpha) greater than 0"
+            f"use a prior (alpha) greater than 0, {IN_PYTHON}"
         )
     write = _write_line if term.threshold is None else _write_bit
     parts = [term] if term.veto is None else [term, term.veto]

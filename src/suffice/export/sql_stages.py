@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from sqlglot import exp
 
 from suffice.data.column_names import renamed
 from suffice.export.dialects import Dialect, ExportError
-from suffice.export.sql_expressions import Expression, column, integer, number
+from suffice.export.sql_expressions import Expression, column, integer
 
 PREFIX = "suffice_"
 
@@ -28,7 +27,7 @@ class StagedQuery:
     table : str or sequence of str
         The name of the table.
     present : sequence of str, optional
-        All columns of the table, if they are known. Columns of the model that are not among them are empty.
+        All columns of the table, if they are known. A column of the model that is not among them counts as missing.
 
     Attributes
     ----------
@@ -64,16 +63,18 @@ class StagedQuery:
 
     def add(self, stage: int, name: str, expression: Expression) -> Expression:
         """Add a column to a stage; return the reference to it, for later stages."""
-        while len(self.stages) <= stage:
-            self.stages.append({})
-        self.stages[stage][self.prefix + name] = expression
-        return column(self.prefix + name)
+        name = self.prefix + name
+        while any(name in columns for columns in self.stages):  # a score may have two terms of the same kind
+            name += "_"
+        self.stages += [{} for _ in range(len(self.stages), stage + 1)]
+        self.stages[stage][name] = expression
+        return column(name)
 
     def cell(self, name: str) -> Expression:
         """Return a cell of the table, for the first stage; NULL if the table does not have the column."""
         if name not in self.read_columns:
-            return number(-np.inf).cast("double")
-        return column(self._key(name)) if self.dialect.layout == "join" else Expression(self._table_cell(name))
+            return Expression(exp.null()).cast("double")
+        return column(self._key(name)) if self.dialect.layout == "join" else Expression(self._column(name, "t"))
 
     def render(self, results: dict[str, Expression]) -> str:
         """Return the statement: all columns of the table, then the results."""
@@ -84,7 +85,7 @@ class StagedQuery:
             "lateral": self._select_lateral,
             "join": self._select_join,
         }
-        query = layouts[self.dialect.layout]() if self.stages else exp.select(self._star("t")).from_(self._source())
+        query = layouts[self.dialect.layout]() if self.stages else self._select_table()
         results = self._rename(results)
         # indentation would change names that contain line breaks
         pretty = all(len(name.splitlines()) == 1 for name in (*results, *self.read_columns, *self.table))
@@ -93,7 +94,7 @@ class StagedQuery:
 
     def _select_except(self) -> exp.Select:
         """Return the stages as common table expressions, and all columns except the intermediate ones."""
-        tables = self._stage_tables(exp.select(self._star("t")).from_(self._source()))
+        tables = self._stage_tables(self._select_table())
         hidden = [exp.to_identifier(name, quoted=True) for stage in self.stages for name in stage]
         last, _ = tables[-1]
         key = "except_" if "except_" in exp.Star.arg_types else "except"  # differs between versions of sqlglot
@@ -105,7 +106,7 @@ class StagedQuery:
         row = exp.alias_(exp.column(self.prefix + "t", quoted=True), self.prefix + "row", quoted=True)
         tables = self._stage_tables(exp.select(row).from_(self._source()))
         last, _ = tables[-1]
-        value = exp.Paren(this=exp.column(self.prefix + "row", table=self.prefix + last, quoted=True))
+        value = exp.Paren(this=self._column(self.prefix + "row", last))
         star = exp.Dot(this=value, expression=exp.Star())
         # without OFFSET PostgreSQL inlines a stage and computes it once per reference
         tables = [(name, table.offset(0, copy=False)) for name, table in tables]
@@ -113,7 +114,7 @@ class StagedQuery:
 
     def _select_lateral(self) -> exp.Select:
         """Return the stages as lateral subqueries, each of which sees those before it."""
-        query = exp.select(self._star("t")).from_(self._source())
+        query = self._select_table()
         for place, stage in enumerate(self.stages):
             subquery = exp.select(*_aliases(stage)).subquery(copy=False)
             lateral = exp.Lateral(this=subquery, alias=exp.TableAlias(this=self._identifier(str(place))))
@@ -125,7 +126,7 @@ class StagedQuery:
 
         SQLite has neither EXCEPT in a star nor lateral subqueries.
         """
-        keys = {self._key(name): _binary(self._table_cell(name)) for name in self.read_columns}
+        keys = {self._key(name): _binary(self._column(name, "t")) for name in self.read_columns}
         if not keys:  # the table has no column that the model reads, so all rows have the same score
             keys = {f"{self.prefix}k": integer(1)}
         distinct = exp.select(*_aliases(keys)).from_(self._source()).distinct()
@@ -136,14 +137,13 @@ class StagedQuery:
             for name, table in [("keys", distinct), *stages]
         ]
         last, _ = tables[-1]
-        conditions = []
-        for name in self.read_columns:
-            key = exp.column(self._key(name), table=self.prefix + last, quoted=True)
-            conditions.append(exp.NullSafeEQ(this=_binary(self._table_cell(name)).node, expression=key))
-        query = exp.select(self._star("t")).from_(self._source())
+        conditions = [
+            exp.NullSafeEQ(this=_binary(self._column(name, "t")).node, expression=self._column(self._key(name), last))
+            for name in self.read_columns
+        ]
         # SQLite does not reorder a cross join, so the rows keep the order of the table
         on = exp.and_(*conditions, copy=False) if conditions else None
-        query = query.join(self._reference(last), on=on, join_type="cross", copy=False)
+        query = self._select_table().join(self._reference(last), on=on, join_type="cross", copy=False)
         return self._with(tables, query, materialized=True)
 
     def _stage_tables(self, query: exp.Select) -> list[NamedTable]:
@@ -175,14 +175,17 @@ class StagedQuery:
     def _fold(self, name: str) -> str:
         return name.lower() if self.dialect.folds else name
 
+    def _select_table(self) -> exp.Select:
+        return exp.select(self._star("t")).from_(self._source())
+
     def _source(self) -> exp.Table:
         last, *qualifiers = (exp.to_identifier(part, quoted=True) for part in reversed(self.table))
         alias = exp.TableAlias(this=self._identifier("t"))
         return exp.Table(this=last, alias=alias, **dict(zip(("db", "catalog"), qualifiers, strict=False)))
 
-    def _table_cell(self, name: str) -> exp.Column:
+    def _column(self, name: str, table: str) -> exp.Column:
         # qualified: SQLite reads an unqualified quoted name that is not a column as a text
-        return exp.column(name, table=self.prefix + "t", quoted=True)
+        return exp.column(name, table=self.prefix + table, quoted=True)
 
     def _key(self, name: str) -> str:
         return f"{self.prefix}k{self.columns.index(name)}"

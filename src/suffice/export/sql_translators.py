@@ -6,39 +6,29 @@ from collections.abc import Callable
 from typing import Any
 
 from suffice import score as terms
+from suffice.export import sql_columnwise, sql_covariance, sql_gamma, sql_tree
 from suffice.export.dialects import ExportError
 from suffice.export.sql_cells import IN_PYTHON, Cells
-from suffice.export.sql_columnwise import (
-    ByClass,
-    translate_linear,
-    translate_log_quadratic,
-    translate_look_up,
-    translate_quadratic,
-)
-from suffice.export.sql_covariance import translate_low_rank, translate_triangular_solve
-from suffice.export.sql_gamma import translate_log_gamma, translate_log_gamma_of_total
-from suffice.export.sql_tree import translate_pair_look_up
+from suffice.export.sql_columnwise import ByClass
 from suffice.score import Score, Term
 
 # A translator returns the expressions that a term adds to the score of each class.
 Translator = Callable[[Any, Cells], ByClass]
 
 TRANSLATORS: dict[type[Term], Translator] = {
-    terms.LookUp: translate_look_up,
-    terms.Linear: translate_linear,
-    terms.Quadratic: translate_quadratic,
-    terms.LogQuadratic: translate_log_quadratic,
-    terms.LogGamma: translate_log_gamma,
-    terms.LogGammaOfTotal: translate_log_gamma_of_total,
-    terms.PairLookUp: translate_pair_look_up,
-    terms.TriangularSolve: translate_triangular_solve,
-    terms.LowRank: translate_low_rank,
+    terms.LookUp: sql_columnwise.translate_look_up,
+    terms.Linear: sql_columnwise.translate_linear,
+    terms.Quadratic: sql_columnwise.translate_quadratic,
+    terms.LogQuadratic: sql_columnwise.translate_log_quadratic,
+    terms.LogGamma: sql_gamma.translate_log_gamma,
+    terms.LogGammaOfTotal: sql_gamma.translate_log_gamma_of_total,
+    terms.PairLookUp: sql_tree.translate_pair_look_up,
+    terms.TriangularSolve: sql_covariance.translate_triangular_solve,
+    terms.LowRank: sql_covariance.translate_low_rank,
 }
 
-_SIMPLER = (
-    'use structure="tree" or structure="naive" (set_params changes it without another pass over the rows if pairs '
-    "were counted)"
-)
+_SIMPLER = 'use structure="tree" or "naive" (set_params needs no other pass over the rows if pairs were counted)'
+
 # For terms without a translator: why not, and what to do instead.
 UNSUPPORTED: dict[type[Term], tuple[str, str]] = {
     terms.AveragedPairs: ("is averaged over many trees, which is too long for SQL", _SIMPLER),

@@ -92,7 +92,7 @@ class _Tree:
     def _scaled_probability(self, j: int, parent_level: int) -> Expression:
         """Write p(xⱼ | a level of its missing parent), divided by the greatest over all levels of the parent."""
         logs, greatest = self.tables[j][parent_level], self.tables[j].max(axis=0)
-        scaled = np.exp(np.where(np.isneginf(logs), -np.inf, logs - np.maximum(greatest, -1e308)))
+        scaled = np.exp(logs - np.where(np.isneginf(greatest), 0.0, greatest))
         if_missing = self._marginal(j, parent_level) if j in self.messages else double(1.0)
         return select_by_code(self.cells.code(j), scaled, if_missing)
 
