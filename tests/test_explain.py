@@ -14,7 +14,7 @@ from sklearn.metrics import mutual_info_score
 import suffice
 from conftest import Case, every_case, example
 from suffice import BayesClassifier, Chain, GaussianDiscriminant, Tree
-from suffice.families.family import Parameters
+from suffice.score import Term
 from suffice.structures.covariances import KINDS
 from test_evaluation import mixed
 
@@ -91,8 +91,8 @@ def test_many_numbers_together_are_taken_apart_at_once() -> None:
     holes = X[::10].copy()
     holes[::3, 1] = np.nan
     found = assert_sums(model, holes)
-    parameters, block = model._model().parameters[0], model._blocks(holes, model.tally_)[0]
-    slowly = Parameters.evidence(parameters, model._model().columns[0], block)
+    (term,), block = model._model().scores[0], model._blocks(holes, model.tally_)[0]
+    slowly = Term.contributions(term, block)
     np.testing.assert_allclose(found.contributions, slowly, atol=1e-9)
 
 

@@ -38,7 +38,7 @@ from suffice import (
 from suffice.export import DIALECTS, ExportError, sql_tree
 from suffice.export.sql_columns import _log_rising
 from suffice.export.sql_terms import total
-from suffice.families.family import log_rising
+from suffice.score import log_rising
 
 RUN = ("duckdb", "sqlite", "postgres")
 ROWS = 1000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from suffice.blocks import Block
 from suffice.data.engines import memory
 from suffice.families.family import Parameters
 from suffice.schema import Array, Columns
+from suffice.score import Score
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,11 @@ class Model:
     columns: tuple[Columns, ...]
     class_log_prior: Array
     parameters: tuple[Parameters, ...]
+
+    @cached_property
+    def scores(self) -> tuple[Score, ...]:
+        """The score of each block of columns; their sum with the log prior is log p(x, class)."""
+        return tuple(parameters.score() for parameters in self.parameters)
 
     def log_joint(self, blocks: tuple[Block, ...]) -> Array:
         """Return log p(x, class) for each row and class."""
@@ -38,8 +45,8 @@ class Model:
         """Return log P(class given x) of rows that each have a prior and parameters of their own, [row, class, …]."""
         scores = np.empty((blocks[0].shape[0], self.class_log_prior.shape[-1]))
         scores[:] = self.class_log_prior
-        for columns, block, parameters in zip(self.columns, blocks, self.parameters, strict=True):
-            part = parameters.evidence(columns, block).sum(axis=-1)
+        for block, score in zip(blocks, self.scores, strict=True):
+            part = score.contributions(block).sum(axis=-1)
             # what is impossible in one block is impossible, however certain another is
             scores = np.where((part == -np.inf) | (scores == -np.inf), -np.inf, scores + part)
         impossible = np.isneginf(scores).all(axis=1, keepdims=True)
@@ -67,10 +74,10 @@ class Model:
         def part(rows: slice) -> Array:
             scores = np.empty((rows.stop - rows.start, classes))
             scores[:] = self.class_log_prior
-            for columns, block, parameters in zip(self.columns, blocks, self.parameters, strict=True):
-                parameters.add(columns, block, rows, scores)
+            for block, score in zip(blocks, self.scores, strict=True):
+                score.add(block, rows, scores)
             return view(scores)
 
-        alone = any(parameters.spreads_itself for parameters in self.parameters)
+        alone = any(score.is_multithreaded for score in self.scores)
         parts = memory.over_rows(blocks, classes, part, alone)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)

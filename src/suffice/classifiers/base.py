@@ -13,10 +13,10 @@ from suffice.classifiers.predicting import Predictor
 from suffice.classifiers.scoring import predicted_at
 from suffice.explain import Explanation, explained, information
 from suffice.export import to_sql
-from suffice.families.family import plain_rows
 from suffice.logistic.forms import LinearForm
 from suffice.model import Model
 from suffice.schema import Array
+from suffice.score import as_doubles
 from suffice.statistics import Tally
 from suffice.structures import Subject
 
@@ -72,7 +72,7 @@ class TallyClassifier(Predictor):
         """Return the names of the columns, and what the rows hold of each."""
         block = self._block(X, tally)
         names = range(block.shape[1]) if tally.schema.feature_names is None else tally.schema.feature_names
-        return names, [list(line) for line in plain_rows(block)[0][:, 0].tolist()]
+        return names, [list(line) for line in as_doubles(block)[0][:, 0].tolist()]
 
     def score_samples(self, X: Any) -> Array:
         """Return log p(x), the log probability (density) of each row.

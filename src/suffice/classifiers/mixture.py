@@ -19,12 +19,12 @@ from suffice.classifiers.base import TallyClassifier
 from suffice.classifiers.settled import settled
 from suffice.data import Target
 from suffice.families import FAMILIES, Family
-from suffice.families.multivariate_gaussian import SingularError
 from suffice.mixtures import Bernoullis, Gaussians, Kind, Mixture, MixtureParameters, mixture, rows_of
 from suffice.model import Model
 from suffice.parallel import spread
 from suffice.progress import Progress
 from suffice.schema import Array, Columns
+from suffice.score import SingularError
 from suffice.statistics import Tally
 from suffice.structures.covariances import KINDS
 
@@ -192,7 +192,7 @@ class MixtureClassifier(TallyClassifier):
 
     def _kind(self) -> Kind:
         if self.family == "bernoulli":
-            return Bernoullis(self.estimate, self.prior)
+            return Bernoullis(self.estimate, self.prior, float(self.binarize))
         return Gaussians(self.estimate, self.prior, self.covariance, self.shrinkage)
 
     def _tallied(self, opened: Dense, target: Target, known: Tally | None, whole: bool) -> Tally:

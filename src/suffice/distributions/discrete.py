@@ -13,9 +13,10 @@ from suffice.distributions.distribution import DRAWS, Distribution, one_column, 
 from suffice.families import FAMILIES
 from suffice.families.bernoulli import BernoulliParameters
 from suffice.families.categorical import CategoricalParameters
-from suffice.families.family import Beliefs, log_rising
+from suffice.families.family import Hyperparameters
 from suffice.priors import checked_sums, numbers
 from suffice.schema import Array, Columns
+from suffice.score import log_rising
 from suffice.statistics import Counts
 
 
@@ -53,7 +54,7 @@ class Bernoulli(Distribution):
         return cls(np.exp(log_p) if log_p < log_q else -np.expm1(log_q))
 
     @classmethod
-    def _posterior(cls, beliefs: Beliefs) -> Any:
+    def _posterior(cls, beliefs: Hyperparameters) -> Any:
         a, b = beliefs[0].item(), beliefs[1].item()
         if not (a > 0 and b > 0):
             raise ValueError(f"Beta({a:g}, {b:g}) is no distribution; use a prior of more than 0")
@@ -112,7 +113,7 @@ class Categorical(Distribution):
         return cls(np.exp(parameters.log_p[0]))
 
     @classmethod
-    def _posterior(cls, beliefs: Beliefs) -> Any:
+    def _posterior(cls, beliefs: Hyperparameters) -> Any:
         if not (beliefs[0] > 0).all():
             raise ValueError("a Dirichlet with an α of 0 is no distribution; use a prior of more than 0")
         return stats.dirichlet(beliefs[0][0])
@@ -219,7 +220,7 @@ class Poisson(Distribution):
         return cls(parameters.rate.item())
 
     @classmethod
-    def _posterior(cls, beliefs: Beliefs) -> Any:
+    def _posterior(cls, beliefs: Hyperparameters) -> Any:
         shape, rate = beliefs[0].item(), beliefs[1].item()
         if not (shape > 0 and rate > 0):
             raise ValueError(f"Gamma({shape:g}, {rate:g}) is no distribution; use a prior of more than 0")

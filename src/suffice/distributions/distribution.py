@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from suffice.estimation import RULES, chosen
+from suffice.estimation import RULES, choose_prior
 from suffice.estimation import log_evidence as evidence
-from suffice.estimation import posterior as believed_after
+from suffice.estimation import posterior_hyperparameters as believed_after
 from suffice.families import Family
-from suffice.families.family import Beliefs
+from suffice.families.family import Hyperparameters
 from suffice.priors import numbers
 from suffice.schema import Array, Columns
 from suffice.statistics import Statistic
@@ -30,7 +30,7 @@ class Distribution(ABC):
     """
 
     family: ClassVar[Family]
-    _beliefs: Beliefs | None = None
+    _beliefs: Hyperparameters | None = None
     averaged = False  # over what is not known of the parameters: estimated by the rule "predictive"
 
     @classmethod
@@ -49,7 +49,7 @@ class Distribution(ABC):
 
     @classmethod
     @abstractmethod
-    def _posterior(cls, beliefs: Beliefs) -> Any: ...
+    def _posterior(cls, beliefs: Hyperparameters) -> Any: ...
 
     @classmethod
     def estimate(cls, tally: Any, prior: Any = 1.0, rule: str = "mean") -> Self:
@@ -57,7 +57,7 @@ class Distribution(ABC):
         if rule not in RULES:
             raise ValueError(f"rule={rule!r} is not known; it is one of {', '.join(map(repr, RULES))}")
         columns = cls._columns(tally)
-        prior = chosen(prior, cls.family, columns, tally)
+        prior = choose_prior(prior, cls.family, columns, tally)
         made = cls._made(RULES[rule](cls.family, columns, tally, prior))
         made._beliefs = believed_after(cls.family, columns, tally, prior)
         made.averaged = rule == "predictive"
@@ -67,7 +67,9 @@ class Distribution(ABC):
     def posterior(cls, tally: Any, prior: Any = 1.0) -> Any:
         """Return what is believed of the parameters after the data, as a distribution of scipy.stats."""
         columns = cls._columns(tally)
-        return cls._posterior(believed_after(cls.family, columns, tally, chosen(prior, cls.family, columns, tally)))
+        return cls._posterior(
+            believed_after(cls.family, columns, tally, choose_prior(prior, cls.family, columns, tally))
+        )
 
     @classmethod
     def log_evidence(cls, tally: Any, prior: Any = 1.0) -> float:
@@ -76,7 +78,7 @@ class Distribution(ABC):
         Without multinomial coefficients and factorials of poisson counts, which no parameter touches.
         """
         columns = cls._columns(tally)
-        return float(evidence(cls.family, columns, tally, chosen(prior, cls.family, columns, tally)).sum())
+        return float(evidence(cls.family, columns, tally, choose_prior(prior, cls.family, columns, tally)).sum())
 
     def _believed(self) -> Any:
         if self._beliefs is None:

@@ -11,10 +11,9 @@ from scipy import stats
 from suffice.distributions.distribution import DRAWS, Distribution, one_column, weights_for
 from suffice.distributions.scaled import Scaled
 from suffice.estimation import RULES
-from suffice.families import FAMILIES
-from suffice.families.family import Beliefs
+from suffice.families import FAMILIES, normal_inverse_wishart
+from suffice.families.family import Hyperparameters
 from suffice.families.gaussian import StudentT
-from suffice.families.normal_inverse_wishart import Multivariate
 from suffice.priors import LARGEST, numbers
 from suffice.schema import Array, Columns
 from suffice.statistics import CoMoments, Moments
@@ -45,7 +44,6 @@ class Gaussian(Distribution):
     """
 
     family = FAMILIES["gaussian"]
-    together = Multivariate()
     __array_ufunc__ = None  # lets matrix @ gaussian come here
 
     def __init__(self, mean: Any, variance: Any) -> None:
@@ -103,15 +101,23 @@ class Gaussian(Distribution):
     def _estimated_together(cls, tally: CoMoments, prior: Any, rule: str) -> Self:
         if rule not in RULES:
             raise ValueError(f"rule={rule!r} is not known; it is one of {', '.join(map(repr, RULES))}")
-        beliefs = cls.together.updated(cls.together.believed(prior, tally), tally)
+        beliefs = cls._after(prior, tally)
         if rule == "predictive":
-            df, shape = cls.together.predictive(beliefs)
+            df, shape = normal_inverse_wishart.predictive_of_one(beliefs)
             made = cls(beliefs[0], shape * (df / (df - 2) if df > 2 else 1.0))
             made._tail = Scaled(stats.multivariate_t, beliefs[0], shape, df=df)
         else:
-            made = cls(tally.mean[0] if rule == "mle" else beliefs[0], cls.together.covariance(rule, beliefs, tally))
+            made = cls(
+                tally.mean[0] if rule == "mle" else beliefs[0],
+                normal_inverse_wishart.covariance_of_one(rule, beliefs, tally),
+            )
         made._beliefs = beliefs
         return made
+
+    @staticmethod
+    def _after(prior: Any, tally: CoMoments) -> Hyperparameters:
+        before = normal_inverse_wishart.prior_of_one(prior, tally)
+        return normal_inverse_wishart.posterior_of_one(before, tally)
 
     @classmethod
     def _columns(cls, tally: Moments) -> Columns:
@@ -128,12 +134,12 @@ class Gaussian(Distribution):
     def posterior(cls, tally: Any, prior: Any = 1.0) -> GaussianPosterior:
         """Return what is believed of mean and variance after the data, each a distribution of scipy.stats."""
         if isinstance(tally, CoMoments):
-            return cls._posterior(cls.together.updated(cls.together.believed(prior, tally), tally))
+            return cls._posterior(cls._after(prior, tally))
         posterior: GaussianPosterior = super().posterior(tally, prior)
         return posterior
 
     @classmethod
-    def _posterior(cls, beliefs: Beliefs) -> GaussianPosterior:
+    def _posterior(cls, beliefs: Hyperparameters) -> GaussianPosterior:
         if len(beliefs) == 4:
             mean, kappa, dof, scale = beliefs
             df: Any = float(dof) - len(mean) + 1
@@ -158,8 +164,10 @@ class Gaussian(Distribution):
     def log_evidence(cls, tally: Any, prior: Any = 1.0) -> float:
         """Return log p(data | prior), mean and variance averaged out."""
         if isinstance(tally, CoMoments):
-            before = cls.together.believed(prior, tally)
-            return cls.together.log_partition(cls.together.updated(before, tally)) - cls.together.log_partition(before)
+            before = normal_inverse_wishart.prior_of_one(prior, tally)
+            after = normal_inverse_wishart.posterior_of_one(before, tally)
+            log_partition = normal_inverse_wishart.log_partition_of_one
+            return log_partition(after) - log_partition(before)
         return super().log_evidence(tally, prior)
 
     def _interval(self, level: float) -> GaussianPosterior:

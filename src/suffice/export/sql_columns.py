@@ -48,7 +48,8 @@ NEXT_TO_NOTHING = 1e-20
 
 def levels(read: Reader, its: CategoricalParameters) -> ByClass:
     """Return log p[level], one look-up a column."""
-    starts, table = its.lookup
+    (term,) = its.score()
+    starts, table = term.starts, term.table  # type: ignore[attr-defined]
     found: ByClass = []
     for line in table:
         pieces = zip(starts.tolist(), its.sizes.tolist(), strict=True)
@@ -72,10 +73,11 @@ def bits(read: Reader, its: BernoulliParameters) -> ByClass:
 
 def gaussian(read: Reader, its: GaussianParameters) -> ByClass:
     """Return −½ log 2πσ² − (x − μ)² / 2σ²."""
+    quadratic: Any = its.score().terms[0]
 
     def term(k: int, j: int) -> Term:
-        mean, factor = float(its.mean[k, j]), float(its.halved_precision[k, j])
-        density = exp.Sub(this=number(its.peaks[k, j]), expression=_square(read, j, mean, factor))
+        mean, factor = float(its.mean[k, j]), float(quadratic.scale[k, j])
+        density = exp.Sub(this=number(quadratic.peak[k, j]), expression=_square(read, j, mean, factor))
         if factor < 1e100:
             return _or_nothing(density)
         # as good as constant: what is far away is impossible, and its square is no number
@@ -87,7 +89,8 @@ def gaussian(read: Reader, its: GaussianParameters) -> ByClass:
 
 def student(read: Reader, its: StudentT) -> ByClass:
     """Return the log density at m, less (ν + 1) / 2·log(1 + (x − m)² / νs²)."""
-    precision, exponent, peaks = its.terms
+    its_term: Any = its.score().terms[0]
+    precision, exponent, peaks = its_term.scale, its_term.exponent, its_term.peak
 
     def term(k: int, j: int) -> Term:
         mean, factor = float(its.mean[k, j]), float(precision[k, j])
@@ -131,11 +134,12 @@ def counts(read: Reader, its: MultinomialParameters) -> ByClass:
 
 def negative_binomial(read: Reader, its: NegativeBinomial) -> ByClass:
     """Return log Γ(a + x) − log Γ(a) − x·log(b + 1) − a·log(1 + 1/b)."""
+    linear: Any = its.score().terms[1]
 
     def term(k: int, j: int) -> Term:
         rising = list(_log_rising(lambda: read.value(j), float(its.shape[k, j])))
         events = product([read.value(j), number(-np.log1p(its.inverse_scale[k, j]))])
-        return _or_nothing(total([number(its.biases[k, j]), events, *rising]))
+        return _or_nothing(total([number(linear.biases[k, j]), events, *rising]))
 
     return _each(its.shape, term)
 

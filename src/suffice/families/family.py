@@ -1,201 +1,185 @@
-"""What every family provides."""
+"""Family and Parameters: the interface that every family of distributions implements."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.special import gammaln
 
-from suffice.blocks import Block, Coded, Dense, Gappy, Part, Sparse
-from suffice.schema import Array, Columns, Frozen, by_group, field_names
+from suffice.blocks import Part
+from suffice.families import description
+from suffice.families.description import Support
+from suffice.schema import Array, Columns, Frozen, Words, by_group
+from suffice.score import Score
 from suffice.statistics import Statistic
 
-Beliefs = tuple[Array, ...]
+Hyperparameters = tuple[Array, ...]
+Cells = Literal["numbers", "counts", "bits", "levels", "words"]
 
 
 @dataclass(frozen=True)
 class Parameters(Frozen, ABC):
-    """Estimated p(x given class) of a block of columns: arrays [class, column, …] that score rows."""
-
-    # whether rows are scored by products that use all threads by themselves
-    spreads_itself: ClassVar[bool] = False
+    """Estimated p(x given class) of a block of columns, as arrays [class, column, …]."""
 
     @abstractmethod
-    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        """Add log p(x given class) of a range of rows to the scores [row, class]."""
-
-    @property
-    def class_count(self) -> int:
-        """How many classes there are: as a rule, the lines of the first array."""
-        return len(getattr(self, field_names(type(self))[0]))
-
-    def evidence(self, columns: Columns, block: Block) -> Array:
-        """Return what each column adds to log p(x given class), [row, class, column]: they sum to what `add` adds.
-
-        Parameters may be the same for all rows, [class, …], or each row's own, [row, class, …]. Where columns
-        depend on each other, a column's part is what it adds to those before it: log p of all up to it, minus
-        log p of all before it, the others summed out; the mean of both directions.
-        """
-        return one_after_the_other(self, columns, block, [np.arange(columns.count), np.arange(columns.count)[::-1]])
-
-    @property
-    def product(self) -> Any:
-        """The weights and biases of which the scores are a product with x alone; None if they are not."""
-        return None
-
-    @classmethod
-    def side_by_side(cls, many: Sequence[Any]) -> Parameters | None:
-        """Return parameters of the classes of all, side by side; None if they cannot be scored so."""
-        return None
+    def score(self) -> Score:
+        """Return log p(x given class) as a sum of terms."""
 
     @property
     @abstractmethod
     def n_parameters(self) -> int:
-        """How many free numbers there are, of all classes."""
+        """The number of free parameters of all classes."""
 
     def as_linear(self) -> tuple[str, Array, Array]:
-        """Return a lift, weights [class, feature] and biases [class]: the scores, but for what classes share."""
+        """Return a lift, weights [class, feature] and biases [class] whose scores differ by the same for all classes.
+
+        The lift is "linear", "quadratic" or "one-hot": the features that the weights multiply.
+        """
         raise ValueError("the log probability of these columns is not linear in any lift of them")
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
-        """Return rows drawn from a class, [row, column]: numbers, codes of levels, or counts."""
-        raise ValueError("these columns are scored, but not by a probability: no rows can be drawn from them")
+        """Return rows drawn from class k, [row, column]: numbers, codes of levels, or counts."""
+        raise ValueError("these columns have a score that is not a probability, so no rows can be drawn from them")
 
 
 class Family(ABC):
-    """The probability of one kind of column given the class: pure functions over arrays.
+    """The distribution of one kind of column given the class, with its conjugate prior.
 
-    Beliefs are the hyperparameters of its conjugate prior: `believed` reads them off a prior,
-    `updated` adds a statistic to them, and each estimate is read off beliefs. So a rule needs to know
-    nothing of the family, and a family nothing of rules.
+    A family is a set of pure functions of arrays. `prior_hyperparameters` reads the hyperparameters off a prior,
+    `posterior_hyperparameters` adds a statistic to them, and every estimate is a function of hyperparameters. Arrays
+    of a statistic are [class, column], or [row, class, column] for leave-one-out, where each row has its own sums.
+
+    To add a family, write one file with a subclass of `Family` and one of `Parameters`, and register it with
+    ``suffice.families.register(MyFamily())``.
+
+    Attributes
+    ----------
+    name : str
+        The name by which users ask for the family, as in ``BayesClassifier(families={"x": name})``.
+    cells : {"numbers", "counts", "bits", "levels", "words"}
+        What a cell holds: a real number, a count from 0, a number that is above a threshold or not, the code of a
+        level, or a text.
+    coded_as : str or None
+        The family whose block counts a table's columns of this family as levels; None if cells are numbers.
+    accepts_sparse : bool
+        Whether the columns may be a sparse matrix, whose cells that are not stored are 0.
+    is_compositional : bool
+        Whether the columns of a block are parts of one whole, so that they have no distribution one by one.
     """
 
     name: ClassVar[str]
-    statistic: ClassVar[type[Statistic]]
+    cells: ClassVar[Cells] = "numbers"
+    coded_as: ClassVar[str | None] = None
+    accepts_sparse: ClassVar[bool] = False
+    is_compositional: ClassVar[bool] = False
 
     @property
     def generative(self) -> Family:
-        """The family of whose counts there is an evidence: itself, but for scores that are no probability."""
+        """The family that has a marginal likelihood: this one, unless its score is not a probability."""
         return self
 
-    def spreads_itself(self, columns: Columns) -> bool:
-        """Say whether a tally of these columns is taken by products that use all threads by themselves."""
+    def is_multithreaded(self, columns: Columns) -> bool:
+        """Return whether the tally of these columns uses matrix products, which run on all threads by themselves."""
         return False
+
+    def sparse_columns(self, names: tuple[Any, ...]) -> Columns:
+        """Return the columns of a sparse matrix."""
+        return Columns(self.name, len(names), names)
 
     @abstractmethod
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Statistic]:
-        """Return the columns, with the levels that were met, and the sums over a part of the rows."""
+        """Return the columns, with the levels that were seen, and the sums over a part of the rows."""
 
     @abstractmethod
-    def believed(self, prior: Any, columns: Columns, statistic: Statistic) -> Beliefs:
-        """Return the hyperparameters that a prior stands for."""
+    def prior_hyperparameters(self, prior: Any, columns: Columns, statistic: Statistic) -> Hyperparameters:
+        """Return the hyperparameters of a prior: a number of pseudo-rows or a `Prior`."""
 
     @abstractmethod
-    def updated(self, beliefs: Beliefs, statistic: Any) -> Beliefs:
-        """Return the hyperparameters of the posterior, [class, …]."""
+    def posterior_hyperparameters(self, hyperparameters: Hyperparameters, statistic: Any) -> Hyperparameters:
+        """Return the hyperparameters after the data, [class, …]."""
 
     @abstractmethod
-    def most_likely(self, columns: Columns, statistic: Any) -> Parameters:
+    def maximum_likelihood(self, columns: Columns, statistic: Any) -> Parameters:
         """Return the maximum-likelihood parameters."""
 
     @abstractmethod
-    def mode(self, columns: Columns, beliefs: Beliefs) -> Parameters:
-        """Return the most credible parameters."""
+    def mode(self, columns: Columns, hyperparameters: Hyperparameters) -> Parameters:
+        """Return the parameters of highest density."""
 
     @abstractmethod
-    def mean(self, columns: Columns, beliefs: Beliefs) -> Parameters:
+    def mean(self, columns: Columns, hyperparameters: Hyperparameters) -> Parameters:
         """Return the expected parameters."""
 
     @abstractmethod
-    def predictive(self, columns: Columns, beliefs: Beliefs) -> Parameters:
-        """Return p(x given class) averaged over what is believed of the parameters."""
+    def predictive(self, columns: Columns, hyperparameters: Hyperparameters) -> Parameters:
+        """Return p(x given class) averaged over the parameters."""
 
     @abstractmethod
-    def log_partition(self, columns: Columns, beliefs: Beliefs) -> Array:
-        """Return log Z, the logarithm of what normalises the conjugate prior, [class, column]."""
+    def log_partition(self, columns: Columns, hyperparameters: Hyperparameters) -> Array:
+        """Return log Z, the logarithm of the normaliser of the conjugate prior, [class, column]."""
 
     @abstractmethod
-    def marginals(self, columns: Columns, beliefs: Beliefs) -> dict[str, Any]:
-        """Return what is believed of each parameter, a scipy.stats distribution of arrays [class, column or level]."""
+    def marginals(self, columns: Columns, hyperparameters: Hyperparameters) -> dict[str, Any]:
+        """Return the distribution of each parameter, as scipy.stats distributions [class, column or level]."""
 
     @abstractmethod
-    def draw(self, columns: Columns, beliefs: Beliefs, rng: np.random.Generator) -> Parameters:
-        """Return parameters drawn at random from what is believed."""
+    def draw(self, columns: Columns, hyperparameters: Hyperparameters, rng: np.random.Generator) -> Parameters:
+        """Return parameters drawn at random."""
 
+    def value_range(self, statistic: Any, j: int) -> tuple[float, float]:
+        """Return a range that has nearly all values of column j: by default counts up to rate + 3·√rate."""
+        rate = statistic.total[:, j] / np.maximum(np.broadcast_to(statistic.n, statistic.total.shape)[:, j], 1)
+        return 0.0, float(np.ceil((rate + 3 * np.sqrt(rate)).max()))
 
-def add_by_piece(
-    block: Block,
-    rows: slice,
-    scores: Array,
-    whole: Callable[[Array, Array], float],
-    present: Callable[[Array, Array], float],
-) -> None:
-    """Add to the scores by the kernel for complete rows; by the other where cells turn out to be empty."""
-    assert isinstance(block, Dense)
-    for x, part in block.scored(rows, scores):
-        before = part.copy() if block.gaps else None
-        if whole(x, part) == 0:
-            continue
-        if before is not None:
-            part[:] = before
-            if present(x, part) == 0:
-                continue
-        block.reject_if_not_finite(rows)
+    def support(self, columns: Columns, statistic: Any, j: int, seen: Sequence[float] = ()) -> Support:
+        """Return the values that column j can have; ``seen`` are values that a numeric support has to include."""
+        if columns.codings is not None:
+            return description.support_of_coding(columns.codings[j])
+        low, high = self.value_range(statistic, j)
+        if self.cells == "counts":
+            return description.support_of_counts(high, list(seen))
+        return description.support_of_numbers(low, high, list(seen))
 
+    def summarize(self, columns: Columns, statistic: Any, j: int) -> dict[str, Any]:
+        """Return what the sums say about column j in each class, for a report.
 
-def plain_rows(block: Block) -> tuple[Array, Array]:
-    """Return a few rows as doubles, [row, 1, column], with 0 in empty cells, and which cells are not empty."""
-    if isinstance(block, Dense):
-        rows = np.concatenate([piece for _, piece in block.pieces(0, block.shape[0])]).astype(np.float64)[:, None]
-        there = ~np.isnan(rows) if block.gaps else np.ones((1, 1, 1), bool)
-        return (np.where(there, rows, 0.0) if block.gaps else rows), there
-    assert isinstance(block, Sparse)
-    return block.matrix.toarray().astype(np.float64)[:, None], np.ones((1, 1, 1), bool)
+        The key "shows" is "words" (with "words"), "levels" (with "labels", "shares", "more") or "numbers" (with
+        "mean", "spread").
+        """
+        coding = columns.codings[j] if columns.codings else None
+        if isinstance(coding, Words):
+            return description.summarize_words(coding, statistic.total)
+        if columns.sizes is not None:
+            return description.summarize_levels(columns, statistic, j)
+        means = statistic.total[:, j] / description.rows_of(statistic, j)
+        return {"shows": "numbers", "mean": means.tolist(), "spread": [0.0] * len(means)}
 
+    def information(self, columns: Columns, statistic: Any) -> Array:
+        """Return the mutual information I(column; class) in nats, [column]: each column by itself.
 
-def one_after_the_other(
-    parameters: Parameters, columns: Columns, block: Block, orders: Sequence[Array], classes: Array | None = None
-) -> Array:
-    """Return what each column adds to the log probability of those before it, [row, class, column]: a mean over orders.
+        By default that of the family's own maximum-likelihood distributions pₖ and the shares πₖ of the classes,
+        Σₖ πₖ Σₓ pₖ(x)·log(pₖ(x) / Σₗ πₗ·pₗ(x)).
+        """
+        ranges = np.array([self.value_range(statistic, j) for j in range(columns.count)]).reshape(-1, 2)
+        n = np.broadcast_to(statistic.n, (len(statistic.n), columns.count))
+        shares = n / np.maximum(n.sum(axis=0), 1e-300)
 
-    With ``classes`` there is an order for each class, and no mean.
-    """
-    assert isinstance(block, Dense)
-    rows = np.concatenate([piece for _, piece in block.pieces(0, block.shape[0])])
-    coded = isinstance(block, Coded)
-    empty: Any = -1 if coded else np.nan
-    rows = rows if coded else rows.astype(np.float64)
+        def score_of(places: Array) -> Score:
+            arrays = {
+                name: array[:, places] if array.shape[1] == columns.count else array
+                for name, array in statistic.arrays().items()
+            }
+            few = replace(columns, count=len(places), names=None)
+            return self.maximum_likelihood(few, replace(statistic, **arrays)).score()
 
-    def scores(cells: Array) -> Array:
-        found = np.zeros((len(cells), count))
-        kind = Coded if coded else Gappy
-        parameters.add(columns, kind(block.owner, block.names, cells), slice(0, len(cells)), found)
-        return found
-
-    count = parameters.class_count
-    total = np.zeros((len(rows), count, rows.shape[1]))
-    for place, order in enumerate(orders):
-        known = np.full(rows.shape, empty, rows.dtype)
-        before = scores(known)
-        for j in order.tolist():
-            known[:, j] = rows[:, j]
-            after = scores(known)
-            # what is impossible stays so, whatever comes after it
-            added = np.where(np.isneginf(before), 0.0, after - np.where(np.isneginf(before), 0.0, before))
-            if classes is None:
-                total[:, :, j] += added / len(orders)
-            else:
-                total[:, classes[place], j] = added[:, classes[place]]
-            before = after
-    return total
+        return description.information_of_scores(score_of, shares, ranges, is_count=self.cells == "counts")
 
 
 def log_ratio(part: Array, whole: Array, otherwise: Array | float) -> Array:
-    """Return log(part / whole), −∞ for no part of something, and log(otherwise) for a part of nothing.
+    """Return log(part / whole): −∞ where the part is 0, and log(otherwise) where the whole is 0.
 
     >>> log_ratio(np.array([0.0, 1.0, 0.0]), np.array([1.0, 1.0, 0.0]), 0.5).tolist()
     [-inf, 0.0, -0.6931471805599453]
@@ -204,37 +188,24 @@ def log_ratio(part: Array, whole: Array, otherwise: Array | float) -> Array:
         return np.where(whole > 0, np.log(part) - np.log(whole), np.log(otherwise))
 
 
-def guarded(log_p: Array, epsilon: float) -> Array:
-    """Return log(p + ε) from log p: the lecture's guard against a probability of zero."""
+def log_plus_epsilon(log_p: Array, epsilon: float) -> Array:
+    """Return log(p + ε) from log p, which guards against a probability of 0."""
     return log_p if epsilon == 0 else np.log(np.exp(log_p) + epsilon)
 
 
-def proper(beliefs: Beliefs) -> Beliefs:
-    """Return hyperparameters of a distribution, or say that these are of none."""
-    if not all((np.asarray(belief) > 0).all() for belief in beliefs):
+def check_proper(hyperparameters: Hyperparameters) -> Hyperparameters:
+    """Return the hyperparameters if all are positive, as those of a distribution have to be."""
+    if not all((np.asarray(each) > 0).all() for each in hyperparameters):
         raise ValueError(
             "under this prior, and with so few rows, there is no posterior distribution; use a larger prior"
         )
-    return beliefs
+    return hyperparameters
 
 
-def log_rising(a: Array, x: Array | float) -> Array:
-    """Return log Γ(a + x) − log Γ(a), with all its digits where a is so large that the two are alike.
-
-    >>> float(log_rising(np.array(1e16), 2.0) - 2 * np.log(1e16))
-    0.0
-    """
-    large = a > 1e4
-    b = np.where(large, a, 1e4)
-    stirling = (b + x - 0.5) * np.log1p(x / b) + x * np.log(b) - x + (1 / (b + x) - 1 / b) / 12
-    small = np.where(large, 1.0, a)
-    return np.where(large, stirling, gammaln(small + x) - gammaln(small))
-
-
-def drawn_weights(alpha: Array, starts: Array, rng: np.random.Generator) -> Array:
+def draw_weights(alpha: Array, starts: Array, rng: np.random.Generator) -> Array:
     """Return Gamma(α, 1) draws, each group (from one start to the next) scaled so that its largest is 1.
 
-    In logarithms, as log Γ(α + 1)-draw + log(u) / α: a small α gives weights too small for a number.
+    Draws are made as logarithms, log Γ(α + 1)-draw + log(u) / α, because those of a small α would underflow.
     """
     alpha = np.maximum(alpha, 1e-300)
     with np.errstate(over="ignore"):

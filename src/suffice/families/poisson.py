@@ -1,21 +1,19 @@
-"""Poisson: how often something happened in a row, without a bound."""
+"""Poisson: counts of events in a row, without an upper bound."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import stats
 from scipy.special import gammaln
 
-from suffice.blocks import Block, Dense, Part, Sparse, cells_of
-from suffice.families.family import Beliefs, Family, Parameters, log_rising, plain_rows, proper
-from suffice.families.linear_score import Linear
-from suffice.kernels import score_predictive
+from suffice.blocks import Part
+from suffice.families.family import Family, Hyperparameters, Parameters, check_proper
 from suffice.priors import Flat, Gamma, Prior, per_column, positive, refused
 from suffice.schema import Array, Columns
+from suffice.score import Linear, LogFactorial, LogGamma, Score
 from suffice.statistics import Counts, Statistic, scan
 
 
@@ -26,9 +24,9 @@ class PoissonParameters(Parameters):
     rate: Array
     epsilon: float = 0.0
 
-    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        self.linear.add(block, rows, None, scores)
-        add_log_factorials(block, rows, scores)
+    def score(self) -> Score:
+        with np.errstate(divide="ignore"):
+            return Linear.of(np.log(self.rate + self.epsilon), -self.rate) + LogFactorial()
 
     @property
     def n_parameters(self) -> int:
@@ -37,46 +35,24 @@ class PoissonParameters(Parameters):
     def as_linear(self) -> tuple[str, Array, Array]:
         return "linear", np.log(self.rate + self.epsilon), np.asarray(-self.rate.sum(axis=1))
 
-    def evidence(self, columns: Columns, block: Block) -> Array:
-        x, there = plain_rows(block)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            events = np.where(x > 0, x * np.log(self.rate + self.epsilon), 0.0)
-        return np.asarray(events - there * (self.rate + gammaln(x + 1)))
-
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         return rng.poisson(self.rate[k], (count, self.rate.shape[1])).astype(np.float64)
-
-    @cached_property
-    def linear(self) -> Linear:
-        """Σⱼ xⱼ·log λⱼ − λⱼ."""
-        with np.errstate(divide="ignore"):
-            return Linear.of(np.log(self.rate + self.epsilon), -self.rate)
 
 
 @dataclass(frozen=True)
 class NegativeBinomial(Parameters):
-    """Γ(a + x) / Γ(a) x!·(b / (b + 1))^a·(b + 1)^−x: a rate that is not known exactly."""
+    """Γ(a + x) / Γ(a) x!·(b / (b + 1))^a·(b + 1)^−x: the Poisson distribution averaged over its rate, Gamma(a, b)."""
 
     shape: Array
     inverse_scale: Array
 
-    @cached_property
-    def terms(self) -> tuple[Array, Array, Array]:
-        """What the kernel takes: a, log(b + 1) and log Γ(a)."""
-        return self.shape, np.log1p(self.inverse_scale), gammaln(self.shape)
-
-    @cached_property
-    def biases(self) -> Array:
-        return np.asarray(-self.shape * np.log1p(1 / self.inverse_scale))
+    def score(self) -> Score:
+        biases = -self.shape * np.log1p(1 / self.inverse_scale)
+        return LogGamma(self.shape) + Linear(-np.log1p(self.inverse_scale), biases) + LogFactorial()
 
     @property
     def n_parameters(self) -> int:
         return self.shape.size
-
-    def evidence(self, columns: Columns, block: Block) -> Array:
-        x, there = plain_rows(block)
-        events = log_rising(self.shape, x) - x * np.log1p(self.inverse_scale) - gammaln(x + 1)
-        return np.asarray(there * (events + self.biases))
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         rates = rng.gamma(self.shape[k], 1 / self.inverse_scale[k], (count, self.shape.shape[1]))
@@ -87,42 +63,25 @@ class NegativeBinomial(Parameters):
         """The expected rate."""
         return np.asarray(self.shape / self.inverse_scale)
 
-    def add(self, columns: Columns, block: Block, rows: slice, scores: Array) -> None:
-        gaps = True if block.gaps else None
-        if isinstance(block, Sparse):
-            scores += self.biases.sum(axis=1)
-            stored = block.stored(rows.start, rows.stop)
-            work = cells_of(stored) * len(self.shape)
-            poison = score_predictive.add_negative_binomial_sparse(*stored, *self.terms, scores, work=work)
-        else:
-            assert isinstance(block, Dense)
-            poison = 0.0
-            for x, part in block.scored(rows, scores):
-                work = x.size * len(self.shape)
-                poison += score_predictive.add_negative_binomial(x, *self.terms, self.biases, gaps, part, work=work)
-        if poison != 0:
-            block.reject_if_not_finite(rows)
-            block.reject_uncountable(rows)
-        add_log_factorials(block, rows, scores)
-
 
 @dataclass(frozen=True)
 class Poisson(Family):
-    """p(x given class) = Πⱼ λⱼ^xⱼ·e^−λⱼ / xⱼ!; beliefs are Gamma(shape, rate).
+    """p(x given class) = Πⱼ λⱼ^xⱼ·e^−λⱼ / xⱼ!; the conjugate prior is Gamma(shape, rate).
 
-    A number c stands for Gamma(c, c): c rows with one event each. The mode is (shape − 1) / rate, or 0
-    where shape is less than 1.
+    A number c stands for Gamma(c, c): c rows with one event each. The mode is (shape − 1) / rate, or 0 if shape is
+    less than 1.
     """
 
     epsilon: float = 0.0
 
     name = "poisson"
-    statistic = Counts
+    cells = "counts"
+    accepts_sparse = True
 
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
         return columns, scan.sums(part)
 
-    def believed(self, prior: Any, columns: Columns, statistic: Statistic) -> Beliefs:
+    def prior_hyperparameters(self, prior: Any, columns: Columns, statistic: Statistic) -> Hyperparameters:
         if isinstance(prior, Flat):
             return np.ones((1, columns.count)), np.zeros((1, columns.count))
         if isinstance(prior, Prior) and not isinstance(prior, Gamma):
@@ -133,45 +92,34 @@ class Poisson(Family):
         shape = per_column(prior.shape, columns.count, "Gamma(shape=…)")
         return shape[None], per_column(prior.rate, columns.count, "Gamma(rate=…)")[None]
 
-    def updated(self, beliefs: Beliefs, statistic: Counts) -> Beliefs:
-        return beliefs[0] + statistic.total, beliefs[1] + statistic.n
+    def posterior_hyperparameters(self, hyperparameters: Hyperparameters, statistic: Counts) -> Hyperparameters:
+        return hyperparameters[0] + statistic.total, hyperparameters[1] + statistic.n
 
-    def most_likely(self, columns: Columns, statistic: Counts) -> PoissonParameters:
+    def maximum_likelihood(self, columns: Columns, statistic: Counts) -> PoissonParameters:
         return self._rate(statistic.total, statistic.n)
 
-    def mode(self, columns: Columns, beliefs: Beliefs) -> PoissonParameters:
-        return self._rate(np.maximum(beliefs[0] - 1, 0), beliefs[1])
+    def mode(self, columns: Columns, hyperparameters: Hyperparameters) -> PoissonParameters:
+        return self._rate(np.maximum(hyperparameters[0] - 1, 0), hyperparameters[1])
 
-    def mean(self, columns: Columns, beliefs: Beliefs) -> PoissonParameters:
-        return self._rate(*beliefs)
+    def mean(self, columns: Columns, hyperparameters: Hyperparameters) -> PoissonParameters:
+        return self._rate(*hyperparameters)
 
-    def predictive(self, columns: Columns, beliefs: Beliefs) -> NegativeBinomial:
-        shape, rate = np.broadcast_arrays(*beliefs)
+    def predictive(self, columns: Columns, hyperparameters: Hyperparameters) -> NegativeBinomial:
+        shape, rate = np.broadcast_arrays(*hyperparameters)
         return NegativeBinomial(np.ascontiguousarray(shape), np.where(rate > 0, rate, 1.0))
 
-    def log_partition(self, columns: Columns, beliefs: Beliefs) -> Array:
-        shape, rate = beliefs
+    def log_partition(self, columns: Columns, hyperparameters: Hyperparameters) -> Array:
+        shape, rate = hyperparameters
         if not (np.asarray(rate) > 0).all():
             raise ValueError("the flat prior of a rate has no evidence: it does not add up to 1; use Gamma")
         return np.asarray(gammaln(shape) - shape * np.log(rate))
 
-    def marginals(self, columns: Columns, beliefs: Beliefs) -> dict[str, Any]:
-        shape, rate = np.broadcast_arrays(*proper(beliefs))
+    def marginals(self, columns: Columns, hyperparameters: Hyperparameters) -> dict[str, Any]:
+        shape, rate = np.broadcast_arrays(*check_proper(hyperparameters))
         return {"rate": stats.gamma(shape, scale=1 / rate)}
 
-    def draw(self, columns: Columns, beliefs: Beliefs, rng: np.random.Generator) -> PoissonParameters:
-        return self._rate(rng.standard_gamma(beliefs[0]), beliefs[1])
+    def draw(self, columns: Columns, hyperparameters: Hyperparameters, rng: np.random.Generator) -> PoissonParameters:
+        return self._rate(rng.standard_gamma(hyperparameters[0]), hyperparameters[1])
 
     def _rate(self, events: Array, rows: Array) -> PoissonParameters:
         return PoissonParameters(np.asarray(events / np.where(rows > 0, rows, 1.0)), self.epsilon)
-
-
-def add_log_factorials(block: Block, rows: slice, scores: Array) -> None:
-    """Add −Σⱼ log xⱼ!, which is the same for all classes."""
-    if isinstance(block, Sparse):
-        stored = block.stored(rows.start, rows.stop)
-        score_predictive.add_factorials_sparse(*stored, scores, work=cells_of(stored))
-        return
-    assert isinstance(block, Dense)
-    for x, part in block.scored(rows, scores):
-        score_predictive.add_factorials(x, part, work=x.size)

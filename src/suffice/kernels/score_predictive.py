@@ -1,7 +1,7 @@
-"""Log likelihoods averaged over what is not known exactly, and log factorials, added to ``scores``.
+"""Terms of Student's t and of log Γ, added to ``scores`` [row, class].
 
-log Γ(a + x) − log Γ(a) is the difference of two numbers that are alike where a is large; there it is taken
-by Stirling's formula, in which they cancel on paper.
+log Γ(a + x) − log Γ(a) is the difference of two almost equal numbers if a is large. Stirling's formula is used there,
+in which what they have in common cancels before any rounding.
 """
 
 from __future__ import annotations
@@ -11,20 +11,28 @@ from typing import Any
 
 from suffice.kernels.compiler import Scorer
 
-LARGE = 1e6
-MOST_COUNTED = 1e15  # beyond this a double cannot tell a count from the next one
+LARGE = 1e4
+MOST_COUNTED = 1e15  # beyond this a double cannot distinguish a count from the next one
 
 
 def log_rising(a: float, x: float, log_gamma: float) -> float:
     """Return log Γ(a + x) − log Γ(a); ``log_gamma`` is the latter."""
     if a < LARGE:
         return math.lgamma(a + x) - log_gamma
-    return (a + x - 0.5) * math.log1p(x / a) + x * math.log(a) - x
+    stirling = (a + x - 0.5) * math.log1p(x / a) + x * math.log(a) - x
+    return stirling + (1.0 / (a + x) - 1.0 / a) / 12.0
+
+
+@Scorer
+def fill_log_rising(a: Any, x: Any, log_gamma: Any, found: Any) -> None:
+    """Write log Γ(a + x) − log Γ(a) of each element to ``found``."""
+    for place in range(found.shape[0]):
+        found[place] = log_rising(a[place], x[place], log_gamma[place])
 
 
 @Scorer
 def add_student(x: Any, means: Any, inverses: Any, halves: Any, peaks: Any, gaps: Any, scores: Any) -> float:
-    """Add Σⱼ peak − (ν + 1)/2·log(1 + (x − m)² / νs²); with ``gaps``, over the cells that are not empty."""
+    """Add Σⱼ peak − (ν + 1)/2·log(1 + (x − m)² / νs²); with ``gaps``, over the cells that are not missing."""
     rows, columns = x.shape
     poison = 0.0
     for row in range(rows):
@@ -40,66 +48,8 @@ def add_student(x: Any, means: Any, inverses: Any, halves: Any, peaks: Any, gaps
 
 
 @Scorer
-def add_dirichlet(
-    x: Any, alpha: Any, log_gamma: Any, whole: Any, log_gamma_whole: Any, gaps: Any, scores: Any
-) -> float:
-    """Add −log Γ(A + N) + Σⱼ log Γ(αⱼ + xⱼ) − log Γ(αⱼ); with ``gaps``, an empty cell is a count of 0."""
-    rows, columns = x.shape
-    poison = 0.0
-    for row in range(rows):
-        length = 0.0
-        for j in range(columns):
-            if gaps is None or x[row, j] == x[row, j]:
-                length += x[row, j]
-            if x[row, j] < 0 or x[row, j] > MOST_COUNTED:
-                poison = math.nan
-        poison += length * 0.0
-        if poison != 0:
-            return poison
-        for k in range(alpha.shape[0]):
-            total = 0.0
-            for j in range(columns):
-                if x[row, j] != 0 and (gaps is None or x[row, j] == x[row, j]):
-                    total += log_rising(alpha[k, j], x[row, j] * 1.0, log_gamma[k, j])
-            scores[row, k] += total - log_rising(whole[k], length, log_gamma_whole[k])
-    return poison
-
-
-@Scorer
-def add_dirichlet_sparse(
-    starts: Any,
-    columns: Any,
-    values: Any,
-    alpha: Any,
-    log_gamma: Any,
-    whole: Any,
-    log_gamma_whole: Any,
-    scores: Any,
-) -> float:
-    """Add what ``add_dirichlet`` does over the stored cells."""
-    poison = 0.0
-    for row in range(scores.shape[0]):
-        length = 0.0
-        for p in range(starts[row], starts[row + 1]):
-            length += values[p]
-            if values[p] < 0 or values[p] > MOST_COUNTED:
-                poison = math.nan
-        poison += length * 0.0
-        if poison != 0:
-            return poison
-        for k in range(alpha.shape[0]):
-            total = 0.0
-            for p in range(starts[row], starts[row + 1]):
-                total += log_rising(alpha[k, columns[p]], values[p] * 1.0, log_gamma[k, columns[p]])
-            scores[row, k] += total - log_rising(whole[k], length, log_gamma_whole[k])
-    return poison
-
-
-@Scorer
-def add_negative_binomial(
-    x: Any, shape: Any, log_scale: Any, log_gamma: Any, biases: Any, gaps: Any, scores: Any
-) -> float:
-    """Add Σⱼ bias + log Γ(aⱼ + xⱼ) − log Γ(aⱼ) − xⱼ·log(bⱼ + 1); with ``gaps``, over cells not empty."""
+def add_log_gamma(x: Any, a: Any, log_gamma: Any, gaps: Any, scores: Any) -> float:
+    """Add Σⱼ log Γ(aⱼ + xⱼ) − log Γ(aⱼ); with ``gaps``, over the cells that are not missing."""
     rows, columns = x.shape
     poison = 0.0
     for row in range(rows):
@@ -110,23 +60,18 @@ def add_negative_binomial(
                 poison = math.nan
         if poison != 0:
             return poison
-        for k in range(shape.shape[0]):
+        for k in range(a.shape[0]):
             total = 0.0
             for j in range(columns):
-                if gaps is None or x[row, j] == x[row, j]:
-                    total += biases[k, j]
-                    if x[row, j] != 0:
-                        value = x[row, j] * 1.0
-                        total += log_rising(shape[k, j], value, log_gamma[k, j]) - value * log_scale[k, j]
+                if x[row, j] != 0 and (gaps is None or x[row, j] == x[row, j]):
+                    total += log_rising(a[k, j], x[row, j] * 1.0, log_gamma[k, j])
             scores[row, k] += total
     return poison
 
 
 @Scorer
-def add_negative_binomial_sparse(
-    starts: Any, columns: Any, values: Any, shape: Any, log_scale: Any, log_gamma: Any, scores: Any
-) -> float:
-    """Add what ``add_negative_binomial`` does over the stored cells."""
+def add_log_gamma_sparse(starts: Any, columns: Any, values: Any, a: Any, log_gamma: Any, scores: Any) -> float:
+    """Add what ``add_log_gamma`` does over the stored cells."""
     poison = 0.0
     for row in range(scores.shape[0]):
         for p in range(starts[row], starts[row + 1]):
@@ -135,13 +80,45 @@ def add_negative_binomial_sparse(
                 poison = math.nan
         if poison != 0:
             return poison
-        for k in range(shape.shape[0]):
+        for k in range(a.shape[0]):
             total = 0.0
             for p in range(starts[row], starts[row + 1]):
-                j = columns[p]
-                value = values[p] * 1.0
-                total += log_rising(shape[k, j], value, log_gamma[k, j]) - value * log_scale[k, j]
+                total += log_rising(a[k, columns[p]], values[p] * 1.0, log_gamma[k, columns[p]])
             scores[row, k] += total
+    return poison
+
+
+@Scorer
+def add_log_gamma_of_total(x: Any, a: Any, log_gamma: Any, gaps: Any, scores: Any) -> float:
+    """Subtract log Γ(a + Σⱼ xⱼ) − log Γ(a); with ``gaps``, a missing cell is a count of 0."""
+    rows, columns = x.shape
+    poison = 0.0
+    for row in range(rows):
+        total = 0.0
+        for j in range(columns):
+            if gaps is None or x[row, j] == x[row, j]:
+                total += x[row, j]
+        poison += total * 0.0
+        if poison != 0:
+            return poison
+        for k in range(a.shape[0]):
+            scores[row, k] -= log_rising(a[k], total, log_gamma[k])
+    return poison
+
+
+@Scorer
+def add_log_gamma_of_total_sparse(starts: Any, columns: Any, values: Any, a: Any, log_gamma: Any, scores: Any) -> float:
+    """Subtract what ``add_log_gamma_of_total`` does, over the stored cells."""
+    poison = 0.0
+    for row in range(scores.shape[0]):
+        total = 0.0
+        for p in range(starts[row], starts[row + 1]):
+            total += values[p]
+        poison += total * 0.0
+        if poison != 0:
+            return poison
+        for k in range(a.shape[0]):
+            scores[row, k] -= log_rising(a[k], total, log_gamma[k])
     return poison
 
 

@@ -172,7 +172,7 @@ def _of_model(model: Any, column: Any, level: Any, parameter: str | None) -> tup
         after[str(label)] = its[what].dist(*args, **kwds)
         if hasattr(statistic, "total"):
             count = float(statistic.total[k, cell])
-            shared = block.family in ("multinomial", "text")
+            shared = FAMILIES[block.family].is_compositional
             whole = float(
                 statistic.total[k].sum()
                 if shared

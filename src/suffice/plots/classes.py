@@ -67,12 +67,13 @@ def density_of(model: Any, title: str, seen: list[Any]) -> Scale:
 def _refuse_shares(model: Any, title: str) -> None:
     """Raise if a column is counted together with others, and so has no density of its own."""
     block = model.tally_.schema.blocks[dict(columns_of(model))[title][1]]
-    if block.family == "text":
+    family = FAMILIES[block.family]
+    if family.cells == "words":
         raise ValueError(
             f"{title} is a text: its words have shares in each class, and it has no density; draw waterfall or "
             "marked_text of one row's explanation, or write a report, which names the words of each class"
         )
-    if block.family in ("multinomial", "complement"):
+    if family.is_compositional:
         raise ValueError(
             f"{title} is one of many counts that share a total: it has a share in each class and no density of its "
             "own; draw means(model)"

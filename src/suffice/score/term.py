@@ -1,0 +1,224 @@
+"""Term and Score: what a model computes, as a sum of a few kinds of functions of a row."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from suffice.blocks import Block, Coded, Dense, Gappy, Sparse
+from suffice.schema import Array, Frozen, field_names
+
+
+@dataclass(frozen=True)
+class Term(Frozen, ABC):
+    """A part of log p(x | class) of a block of columns: arrays, and how they score rows.
+
+    The fields of a term are its definition. Exports translate them; NumPy and the kernels evaluate them by `add`.
+    Arrays are [class, column, …] unless the term says otherwise. A missing cell contributes 0 to a term that is a sum
+    over columns, and is integrated out of every other term.
+
+    Attributes
+    ----------
+    is_class_independent : bool
+        Whether the term has the same value for all classes, so that it cancels in P(class | x).
+    is_columnwise : bool
+        Whether `contributions` has a closed form. Otherwise it scores the rows once for each column.
+    is_multithreaded : bool
+        Whether `add` uses matrix products, which run on all threads by themselves.
+    """
+
+    is_class_independent: ClassVar[bool] = False
+    is_columnwise: ClassVar[bool] = False
+    is_multithreaded: ClassVar[bool] = False
+
+    @abstractmethod
+    def add(self, block: Block, rows: slice, scores: Array) -> None:
+        """Add the value of the term in a range of rows to ``scores`` [row, class]."""
+
+    def contributions(self, block: Block) -> Array:
+        """Return what each column adds to the term, [row, class, column]; the sum over columns is what `add` adds.
+
+        The arrays of a columnwise term may have a leading axis of rows, [row, class, column]: each row then has its
+        own parameters. Terms that join columns use `sequential_contributions`, averaged over both directions.
+        """
+        forward = np.arange(block.shape[1])
+        return sequential_contributions(self, block, [forward, forward[::-1]])
+
+    @property
+    def class_count(self) -> int:
+        """The number of classes: the length of the first field, unless a term says otherwise."""
+        return len(getattr(self, field_names(type(self))[0]))
+
+    @classmethod
+    def side_by_side(cls, terms: Sequence[Any]) -> Term:
+        """Return one term whose classes are those of several terms of this kind, to score many models in one pass."""
+        return OneByOne(tuple(terms))
+
+    def __add__(self, other: Term | Score) -> Score:
+        return Score((self,)) + other
+
+    def __iter__(self) -> Iterator[Term]:
+        yield self
+
+
+@dataclass(frozen=True)
+class Score:
+    """A sum of terms: log p(x | class) of a block of columns.
+
+    >>> from suffice.score import Linear, LogFactorial
+    >>> rate = np.array([[1.0], [3.0]])
+    >>> score = Linear(np.log(rate), -rate) + LogFactorial()
+    >>> [type(term).__name__ for term in score]
+    ['Linear', 'LogFactorial']
+    >>> block = Dense("example", None, np.array([[2.0]]))
+    >>> score.contributions(block)[:, :, 0].round(3).tolist()
+    [[-1.693, -1.496]]
+    """
+
+    terms: tuple[Term, ...]
+
+    def __add__(self, other: Term | Score) -> Score:
+        return Score((*self.terms, *other))
+
+    def __iter__(self) -> Iterator[Term]:
+        return iter(self.terms)
+
+    def add(self, block: Block, rows: slice, scores: Array) -> None:
+        """Add log p(x | class) of a range of rows to ``scores`` [row, class]."""
+        for term in self.terms:
+            term.add(block, rows, scores)
+
+    def contributions(self, block: Block) -> Array:
+        """Return what each column adds to log p(x | class), [row, class, column]."""
+        return np.asarray(sum(term.contributions(block) for term in self.terms))
+
+    def contributions_of(self, values: Array) -> Array:
+        """Return the contributions for rows given as a plain array [row, column]."""
+        return self.contributions(Dense("score", None, values))
+
+    @property
+    def is_columnwise(self) -> bool:
+        """Whether the contributions of all terms have a closed form."""
+        return all(term.is_columnwise for term in self.terms)
+
+    @property
+    def is_multithreaded(self) -> bool:
+        """Whether any term runs on all threads by itself."""
+        return any(term.is_multithreaded for term in self.terms)
+
+    @staticmethod
+    def side_by_side(scores: Sequence[Score]) -> Score:
+        """Return one score whose classes are those of several scores, which reads rows as few times as possible."""
+        if len(scores) == 1:
+            return scores[0]
+        if len({tuple(map(type, score)) for score in scores}) > 1:
+            return Score((OneByOne(tuple(scores)),))
+        together = zip(*scores, strict=True)
+        return Score(tuple(type(terms[0]).side_by_side(terms) for terms in together))
+
+
+@dataclass(frozen=True)
+class OneByOne(Term):
+    """Several terms or scores with the same number of classes, each scored by itself."""
+
+    members: tuple[Term | Score, ...]
+
+    def add(self, block: Block, rows: slice, scores: Array) -> None:
+        for part, member in zip(np.split(scores, len(self.members), axis=1), self.members, strict=True):
+            own = np.ascontiguousarray(part)
+            member.add(block, rows, own)
+            part[:] = own
+
+    @property
+    def is_multithreaded(self) -> bool:  # type: ignore[override]
+        return any(member.is_multithreaded for member in self.members)
+
+
+@dataclass(frozen=True)
+class ColumnwiseTerm(Term):
+    """A sum over columns of a function of one column, with arrays [class, column]."""
+
+    is_columnwise = True
+
+    @abstractmethod
+    def contributions(self, block: Block) -> Array:
+        """Return what each column adds to the term, [row, class, column]."""
+
+    @classmethod
+    def concatenated(cls, terms: Sequence[Any]) -> Self:
+        """Return one term with the classes of several, whose fields are all arrays [class, column]."""
+        return cls(*(np.concatenate([getattr(term, name) for term in terms]) for name in field_names(cls)))
+
+
+def as_doubles(block: Block) -> tuple[Array, Array]:
+    """Return the rows of a small block as doubles, [row, 1, column], with 0 in missing cells, and which cells exist."""
+    if isinstance(block, Dense):
+        rows = all_rows(block).astype(np.float64)[:, None]
+        present = ~np.isnan(rows) if block.gaps else np.ones((1, 1, 1), bool)
+        return (np.where(present, rows, 0.0) if block.gaps else rows), present
+    assert isinstance(block, Sparse)
+    return block.matrix.toarray().astype(np.float64)[:, None], np.ones((1, 1, 1), bool)
+
+
+def all_rows(block: Dense) -> Array:
+    """Return all rows of a small block as one array."""
+    return np.concatenate([piece for _, piece in block.pieces(0, block.shape[0])])
+
+
+def sequential_contributions(term: Term, block: Block, orders: Sequence[Array], each_class: bool = False) -> Array:
+    """Return log p(x up to column j | class) − log p(x before column j | class), [row, class, column].
+
+    Columns that come later in the order are integrated out. The result is the mean over all orders; with
+    ``each_class`` there is one order for each class instead.
+    """
+    assert isinstance(block, Dense)
+    rows, is_coded = all_rows(block), isinstance(block, Coded)
+    rows = rows if is_coded else rows.astype(np.float64)
+    kind = Coded if is_coded else Gappy
+    missing: Any = -1 if is_coded else np.nan
+
+    def scores(cells: Array) -> Array:
+        found = np.zeros((len(cells), term.class_count))
+        term.add(kind(block.owner, block.names, cells), slice(0, len(cells)), found)
+        return found
+
+    total = np.zeros((len(rows), term.class_count, rows.shape[1]))
+    for place, order in enumerate(orders):
+        known = np.full(rows.shape, missing, rows.dtype)
+        before = scores(known)
+        classes = slice(place, place + 1) if each_class else slice(None)
+        for j in order.tolist():
+            known[:, j] = rows[:, j]
+            after = scores(known)
+            # an impossible row stays impossible, whatever later columns hold
+            added = np.where(np.isneginf(before), 0.0, after - np.where(np.isneginf(before), 0.0, before))
+            total[:, classes, j] += added[:, classes] / (1 if each_class else len(orders))
+            before = after
+    return total
+
+
+def add_with_fallback(
+    block: Block,
+    rows: slice,
+    scores: Array,
+    complete: Callable[[Array, Array], float],
+    present: Callable[[Array, Array], float],
+) -> None:
+    """Add to the scores by the kernel for complete rows, and by the other one where cells are missing.
+
+    Both kernels return 0, or NaN if a sum was not finite.
+    """
+    assert isinstance(block, Dense)
+    for x, part in block.scored(rows, scores):
+        before = part.copy() if block.gaps else None
+        if complete(x, part) == 0:
+            continue
+        if before is not None:
+            part[:] = before
+            if present(x, part) == 0:
+                continue
+        block.reject_if_not_finite(rows)

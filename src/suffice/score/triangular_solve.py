@@ -1,0 +1,195 @@
+"""TriangularSolve: the log density of a multivariate Gaussian or Student's t, by products with a triangular factor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.linalg import blas, cholesky, solve_triangular
+from scipy.special import gammaln
+
+from suffice.blocks import Block, Dense
+from suffice.schema import Array
+from suffice.score.term import Term, as_doubles
+
+# Rows are centred and multiplied this many cells at a time.
+MULTIPLIED = 1 << 20
+
+# Up to this many columns all classes are multiplied at once, this many cells of the product at a time.
+FEW_COLUMNS, STACKED = 128, 1 << 17
+
+# The least variance of a column given the others, as a share of its variance; less is rounding error.
+SINGULAR = 1e-13
+
+
+class SingularError(ValueError):
+    """A covariance matrix has no inverse; ``place`` is the code of its class."""
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+        super().__init__(f"the covariance of class {place} is singular")
+
+
+@dataclass(frozen=True)
+class TriangularSolve(Term):
+    """A function of d² = (x − mean)ᵀ·covariance⁻¹·(x − mean) = |L⁻¹·(x − mean)|², with covariance = L·Lᵀ.
+
+    Without ``dof`` it is −½·(size·log 2π + log det covariance + d²), a Gaussian. With ``dof`` ν it is
+    log Γ((ν + size)/2) − log Γ(ν/2) − ½·(size·log νπ + log det covariance) − (ν + size)/2·log(1 + d²/ν), Student's t.
+    A row with missing cells has the value of the term for the other columns, with their mean and covariance.
+
+    Parameters
+    ----------
+    mean : array [class, column]
+    covariance : array [class, column, column] or [1, column, column]
+        One for each class, or one that all classes share.
+    dof : array [class], optional
+        Degrees of freedom of Student's t.
+    """
+
+    mean: Array
+    covariance: Array
+    dof: Array | None = None
+
+    is_multithreaded = True
+
+    def covariance_of(self, k: int) -> Array:
+        """Return the covariance of class k, [column, column]."""
+        return np.asarray(self.covariance[k if len(self.covariance) > 1 else 0])
+
+    @cached_property
+    def factors(self) -> tuple[Array, Array]:
+        """Upper triangles U with U·Uᵀ = covariance⁻¹ in Fortran's order, [class or 1, column, column], and log det."""
+        found, logs = [], np.empty(len(self.covariance))
+        for k, sigma in enumerate(self.covariance):
+            lower = lower_triangle(sigma, k)
+            logs[k] = 2 * np.log(np.diagonal(lower)).sum()
+            found.append(solve_triangular(lower, np.eye(len(sigma)), lower=True).T)
+        return np.stack(found), logs
+
+    @cached_property
+    def stacked(self) -> tuple[Array, Array, Array]:
+        """A point between the means, all factors side by side, and the means multiplied by them: for few columns."""
+        middle = self.mean.mean(axis=0)
+        factors = np.broadcast_to(self.factors[0], (len(self.mean), *self.factors[0].shape[1:]))
+        places = np.einsum("kd,kde->ke", self.mean - middle, factors)
+        return middle, np.concatenate(list(factors), axis=1), places
+
+    def add(self, block: Block, rows: slice, scores: Array) -> None:
+        assert isinstance(block, Dense)
+        step = max(MULTIPLIED // block.shape[1], 1)
+        for first in range(rows.start, rows.stop, step):
+            last = min(first + step, rows.stop)
+            part = scores[first - rows.start : last - rows.start]
+            pieces = [piece for _, piece in block.pieces(first, last)]
+            x = (pieces[0] if len(pieces) == 1 else np.concatenate(pieces)).astype(np.float64, copy=False)
+            before = part.copy()
+            self._add_complete(x, part)
+            if np.isfinite(part).all():
+                continue
+            block.reject_if_not_finite(rows)
+            is_complete = np.asarray(np.isfinite(x).all(axis=1))
+            if is_complete.all():
+                continue
+            part[:] = before
+            if is_complete.any():
+                own = part[is_complete]
+                self._add_complete(x[is_complete], own)
+                part[is_complete] = own
+            self._add_incomplete(x, ~is_complete, part)
+
+    def _add_complete(self, x: Array, scores: Array) -> None:
+        """Add the log density of rows without a missing cell."""
+        if x.shape[1] <= FEW_COLUMNS:
+            self._add_stacked(x, scores)
+        else:
+            self._add_by_class(x, scores)
+
+    def _add_stacked(self, x: Array, scores: Array) -> None:
+        """Use one product for all classes, a few rows at a time, so that it stays in the cache."""
+        middle, factors, places = self.stacked
+        logs = np.broadcast_to(self.factors[1], len(places))
+        step = max(STACKED // factors.shape[1], 16)
+        for first in range(0, len(x), step):
+            away = ((x[first : first + step] - middle) @ factors).reshape(-1, *places.shape)
+            away -= places
+            squares = np.einsum("rkd,rkd->rk", away, away)
+            scores[first : first + step] += self.log_density(squares, logs, x.shape[1], slice(None))
+
+    def _add_by_class(self, x: Array, scores: Array) -> None:
+        factors, logs = self.factors
+        is_shared = len(factors) == 1
+        turned = _product(x - self.mean.mean(axis=0), factors[0]) if is_shared else None
+        for k in range(len(self.mean)):
+            if turned is None:
+                away = _product(x - self.mean[k], factors[k])
+            else:
+                away = turned - (self.mean[k] - self.mean.mean(axis=0)) @ factors[0]
+            squares = np.einsum("ij,ij->i", away, away)
+            scores[:, k] += self.log_density(squares, logs[0 if is_shared else k], x.shape[1], k)
+
+    def _add_incomplete(self, x: Array, which: Array, scores: Array) -> None:
+        """Add the log density of rows with missing cells, all rows with the same cells missing at once."""
+        patterns, codes = np.unique(np.isnan(x[which]), axis=0, return_inverse=True)
+        places = np.flatnonzero(which)
+        for code, missing in enumerate(patterns):
+            here, there = places[codes.ravel() == code], np.flatnonzero(~missing)
+            if not len(there):
+                continue
+            for k in range(len(self.mean)):
+                lower = lower_triangle(self.covariance_of(k)[np.ix_(there, there)], k)
+                away = solve_triangular(lower, (x[np.ix_(here, there)] - self.mean[k, there]).T, lower=True)
+                log_det = 2 * np.log(np.diagonal(lower)).sum()
+                scores[here, k] += self.log_density((away**2).sum(axis=0), log_det, len(there), k)
+
+    def log_density(self, squares: Array, log_det: Any, size: int, k: Any) -> Array:
+        """Return the value of the term for class k from d², of so many columns."""
+        if self.dof is None:
+            return np.asarray(-0.5 * (squares + log_det + size * np.log(2 * np.pi)))
+        dof = self.dof[k]
+        # the degrees of freedom of a marginal distribution are those of the joint one
+        peak = gammaln((dof + size) / 2) - gammaln(dof / 2) - 0.5 * (size * np.log(dof * np.pi) + log_det)
+        return np.asarray(peak - (dof + size) / 2 * np.log1p(squares / dof))
+
+    def contributions(self, block: Block) -> Array:
+        """Return log p(column | the columns before it), the mean of both directions.
+
+        For a Gaussian it is −½·z² − log L[j, j] − ½·log 2π with L·z = x − mean, for all columns at once. Student's t,
+        and rows with missing cells, are taken apart column by column.
+        """
+        x, present = as_doubles(block)
+        is_complete = np.broadcast_to(present, x.shape)[:, 0].all(axis=1)
+        if self.dof is not None or not is_complete.any():
+            return super().contributions(block)
+        found = np.empty((len(x), len(self.mean), x.shape[-1]))
+        if not is_complete.all():
+            found[~is_complete] = super().contributions(block.take(np.flatnonzero(~is_complete)))
+        rows, forward = x[is_complete, 0], np.arange(x.shape[-1])
+        total = np.zeros((len(rows), *found.shape[1:]))
+        for order in (forward, forward[::-1]):
+            for k, mean in enumerate(self.mean):
+                lower = lower_triangle(self.covariance_of(k)[np.ix_(order, order)], k)
+                z = solve_triangular(lower, (rows - mean)[:, order].T, lower=True).T
+                part = -0.5 * z * z - np.log(np.diagonal(lower)) - 0.5 * np.log(2 * np.pi)
+                total[:, k, order] += part / 2
+        found[is_complete] = total
+        return found
+
+
+def lower_triangle(sigma: Array, k: int) -> Array:
+    """Return L with L·Lᵀ = sigma, the covariance of class k."""
+    try:
+        lower = cholesky(sigma, lower=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        raise SingularError(k) from None
+    if bool(np.any(np.diagonal(lower) ** 2 < SINGULAR * np.diagonal(sigma))):
+        raise SingularError(k)
+    return lower
+
+
+def _product(centred: Array, upper: Array) -> Array:
+    """Return centred @ upper, by a product that skips the zeros of the triangle."""
+    turned = blas.dtrmm(1.0, upper, centred.T, side=0, lower=0, trans_a=1, overwrite_b=1)
+    return turned.T
