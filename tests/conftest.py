@@ -1,4 +1,4 @@
-"""What the tests share: the five classifiers with data that suit them, and the two ways a kernel runs."""
+"""Shared by the tests: classifiers with suitable data, fixtures, and comparisons of models."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import suffice
+from suffice.families import FAMILIES
 from suffice.kernels import compiler
 
 settings.register_profile(
@@ -49,19 +50,28 @@ class Case:
 
 REALS = st.floats(-1e3, 1e3, width=32)
 COUNTS = st.integers(0, 9)
-CASES = [
-    Case("GaussianNB", REALS, sparse=False, exact=False),
-    Case("BernoulliNB", COUNTS, {"binarize": 4.0}),
-    Case("BernoulliNB", st.integers(0, 1), {"binarize": None}),
-    Case("MultinomialNB", COUNTS),
-    Case("ComplementNB", COUNTS),
-    Case("ComplementNB", COUNTS, {"norm": True}),
-    Case("CategoricalNB", COUNTS, sparse=False),
-    Case("GaussianNB", REALS, {"estimate": "predictive"}, sparse=False, exact=False, peer=False),
-    Case("MultinomialNB", COUNTS, {"estimate": "predictive"}, peer=False),
-    Case("PoissonNB", COUNTS, peer=False),
-    Case("PoissonNB", COUNTS, {"estimate": "predictive"}, peer=False),
-]
+# The classifiers of each family; a family without one is tested in tables alone (`cases.py`).
+FAMILY_CASES: dict[str, list[Case]] = {
+    "gaussian": [
+        Case("GaussianNB", REALS, sparse=False, exact=False),
+        Case("GaussianNB", REALS, {"estimate": "predictive"}, sparse=False, exact=False, peer=False),
+    ],
+    "bernoulli": [
+        Case("BernoulliNB", COUNTS, {"binarize": 4.0}),
+        Case("BernoulliNB", st.integers(0, 1), {"binarize": None}),
+    ],
+    "multinomial": [
+        Case("MultinomialNB", COUNTS),
+        Case("MultinomialNB", COUNTS, {"estimate": "predictive"}, peer=False),
+    ],
+    "complement": [Case("ComplementNB", COUNTS), Case("ComplementNB", COUNTS, {"norm": True})],
+    "categorical": [Case("CategoricalNB", COUNTS, sparse=False)],
+    "poisson": [
+        Case("PoissonNB", COUNTS, peer=False),
+        Case("PoissonNB", COUNTS, {"estimate": "predictive"}, peer=False),
+    ],
+}
+CASES = [case for family in FAMILIES for case in FAMILY_CASES.get(family, [])]
 FIVE = [case for case in CASES if case.peer and case.parameters in ({}, {"binarize": 4.0})]
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
 every_peer = pytest.mark.parametrize("case", [case for case in CASES if case.peer], ids=str)

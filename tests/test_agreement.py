@@ -148,7 +148,12 @@ def test_in_scikit_learns_company(case: Case) -> None:
     search = GridSearchCV(case.ours(), {name: [1e-3, 1.0]}, cv=3, n_jobs=2).fit(X, y)
     assert search.best_params_[name] in (1e-3, 1.0)
     assert clone(search.best_estimator_).get_params() == search.best_estimator_.get_params()
-    assert make_pipeline(MinMaxScaler((0, 9)), case.ours()).fit(X, y).score(X, y) > 0.4 or case.name == "CategoricalNB"
+    scaled = make_pipeline(MinMaxScaler((0, 9)), case.ours())
+    if case.name == "CategoricalNB":
+        with pytest.warns(UserWarning, match="takes levels as whole numbers"):
+            scaled.fit(X, y)
+    else:
+        assert scaled.fit(X, y).score(X, y) > 0.4
 
 
 @each_of_five
@@ -161,6 +166,7 @@ def test_weights_are_routed(case: Case) -> None:
     assert pipeline[-1].tally_ == case.ours().fit(X, y, weights).tally_
 
 
+@pytest.mark.filterwarnings("ignore:.*CategoricalNB takes levels as whole numbers")  # the checks pass fractions
 @parametrize_with_checks([getattr(suffice, name)() for name in (*ATTRIBUTES, "PoissonNB")])
 def test_scikit_learns_checks_of_an_estimator(estimator: Any, check: Any) -> None:
     check(estimator)

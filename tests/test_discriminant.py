@@ -173,6 +173,7 @@ def test_posterior_mean_mode_and_predictive() -> None:
     np.testing.assert_allclose(flat.covariance_[1], np.cov(mine.T, ddof=0))
 
 
+@pytest.mark.filterwarnings("ignore:class .* rows for .* columns")  # asserted below where it matters
 @pytest.mark.parametrize("kind", PAIRED)
 def test_an_estimate_that_does_not_exist_is_an_error_that_names_the_class(kind: str) -> None:
     rng = np.random.default_rng(0)
@@ -218,6 +219,10 @@ def test_wide_rows_and_empty_cells_are_refused_or_scored_alike() -> None:
         GaussianDiscriminant().fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore:Skipping check check_array_api_input")
+@pytest.mark.filterwarnings(
+    "ignore:class .* (rows for .* columns|cannot have .* components)"
+)  # the checks have few rows
 @pytest.mark.parametrize(
     "estimator", [GaussianDiscriminant(), GaussianDiscriminant(covariance="shared"), MixtureClassifier()]
 )
@@ -299,7 +304,10 @@ def test_what_a_mixture_cannot_do() -> None:
     assert np.isfinite(few.predict_log_proba(X)).all()
     with pytest.raises(ValueError, match="names 'z', which is no class"):
         MixtureClassifier(components={"z": 2}).fit(X, y)
-    with pytest.raises(ValueError, match="has collapsed on so few rows"):
+    with (
+        pytest.warns(UserWarning, match="class 1 has 1 rows, and cannot have 3 components"),
+        pytest.raises(ValueError, match="has collapsed on so few rows"),
+    ):
         MixtureClassifier(components=3, estimate="mle").fit(X[:4], [0, 0, 0, 1])
 
 

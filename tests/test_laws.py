@@ -1,4 +1,4 @@
-"""The laws that every classifier obeys, because all it learns is a sum."""
+"""Laws of sums: batches, order, forgetting, merging and weights, for every classifier and every family."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import suffice
+from cases import WITH_MOMENTS, every_family, every_rule, family_model, family_table
 from conftest import CASES, Case, assert_same_model, assert_same_scores, every_case, example, tables
 from suffice.kernels import compiler
 
@@ -39,6 +40,7 @@ def test_order_does_not_matter(case: Case, data: st.DataObject) -> None:
     assert_same_model(one, other, X)
 
 
+@pytest.mark.filterwarnings("ignore:.*spread is lost in rounding")  # the data decide whether it is
 @every_case
 @given(data=st.data())
 def test_forgotten_is_never_learned(case: Case, data: st.DataObject) -> None:
@@ -79,6 +81,53 @@ def test_a_weight_is_a_repetition(case: Case, data: st.DataObject) -> None:
     assert_same_model(weighted, repeated, X, 1e-10)
     doubled = case.ours().fit(X, y, 2 * weights)
     assert doubled.tally_.isclose(weighted.tally_ * 2, 1e-12)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2], ids=["complete", "missing cells"])
+@every_family
+def test_laws_hold_for_every_family_in_a_table(family: str, missing: float) -> None:
+    X, y = family_table(family, missing=missing)
+    whole = family_model(family).fit(X, y)
+    parts = [X[:17], X[17:40], X[40:]], [y[:17], y[17:40], y[40:]]
+    batches = family_model(family)
+    for rows, labels in zip(*parts, strict=True):
+        batches.partial_fit(rows, labels)
+    merged = sum(family_model(family).fit(rows, labels) for rows, labels in zip(*parts, strict=True))
+    order = np.random.default_rng(1).permutation(len(X))
+    weights = np.random.default_rng(2).integers(0, 4, len(X))
+    repeated = np.repeat(np.arange(len(X)), weights)
+    forgotten = family_model(family).fit(X, y).forget(X[40:], y[40:])
+    for model, same in (
+        (batches, whole),
+        (merged, whole),
+        (family_model(family).fit(X.iloc[order], y[order]), whole),
+        (forgotten, family_model(family).fit(X[:40], y[:40])),
+        (family_model(family).fit(X, y, weights), family_model(family).fit(X.iloc[repeated], y[repeated])),
+    ):
+        assert_same_model(model, same, X)
+        assert model.tally_ == same.tally_ or family in WITH_MOMENTS
+        assert (model.tally_ * 2).isclose(model.tally_ + model.tally_, 1e-12)
+
+
+@every_rule
+@every_family
+def test_every_rule_gives_probabilities_that_sum_to_one(family: str, rule: str) -> None:
+    X, y = family_table(family, missing=0.2)
+    model = family_model(family, estimate=rule).fit(X, y)
+    probabilities = model.predict_proba(X)
+    assert np.isfinite(probabilities).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert (model.classes_[probabilities.argmax(axis=1)] == model.predict(X)).all()
+
+
+@every_rule
+@every_family
+def test_the_explanation_of_every_family_sums_to_the_log_joint(family: str, rule: str) -> None:
+    X, y = family_table(family, missing=0.2)
+    model = family_model(family, estimate=rule, prior=2.0).fit(X, y)
+    explained = model.explain(X)
+    joint = explained.prior + explained.contributions.sum(axis=2)
+    np.testing.assert_allclose(joint, model.predict_joint_log_proba(X), rtol=1e-9, atol=1e-9)
 
 
 @every_case

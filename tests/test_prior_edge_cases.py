@@ -212,5 +212,5 @@ def test_what_cannot_be_is_said(make: Any, message: str) -> None:
 
 def test_counts_beyond_counting_are_named(kernels: str) -> None:
     for model in (MultinomialNB(estimate="predictive"), PoissonNB(estimate="predictive")):
-        with pytest.raises(ValueError, match=r"column 0 is 1e\+306 in row 0, which is no count"):
+        with pytest.raises(ValueError, match=r"column 0 is 1e\+306 in row 0, which is not a count"):
             model.fit(X, Y).predict([[1e306, 0, 0]])

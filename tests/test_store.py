@@ -1,4 +1,4 @@
-"""Model files: what was saved comes back, to the bit; what is damaged, foreign or newer is said to be."""
+"""Model files: models are loaded as they were saved; damaged, foreign and newer files are rejected."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from safetensors.numpy import save as packed
 from sklearn.datasets import load_iris
 
 import suffice
+from cases import every_family, every_structure, family_model, family_table
 from conftest import Case, assert_same_scores, every_case, example
 from suffice import BayesClassifier, GaussianDiscriminant, GaussianNB, MixtureClassifier, Text, store
+from suffice.decision.calibration import MAPS
 
 X, y = load_iris(return_X_y=True)
 
@@ -34,15 +36,33 @@ def test_every_classifier_comes_back(case: Case, tmp_path: Path) -> None:
     )
 
 
+@every_family
+def test_every_family_comes_back(family: str, tmp_path: Path) -> None:
+    table, labels = family_table(family, missing=0.1)
+    model = family_model(family).fit(table, labels)
+    again = suffice.load(model.save(tmp_path / "model.suffice"))
+    assert again.tally_ == model.tally_
+    assert again.tally_.digest() == model.tally_.digest()
+    assert_same_scores(again.predict_proba(table), model.predict_proba(table))
+
+
+@every_structure
+def test_every_structure_comes_back(structure: Any, tmp_path: Path) -> None:
+    table, labels = family_table("categorical")
+    model = family_model("categorical", structure=structure).fit(table, labels)
+    again = suffice.load(model.save(tmp_path / "model.suffice"))
+    assert again.get_params() == model.get_params()
+    assert again.tally_ == model.tally_
+    assert_same_scores(again.predict_proba(table), model.predict_proba(table))
+
+
 OTHERS = [
     GaussianDiscriminant(covariance="shared"),
     GaussianDiscriminant(covariance="shared", solver="svd"),
     MixtureClassifier(components=2),
     MixtureClassifier(family="bernoulli", binarize=3.0),
     suffice.LogisticRegression(lift="quadratic"),
-    GaussianNB(calibrate="temperature"),
-    GaussianNB(calibrate="vector"),
-    GaussianNB(calibrate="isotonic"),
+    *(GaussianNB(calibrate=method) for method in MAPS),
     GaussianNB(estimate="mean", prior=suffice.NormalInverseGamma(0.0, 1.0, 2.0, 1.0)),
     GaussianNB(class_prior={0: 0.2, 1: 0.3, 2: 0.5}),
     BayesClassifier(prior="auto"),

@@ -158,7 +158,7 @@ def test_a_weight_counts_in_the_choice_of_families() -> None:
 
 def test_patterns_and_stop_words_are_checked_when_set() -> None:
     assert Text(stop_words=np.array(["b", "a"])) == Text(stop_words=["a", "b"])
-    with pytest.raises(ValueError, match="is no pattern"):
+    with pytest.raises(ValueError, match="is not a regular expression"):
         Text(token_pattern="(")
 
 

@@ -1,4 +1,4 @@
-"""Rows in memory: blocks of columns that hand out their rows piece by piece."""
+"""Blocks: columns in memory, of which rows are read piece by piece without a copy of the whole."""
 
 from suffice.blocks.block import Block, Coded, Dense, Gappy, Sparse, cells_of
 from suffice.blocks.part import Part

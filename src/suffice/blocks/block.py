@@ -1,8 +1,8 @@
-"""Blocks: columns of numbers that hand out their rows piece by piece.
+"""Blocks: numeric columns whose rows are read piece by piece.
 
-Nothing here copies or converts a whole array: a block hands out its rows as they are where they lie
-well in memory, else through a small buffer. Checks that need the values are made by the counting
-pass itself, which calls back here only to word the complaint.
+No array is copied or converted as a whole. Rows are passed to the kernels as views where the memory layout allows it,
+else through a small buffer. The kernels check the values while they count; a block only finds the wrong cell and raises
+the error.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from suffice.kernels.score_predictive import MOST_COUNTED
 from suffice.schema import Array
 
-# Rows that must be copied are copied this many bytes at a time: they stay in the cache until used.
+# Rows that must be copied are copied in pieces of this many bytes, which stay in the cache until they are used.
 PIECE, MOST_CELLS = 1 << 19, 1 << 17
 
 NATIVE = {np.dtype(kind) for kind in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")}
@@ -25,7 +25,7 @@ NATIVE = {np.dtype(kind) for kind in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", 
 
 @dataclass(frozen=True)
 class Block(ABC):
-    """Columns of numbers, read by ranges of rows; ``owner`` is who asks, for error messages."""
+    """Numeric columns, read by ranges of rows. ``owner`` is the name of the estimator in error messages."""
 
     owner: str
     names: tuple[Any, ...] | None
@@ -37,44 +37,44 @@ class Block(ABC):
     @property
     @abstractmethod
     def dtype(self) -> np.dtype[Any]:
-        """The type of the numbers as they are handed out."""
+        """The type of the numbers in the pieces."""
 
     @property
     @abstractmethod
     def cells(self) -> int:
-        """How many numbers are stored."""
+        """The number of stored values."""
 
     @abstractmethod
     def between(self, start: int, stop: int) -> Block:
-        """Return a range of the rows as a block of its own."""
+        """Return a range of the rows as a block."""
 
     @abstractmethod
     def take(self, rows: Array) -> Block:
-        """Return these rows as a block of its own."""
+        """Return these rows as a block."""
 
     @abstractmethod
     def find(self, rows: slice, wrong: Callable[[Array], Array]) -> tuple[int, int, Any] | None:
-        """Return row, column and value of the first cell among these rows that is wrong."""
+        """Return row, column and value of the first cell of these rows that is ``wrong``; None if there is none."""
 
     @property
     def gaps(self) -> bool:
-        """Whether NaN is an empty cell, to be skipped, and not an error."""
+        """Whether NaN is a missing cell, which is skipped, and not an error."""
         return False
 
     def complete(self) -> Array | None:
-        """Return which rows have no empty cell; None if all."""
+        """Return a mask of the rows without missing cells; None if all are complete."""
         return None
 
     def without_gaps(self) -> Block:
-        """Return the same cells, none of which may be empty."""
+        """Return the same block, in which NaN is an error."""
         return self
 
     def name(self, column: int) -> str:
-        """Name a column as an error message should."""
+        """Return the name of a column for an error message."""
         return f"column {column}" if self.names is None else f"column {self.names[column]!r}"
 
     def reject_if_not_finite(self, rows: slice) -> None:
-        """Raise scikit-learn's error for NaN or infinity, naming the cell, if these rows have one."""
+        """Raise scikit-learn's error for NaN or infinity if one of these rows contains it, naming the cell."""
         if self.dtype.kind != "f":
             return
         found = self.find(rows, np.isinf if self.gaps else lambda values: ~np.isfinite(values))
@@ -95,7 +95,7 @@ class Block(ABC):
         )
 
     def reject_negative(self, rows: slice) -> NoReturn:
-        """Raise scikit-learn's error for the negative value that these rows have, naming the cell."""
+        """Raise scikit-learn's error for negative values, naming the first cell."""
         found = self.find(rows, lambda values: values < 0)
         assert found is not None
         row, column, value = found
@@ -105,12 +105,14 @@ class Block(ABC):
         )
 
     def reject_uncountable(self, rows: slice) -> NoReturn:
-        """Raise the error for a value that is no count, naming the cell."""
+        """Raise an error for a value that is too large or negative for a count, naming the cell."""
         found = self.find(rows, lambda values: values > MOST_COUNTED)
         if found is None:
             self.reject_negative(rows)
         row, column, value = found
-        raise ValueError(f"{self.name(column)} is {value} in row {row}, which is no count: {self.owner} counts to 1e15")
+        raise ValueError(
+            f"{self.name(column)} is {value} in row {row}, which is not a count: {self.owner} takes counts up to 1e15"
+        )
 
 
 @dataclass(frozen=True)
@@ -146,15 +148,17 @@ class Dense(Block):
         return Taken(self.owner, self.names, self.array, rows, self.gaps)
 
     def pieces(self, start: int, stop: int, cells: int | None = None) -> Iterator[tuple[slice, Array]]:
-        """Yield the rows from start to stop in C order, read-only, with where they stand."""
+        """Yield the rows from start to stop, with their positions, as read-only arrays in C order."""
         whole = self.in_place and cells is None
         cells = min(PIECE // self.dtype.itemsize, MOST_CELLS) if cells is None else cells
         step = stop - start if whole else max(cells // self.shape[1], 1)
         for first in range(start, stop, step):
             rows = slice(first, min(first + step, stop))
-            with np.errstate(over="ignore"):  # a number too large for a double is infinite, and found as such
+            with np.errstate(
+                over="ignore"
+            ):  # a number too large for a double becomes infinite, which the kernels report
                 piece = self.array[rows].view(self.dtype) if self.in_place else self._copied(rows)
-            piece.flags.writeable = False  # one signature for the compiler, not two
+            piece.flags.writeable = False  # the compiler would compile a second version for writeable arrays
             yield rows, piece
 
     def _copied(self, rows: slice) -> Array:
@@ -166,7 +170,7 @@ class Dense(Block):
         return np.concatenate([~np.isnan(x).any(axis=1) for _, x in self.pieces(0, self.shape[0], PIECE // 8)])
 
     def scored(self, rows: slice, scores: Array) -> Iterator[tuple[Array, Array]]:
-        """Yield the rows in pieces, each with its own of the scores [row, class]."""
+        """Yield the rows in pieces, each with its part of the scores [row, class]."""
         for here, piece in self.pieces(rows.start, rows.stop):
             yield piece, scores[here.start - rows.start : here.stop - rows.start]
 
@@ -183,7 +187,7 @@ class Dense(Block):
 
 @dataclass(frozen=True)
 class Gappy(Dense):
-    """A two-dimensional array in which NaN is an empty cell."""
+    """A two-dimensional array in which NaN is a missing cell."""
 
     @property
     def gaps(self) -> bool:
@@ -195,7 +199,7 @@ class Gappy(Dense):
 
 @dataclass(frozen=True)
 class Taken(Dense):
-    """Some rows of an array, in any order: they are copied a piece at a time, when they are used."""
+    """Selected rows of an array, in any order, which are copied piece by piece when they are read."""
 
     rows: Array
     gappy: bool
@@ -229,8 +233,8 @@ class Taken(Dense):
         if cells is not None or not Dense(self.owner, self.names, self.array).in_place:
             yield from super().pieces(start, stop, cells)
             return
-        for first, last, together in _stretches(self.rows[start:stop]):
-            if together:  # read where they lie, as most rows of a fold can be
+        for first, last, adjacent in _split_runs(self.rows[start:stop]):
+            if adjacent:  # no copy is needed, as for most rows of a fold
                 piece = self.array[self.rows[start + first] :][: last - first].view(self.dtype)
                 piece.flags.writeable = False
                 yield slice(start + first, start + last), piece
@@ -241,10 +245,10 @@ class Taken(Dense):
         return np.asarray(np.take(self.array, self.rows[rows], axis=0), self.dtype, order="C")
 
 
-def _stretches(rows: Array, many: int = 128) -> Iterator[tuple[int, int, bool]]:
-    """Yield where rows come one after another, if so many do, and what lies between such stretches.
+def _split_runs(rows: Array, many: int = 128) -> Iterator[tuple[int, int, bool]]:
+    """Yield (start, end, True) for runs of at least ``many`` consecutive rows, and (start, end, False) between them.
 
-    >>> list(_stretches(np.array([4, 0, 1, 2, 3, 9, 7]), many=3))
+    >>> list(_split_runs(np.array([4, 0, 1, 2, 3, 9, 7]), many=3))
     [(0, 1, False), (1, 5, True), (5, 7, False)]
     """
     ends = np.append(np.flatnonzero(np.diff(rows) != 1) + 1, len(rows))
@@ -262,7 +266,7 @@ def _stretches(rows: Array, many: int = 128) -> Iterator[tuple[int, int, bool]]:
 
 @dataclass(frozen=True)
 class Coded(Dense):
-    """Codes of levels, [row, column]: negative where a cell is empty, the number of levels where it holds another."""
+    """Codes of levels, [row, column]; −1 for a missing cell, the number of levels for an unknown level."""
 
     def take(self, rows: Array) -> Block:
         return replace(self, array=self.array[rows])
@@ -270,7 +274,7 @@ class Coded(Dense):
 
 @dataclass(frozen=True)
 class Sparse(Block):
-    """A sparse matrix in compressed rows; what is not stored is zero."""
+    """A sparse matrix in CSR form."""
 
     matrix: Any
 
@@ -293,8 +297,12 @@ class Sparse(Block):
         return replace(self, matrix=self.matrix[rows])
 
     def stored(self, start: int, stop: int) -> tuple[Array, Array, Array]:
-        """Return row starts, columns and values of a range of rows, as they lie in memory."""
-        return _locked(self.matrix.indptr[start : stop + 1]), _locked(self.matrix.indices), _locked(self.matrix.data)
+        """Return row starts, column numbers and values of a range of rows, without a copy."""
+        return (
+            _read_only(self.matrix.indptr[start : stop + 1]),
+            _read_only(self.matrix.indices),
+            _read_only(self.matrix.data),
+        )
 
     def find(self, rows: slice, wrong: Callable[[Array], Array]) -> tuple[int, int, Any] | None:
         first, last = self.matrix.indptr[rows.start], self.matrix.indptr[rows.stop]
@@ -307,12 +315,12 @@ class Sparse(Block):
 
 
 def cells_of(stored: tuple[Array, Array, Array]) -> int:
-    """Return how many cells a range of sparse rows stores."""
+    """Return the number of stored values in a range of sparse rows."""
     return int(stored[0][-1] - stored[0][0])
 
 
 def handed_out(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the type in which numbers of this type reach the kernels.
+    """Return the type in which numbers of this type are passed to the kernels.
 
     >>> handed_out(np.dtype(bool)), handed_out(np.dtype(">i4")), handed_out(np.dtype("f2"))
     (dtype('uint8'), dtype('int32'), dtype('float32'))
@@ -325,7 +333,7 @@ def handed_out(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32 if native.itemsize < 4 else np.float64)
 
 
-def _locked(array: Array) -> Array:
+def _read_only(array: Array) -> Array:
     view = array.view()
     view.flags.writeable = False
     return view

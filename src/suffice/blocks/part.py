@@ -1,4 +1,4 @@
-"""Parts: ranges of rows, with what is known of each."""
+"""Parts: ranges of rows with their classes and weights."""
 
 from __future__ import annotations
 
@@ -13,7 +13,21 @@ from suffice.schema import Array
 
 @dataclass(frozen=True)
 class Part:
-    """A range of a block's rows, with what is known of each: its class and its weight (None: 1)."""
+    """A range of the rows of a block, with their classes and weights.
+
+    Attributes
+    ----------
+    block : Block
+        The block that the rows belong to.
+    rows : slice
+        Their positions in the block.
+    codes : array
+        The code of the class of each row.
+    weights : array or None
+        The weight of each row; None if all are 1.
+    class_count : array
+        The total weight of the rows of each class.
+    """
 
     block: Block
     rows: slice
@@ -26,42 +40,27 @@ class Part:
         return len(self.class_count)
 
     def pieces(self, cells: int | None = None) -> Iterator[tuple[Array, Array, Array | None]]:
-        """Yield rows, their classes and their weights, a piece at a time, of so many cells if that is said."""
+        """Yield the rows, their classes and their weights in pieces of at most ``cells`` cells."""
         assert isinstance(self.block, Dense)
         for here, x in self.block.pieces(self.rows.start, self.rows.stop, cells):
             place = slice(here.start - self.rows.start, here.stop - self.rows.start)
             yield x, self.codes[place], None if self.weights is None else self.weights[place]
 
     def stored(self) -> tuple[Array, Array, Array]:
-        """Return row starts, columns and values of sparse rows."""
+        """Return row starts, column numbers and values of sparse rows."""
         assert isinstance(self.block, Sparse)
         return self.block.stored(self.rows.start, self.rows.stop)
 
     def split(self, row: int) -> tuple[Part, Part]:
-        """Return the part before a row, counted from this part's first, and the part from it on."""
-        middle = self.rows.start + row
+        """Return the part before a row, counted from the first row of this part, and the part from it on."""
+        start, middle, stop = self.rows.start, self.rows.start + row, self.rows.stop
+        before, after = (None, None) if self.weights is None else (self.weights[:row], self.weights[row:])
         return (
-            part_of(
-                self.block,
-                slice(self.rows.start, middle),
-                self.codes[:row],
-                _cut(self.weights, slice(row)),
-                self.classes,
-            ),
-            part_of(
-                self.block,
-                slice(middle, self.rows.stop),
-                self.codes[row:],
-                _cut(self.weights, slice(row, None)),
-                self.classes,
-            ),
+            part_of(self.block, slice(start, middle), self.codes[:row], before, self.classes),
+            part_of(self.block, slice(middle, stop), self.codes[row:], after, self.classes),
         )
 
 
 def part_of(block: Block, rows: slice, codes: Array, weights: Array | None, classes: int) -> Part:
-    """Return the part, with the weight of each class's rows in it."""
+    """Return a part; its class counts are computed from the codes and weights."""
     return Part(block, rows, codes, weights, np.bincount(codes, weights, minlength=classes).astype(np.float64))
-
-
-def _cut(weights: Array | None, place: slice) -> Array | None:
-    return None if weights is None else weights[place]

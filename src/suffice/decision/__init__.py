@@ -1,4 +1,4 @@
-"""From log joint probabilities to a decision: class priors, posteriors, calibration, costs, the right to abstain."""
+"""Decision: class priors, posteriors, calibration, costs and rejection."""
 
 from suffice.decision.class_prior import (
     class_prior,

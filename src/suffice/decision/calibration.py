@@ -1,7 +1,7 @@
-"""Calibration: probabilities that mean what they say, learned from predictions for rows that were not learned.
+"""Calibration: corrects predicted probabilities, using predictions for held-out rows.
 
-Naive Bayes counts what columns have in common once for each of them, and so is surer than it should be.
-All three maps work on log-odds, where being too sure is a factor.
+Naive Bayes counts evidence that columns share once for each column, so its probabilities are too extreme. The maps work
+on log probabilities or log-odds, where overconfidence is a factor.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from suffice.decision.reliability import Reliability
 from suffice.schema import Array
 
 STEPS, TOLERANCE = 100, 1e-10
-MOST = 1e3  # of a temperature's inverse: rows that are all right would have it grow without end
+MOST = 1e3  # the largest inverse temperature: it would be infinite if all rows were predicted correctly
 IMPOSSIBLE = float(np.log(np.finfo(np.float64).eps))
-RIDGE = 1e-6  # holds what the rows do not decide
+RIDGE = 1e-6  # a penalty, for parameters that the rows do not determine
 
 
 class Map(ABC):
-    """What turns log probabilities into better ones."""
+    """A map from log probabilities to calibrated log probabilities."""
 
     @abstractmethod
     def __call__(self, log_proba: Array) -> Array: ...
@@ -33,10 +33,10 @@ class Map(ABC):
 
 @dataclass(frozen=True)
 class Temperature(Map):
-    """P ∝ P^(1/T): one number for all classes; the order of the classes stays.
+    """Temperature scaling, P ∝ P^(1/T): one parameter, which does not change the order of the classes.
 
-    >>> said = np.log([[0.99, 0.01]])
-    >>> np.exp(Temperature(2.0)(said)).round(2).tolist()
+    >>> log_proba = np.log([[0.99, 0.01]])
+    >>> np.exp(Temperature(2.0)(log_proba)).round(2).tolist()
     [[0.91, 0.09]]
     """
 
@@ -47,17 +47,17 @@ class Temperature(Map):
 
     @classmethod
     def of(cls, log_proba: Array, codes: Array, weights: Array) -> Temperature:
-        """Return the temperature of the least log-loss, by Newton's steps on 1/T, in which it is convex."""
-        # log probabilities may be of any size, their squares of more than that: measured by the largest of them
+        """Return the temperature with the least log-loss, by Newton steps in 1/T, in which the loss is convex."""
+        # scaled by the largest, so that squares of large log probabilities do not overflow
         size = max(float(-log_proba.min()), 1e-300)
-        said = log_proba / size
-        inverse, mine = size, said[np.arange(len(codes)), codes]
+        scaled = log_proba / size
+        inverse, true_class = size, scaled[np.arange(len(codes)), codes]
         for _ in range(STEPS):
-            p = np.exp(log_softmax(inverse * said, axis=1))
-            mean = (p * said).sum(axis=1)
-            slope = weights @ (mean - mine)
-            curve = weights @ ((p * said**2).sum(axis=1) - mean**2)
-            # no step may be longer than a factor of four: far out the loss is a straight line
+            p = np.exp(log_softmax(inverse * scaled, axis=1))
+            mean = (p * scaled).sum(axis=1)
+            slope = weights @ (mean - true_class)
+            curve = weights @ ((p * scaled**2).sum(axis=1) - mean**2)
+            # a step is limited to a factor of four: far from the minimum the loss is nearly linear
             least, most = inverse / 4, min(inverse * 4, MOST * size)
             if curve > abs(slope) / inverse / 8:
                 following = min(max(inverse - slope / curve, least), most)
@@ -71,7 +71,7 @@ class Temperature(Map):
 
 @dataclass(frozen=True)
 class Vector(Map):
-    """P ∝ e^(a·log P + b), with a factor and a shift for each class."""
+    """Vector scaling, P ∝ e^(a·log P + b), with a factor and a shift for each class."""
 
     factors: Array
     shifts: Array
@@ -81,7 +81,7 @@ class Vector(Map):
 
     @classmethod
     def of(cls, log_proba: Array, codes: Array, weights: Array) -> Vector:
-        """Return the factors and shifts of the least log-loss, starting from the best temperature."""
+        """Return the factors and shifts with the least log-loss, starting from the best temperature."""
         classes = log_proba.shape[1]
         truth = np.eye(classes)[codes]
         start = np.append(
@@ -89,12 +89,12 @@ class Vector(Map):
         )
         whole = weights.sum()
 
-        def loss(both: Array) -> tuple[float, Array]:
-            said = log_softmax(both[:classes] * log_proba + both[classes:], axis=1)
-            away = (np.exp(said) - truth) * weights[:, None]
-            held = both - start
-            slope = np.append((away * log_proba).sum(axis=0), away.sum(axis=0)) / whole + RIDGE * held
-            return float(-weights @ (said * truth).sum(axis=1) / whole + RIDGE / 2 * held @ held), slope
+        def loss(parameters: Array) -> tuple[float, Array]:
+            mapped = log_softmax(parameters[:classes] * log_proba + parameters[classes:], axis=1)
+            residual = (np.exp(mapped) - truth) * weights[:, None]
+            step = parameters - start
+            slope = np.append((residual * log_proba).sum(axis=0), residual.sum(axis=0)) / whole + RIDGE * step
+            return float(-weights @ (mapped * truth).sum(axis=1) / whole + RIDGE / 2 * step @ step), slope
 
         found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 500}).x
         return cls(found[:classes], found[classes:])
@@ -102,26 +102,28 @@ class Vector(Map):
 
 @dataclass(frozen=True)
 class Isotonic(Map):
-    """P(class) as a rising function of its log-odds, of whatever form; the classes' are then made to add up to 1."""
+    """P(class) as any increasing function of its log-odds; the probabilities are then normalised."""
 
     log_odds: tuple[Array, ...]
     shares: tuple[Array, ...]
 
     def __call__(self, log_proba: Array) -> Array:
-        said = _log_odds(log_proba)
-        p = np.column_stack([np.interp(s, x, y) for s, x, y in zip(said.T, self.log_odds, self.shares, strict=True)])
-        if p.shape[1] == 2:  # of two classes one says it all
+        log_odds = _log_odds(log_proba)
+        p = np.column_stack(
+            [np.interp(s, x, y) for s, x, y in zip(log_odds.T, self.log_odds, self.shares, strict=True)]
+        )
+        if p.shape[1] == 2:  # with two classes, one function determines both
             p[:, 0] = 1 - p[:, 1]
         return np.asarray(np.log(p) - np.log(p.sum(axis=1, keepdims=True)))
 
     @classmethod
     def of(cls, log_proba: Array, codes: Array, weights: Array) -> Isotonic:
-        """Return the rising functions of the least squared error; none gives less than one row in all of them."""
-        said, least = _log_odds(log_proba), 1 / (len(codes) + 2)
+        """Return the increasing functions with the least squared error, bounded away from 0 and 1 by 1 / (rows + 2)."""
+        log_odds, least = _log_odds(log_proba), 1 / (len(codes) + 2)
         knots = []
         for k in range(log_proba.shape[1]):
             rising = IsotonicRegression(y_min=least, y_max=1 - least, out_of_bounds="clip")
-            rising.fit(said[:, k], codes == k, sample_weight=weights)
+            rising.fit(log_odds[:, k], codes == k, sample_weight=weights)
             knots.append((np.asarray(rising.X_thresholds_, float), np.asarray(rising.y_thresholds_, float)))
         return cls(tuple(x for x, _ in knots), tuple(y for _, y in knots))
 
@@ -131,10 +133,26 @@ MAPS: dict[str, Any] = {"temperature": Temperature, "vector": Vector, "isotonic"
 
 @dataclass(frozen=True)
 class Calibration:
-    """A map of log probabilities, and how good they were before and after it, on rows that were not learned.
+    """A calibration map, with the quality of held-out predictions before and after it.
 
-    What was after it is measured on each fold by a map learned from the others. ``reliability`` has what a
-    reliability diagram shows, "before" and "after"; ``plot()`` draws it.
+    The figures after calibration are computed on each fold with a map fitted to the other folds.
+
+    Attributes
+    ----------
+    method : {"temperature", "vector", "isotonic"}
+        The name of the map.
+    classes : list
+        The labels.
+    map : Map
+        The fitted map.
+    floor : float
+        Log probabilities below it are raised to it before they are mapped.
+    log_loss : dict
+        The log-loss "before" and "after".
+    reliability : dict
+        The reliability "before" and "after".
+    error : dict
+        The expected calibration error "before" and "after".
     """
 
     method: str
@@ -148,23 +166,26 @@ class Calibration:
     def of(
         cls, method: str, classes: Array, log_proba: Array, codes: Array, fold: Array, weights: Array | None
     ) -> Calibration:
-        """Return the calibration of predictions for rows that were held out, each in a fold."""
-        # what was held to be impossible counts as what was held to be least possible, or less
+        """Fit a map to predictions for held-out rows.
+
+        ``fold`` is the fold of each row, ``codes`` the code of its class.
+        """
+        # a probability of zero counts as the smallest one that occurs, or less
         floor = min(float(log_proba[np.isfinite(log_proba)].min(initial=0.0)), IMPOSSIBLE)
-        said = np.maximum(log_proba, floor)
+        raised = np.maximum(log_proba, floor)
         each = np.ones(len(codes)) if weights is None else weights
-        kind = MAPS[method]
-        after = np.empty(said.shape)
+        map_type = MAPS[method]
+        after = np.empty(raised.shape)
         for place in range(int(fold.max()) + 1):
             here = fold == place
-            after[here] = kind.of(said[~here], codes[~here], each[~here])(said[here])
+            after[here] = map_type.of(raised[~here], codes[~here], each[~here])(raised[here])
         log_loss, reliability = {}, {}
-        for name, its in (("before", said), ("after", after)):
-            best = its.argmax(axis=1)
+        for name, given in (("before", raised), ("after", after)):
+            best = given.argmax(axis=1)
             rows = np.arange(len(codes))
-            log_loss[name] = float(np.average(-its[rows, codes], weights=each))
-            reliability[name] = Reliability.of(np.exp(its[rows, best]), (best == codes).astype(float), each)
-        return cls(method, classes.tolist(), kind.of(said, codes, each), floor, log_loss, reliability)
+            log_loss[name] = float(np.average(-given[rows, codes], weights=each))
+            reliability[name] = Reliability.of(np.exp(given[rows, best]), (best == codes).astype(float), each)
+        return cls(method, classes.tolist(), map_type.of(raised, codes, each), floor, log_loss, reliability)
 
     def __call__(self, log_proba: Array) -> Array:
         """Return calibrated log probabilities."""
@@ -172,26 +193,26 @@ class Calibration:
 
     @property
     def error(self) -> dict[str, float]:
-        """The expected calibration error, before and after."""
-        return {name: float(its.error) for name, its in self.reliability.items()}
+        """The expected calibration error "before" and "after"."""
+        return {name: float(found.error) for name, found in self.reliability.items()}
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the reliability before and after; return the Axes."""
+        """Plot the reliability before and after calibration; return the Axes."""
         from suffice.plots import reliability
 
         return reliability(self.reliability, ax)
 
     def __repr__(self) -> str:
-        kind = f"temperature {self.map.temperature:.3g}" if isinstance(self.map, Temperature) else self.method
-        said = [
-            f"{what} {its['before']:.4f} -> {its['after']:.4f}"
-            for what, its in (("log-loss", self.log_loss), ("calibration error", self.error))
+        name = f"temperature {self.map.temperature:.3g}" if isinstance(self.map, Temperature) else self.method
+        figures = [
+            f"{what} {values['before']:.4f} -> {values['after']:.4f}"
+            for what, values in (("log-loss", self.log_loss), ("calibration error", self.error))
         ]
-        return f"Calibration({kind}: {', '.join(said)})"
+        return f"Calibration({name}: {', '.join(figures)})"
 
 
 def _log_odds(log_proba: Array) -> Array:
-    """Return log P − log(1 − P), from log P."""
+    """Return the log-odds log P − log(1 − P) from log P."""
     with np.errstate(divide="ignore"):
         others = np.where(log_proba > -0.5, np.log(-np.expm1(log_proba)), np.log1p(-np.exp(log_proba)))
     return np.asarray(log_proba - np.maximum(others, -745.0))

@@ -1,4 +1,4 @@
-"""Class priors, and from log joint probabilities to posteriors and the most probable class."""
+"""Class priors, posterior probabilities and the most probable class."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from suffice.schema import Array
 
 
 def empirical_prior(class_count: Array) -> Array:
-    """Return the share of each class; equal shares where nothing was counted yet.
+    """Return the relative frequency of each class; equal probabilities if there are no rows.
 
     >>> empirical_prior(np.array([3.0, 1.0])).tolist()
     [0.75, 0.25]
@@ -26,12 +26,26 @@ def empirical_prior(class_count: Array) -> Array:
 
 
 def class_prior(setting: Any, classes: Array, class_count: Array) -> Array:
-    """Return the probability of each class before anything is seen of a row.
+    """Return the prior probability of each class.
 
-    ``"empirical"`` (or None) takes the classes' shares of the rows, ``"uniform"`` makes them equal (the
-    maximum-likelihood decision), an array or {label: p} is taken as it is, and a number or a Prior
-    smooths the shares: (count + α) / Σ (count + α).
+    Parameters
+    ----------
+    setting : {"empirical", "uniform"}, array, dict, number, Prior or None
+        ``"empirical"`` (or None) takes the relative frequencies, ``"uniform"`` equal probabilities (the
+        maximum-likelihood decision), an array or ``{label: p}`` is used as given, and a number or a Prior smooths the
+        frequencies: (count + α) / Σ(count + α).
+    classes : array
+        The labels.
+    class_count : array
+        The total weight of the rows of each class.
 
+    Returns
+    -------
+    array
+        Probabilities that sum to 1, in the order of the classes.
+
+    Examples
+    --------
     >>> class_prior({"ham": 0.75, "spam": 0.25}, np.array(["ham", "spam"]), np.array([1.0, 1.0])).tolist()
     [0.75, 0.25]
     >>> class_prior(1, np.array(["ham", "spam"]), np.array([2.0, 0.0])).tolist()
@@ -42,11 +56,13 @@ def class_prior(setting: Any, classes: Array, class_count: Array) -> Array:
     if isinstance(setting, str):
         if setting != "uniform":
             raise ValueError(
-                f"class_prior={setting!r} is not known; it is 'empirical', 'uniform', probabilities or a Prior"
+                f"class_prior={setting!r} is not known; use 'empirical', 'uniform', probabilities or a Prior"
             )
         return np.full(len(classes), 1 / len(classes))
     if isinstance(setting, bool):
-        raise ValueError(f"class_prior={setting!r} is no probability; it is 'empirical', 'uniform', numbers or a Prior")
+        raise ValueError(
+            f"class_prior={setting!r} is not a probability; use 'empirical', 'uniform', numbers or a Prior"
+        )
     if isinstance(setting, (Real, Prior)):
         smoothed = class_count + pseudo_counts(setting, np.array([len(classes)]), "class")
         return empirical_prior(smoothed)
@@ -68,17 +84,17 @@ def class_prior(setting: Any, classes: Array, class_count: Array) -> Array:
 
 
 def drawn_class_prior(setting: Any, classes: Array, class_count: Array, rng: np.random.Generator) -> Array:
-    """Return class probabilities drawn from their posterior where they were counted, else as set."""
+    """Return class probabilities drawn from their posterior if they are estimated from counts, else as set."""
     smoothed = isinstance(setting, (Real, Prior))
-    counted = smoothed or setting is None or (isinstance(setting, str) and setting == "empirical")
-    if not counted:
+    is_estimated = smoothed or setting is None or (isinstance(setting, str) and setting == "empirical")
+    if not is_estimated:
         return class_prior(setting, classes, class_count)
     alpha = pseudo_counts(setting if smoothed else 1.0, np.array([len(classes)]), "class")
     return rng.dirichlet(class_count + np.maximum(alpha, np.finfo(float).tiny))
 
 
 def log(probabilities: Array) -> Array:
-    """Return logarithms, with log 0 = −∞ and no warning about it.
+    """Return the logarithms, with log 0 = −∞ and without a warning.
 
     >>> log(np.array([1.0, 0.0])).tolist()
     [0.0, -inf]
@@ -90,7 +106,7 @@ def log(probabilities: Array) -> Array:
 def log_posterior(log_joint: Array, class_log_prior: Array) -> Array:
     """Turn log p(x, class) into log P(class given x), in place.
 
-    A row that is impossible in every class says nothing, so the prior stands.
+    A row that is impossible in every class gets the prior.
 
     >>> impossible = np.full((1, 2), -np.inf)
     >>> np.exp(log_posterior(impossible, np.log([0.75, 0.25]))).round(2).tolist()
@@ -101,7 +117,7 @@ def log_posterior(log_joint: Array, class_log_prior: Array) -> Array:
 
 
 def most_probable(log_joint: Array, class_log_prior: Array) -> Array:
-    """Return the code of the most probable class of each row, the first of equals.
+    """Return the code of the most probable class of each row, the first one if several are equal.
 
     >>> most_probable(np.log([[0.1, 0.2], [0.2, 0.1]]), np.log([0.5, 0.5])).tolist()
     [1, 0]

@@ -1,4 +1,4 @@
-"""Reliability: whether what is said with probability p is right in p of all cases."""
+"""Reliability: whether predictions with probability p are right in a share p of all cases."""
 
 from __future__ import annotations
 
@@ -14,12 +14,25 @@ BINS = 15
 
 @dataclass(frozen=True)
 class Reliability:
-    """By bins of the probability that was given: the share that fell into it, its mean, and how often it was right.
+    """Confidence and accuracy of predictions, by bins of their probability.
 
-    >>> said = Reliability.of(np.array([0.9, 0.9, 0.6]), np.array([1.0, 0.0, 1.0]), bins=2)
-    >>> said.share.round(2).tolist(), said.confidence.round(2).tolist(), said.accuracy.round(2).tolist()
+    Attributes
+    ----------
+    share : array
+        The share of the predictions in each bin.
+    confidence : array
+        The mean probability of the predictions in each bin.
+    accuracy : array
+        The share of correct predictions in each bin.
+    error : float
+        The expected calibration error, Σ share·|confidence − accuracy|.
+
+    Examples
+    --------
+    >>> found = Reliability.of(np.array([0.9, 0.9, 0.6]), np.array([1.0, 0.0, 1.0]), bins=2)
+    >>> found.share.round(2).tolist(), found.confidence.round(2).tolist(), found.accuracy.round(2).tolist()
     ([0.0, 1.0], [0.0, 0.8], [0.0, 0.67])
-    >>> round(float(said.error), 2)
+    >>> round(float(found.error), 2)
     0.13
     """
 
@@ -29,25 +42,25 @@ class Reliability:
 
     @classmethod
     def of(cls, confidence: Array, right: Array, weights: Array | None = None, bins: int = BINS) -> Reliability:
-        """Return it for rows that were said something of with a confidence, and of which that was right or not."""
-        its = cls.by_fold(confidence, right, np.zeros(len(confidence), np.intp), weights, bins)
-        return cls(its.share[0], its.confidence[0], its.accuracy[0])
+        """Return the reliability of predictions with these probabilities; ``right`` is 1 for correct ones, else 0."""
+        found = cls.by_fold(confidence, right, np.zeros(len(confidence), np.intp), weights, bins)
+        return cls(found.share[0], found.confidence[0], found.accuracy[0])
 
     @classmethod
     def by_fold(
         cls, confidence: Array, right: Array, fold: Array, weights: Array | None = None, bins: int = BINS
     ) -> Reliability:
-        """Return it for each fold of the rows, [fold, bin]."""
+        """Return the reliability of each fold, as arrays [fold, bin]."""
         folds = int(fold.max()) + 1
         place = np.clip((confidence * bins).astype(np.intp), 0, bins - 1) + fold * bins
-        held, said, met = (
+        weight, confident, correct = (
             np.bincount(place, each if weights is None else weights * each, folds * bins).reshape(folds, bins)
             for each in (np.ones(len(place)), confidence, right)
         )
-        whole, there = held.sum(axis=1, keepdims=True), np.where(held > 0, held, 1.0)
-        return cls(held / np.where(whole > 0, whole, 1.0), said / there, met / there)
+        total, divisor = weight.sum(axis=1, keepdims=True), np.where(weight > 0, weight, 1.0)
+        return cls(weight / np.where(total > 0, total, 1.0), confident / divisor, correct / divisor)
 
     @property
     def error(self) -> Any:
-        """The expected calibration error: how far the two are apart, on average over what was said."""
+        """The expected calibration error, Σ share·|confidence − accuracy|."""
         return (self.share * np.abs(self.confidence - self.accuracy)).sum(axis=-1)

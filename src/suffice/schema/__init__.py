@@ -1,4 +1,4 @@
-"""What a tally is about: classes, columns with their family, and what their codes stand for."""
+"""Schema: the classes, the columns with their families, and the meaning of their codes. Everything is immutable."""
 
 from suffice.schema.arrays import Array, Frozen, by_group, field_names, starts_of
 from suffice.schema.codings import Coding, Combinations, Cuts, Levels, Text, Words

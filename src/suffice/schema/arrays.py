@@ -1,4 +1,4 @@
-"""Arrays that cannot be written to, and stretches of them."""
+"""Arrays: read-only fields of dataclasses, and reductions over groups of adjacent cells."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Array = npt.NDArray[Any]
 
 @cache
 def field_names(kind: Any) -> tuple[str, ...]:
-    """Return the names of a dataclass's fields, which are asked for with every one that is made."""
+    """Return the names of the fields of a dataclass; cached, because every new statistic asks for them."""
     return tuple(field.name for field in fields(kind))
 
 
 class Frozen:
-    """A dataclass whose arrays cannot be written to, even after it has travelled as a pickle."""
+    """Base of dataclasses whose arrays are read-only, also after unpickling."""
 
     def __post_init__(self) -> None:
         own = self.__dict__
@@ -36,7 +36,7 @@ class Frozen:
 
 
 def starts_of(sizes: Array) -> Array:
-    """Return where each of several stretches starts that lie side by side.
+    """Return the start of each of several adjacent groups with these sizes.
 
     >>> starts_of(np.array([3, 2, 4])).tolist()
     [0, 3, 5]
@@ -45,7 +45,7 @@ def starts_of(sizes: Array) -> Array:
 
 
 def by_group(reduction: np.ufunc, values: Array, starts: Array) -> Array:
-    """Return a reduction of each stretch of cells, [class, stretch] or [row, class, stretch]; of an empty one, 0.
+    """Reduce each group of adjacent cells along the last axis; the result of an empty group is 0.
 
     >>> by_group(np.add, np.array([[1.0, 2.0, 3.0]]), np.array([0, 2, 2])).tolist()
     [[3.0, 0.0, 3.0]]

@@ -1,4 +1,4 @@
-"""Codings: how the values of a column become codes 0, 1, … that counts are laid out by."""
+"""Codings: map the values of a column to codes 0, 1, …, the positions of their counts."""
 
 from __future__ import annotations
 
@@ -15,50 +15,55 @@ from suffice.schema.arrays import Array
 
 
 class Coding(ABC):
-    """What the codes of one column stand for; frozen, grows by making a new one."""
+    """The meaning of the codes of one column. Immutable: a coding with more values is a new one."""
 
     @property
     @abstractmethod
     def size(self) -> int:
-        """How many codes there are."""
+        """The number of codes."""
 
     @property
     @abstractmethod
     def family(self) -> str:
-        """What a column so coded is called."""
+        """The name of the family of a column with this coding."""
 
     @property
     def open(self) -> bool:
-        """Whether a value may turn up that has no code yet."""
+        """Whether values without a code are possible."""
         return False
 
     @abstractmethod
     def merge(self, other: Any, name: str) -> Coding:
-        """Return the coding of both, or say what the two disagree on."""
+        """Return a coding with the values of both; raise ValueError, naming the column, if they are incompatible."""
 
     @abstractmethod
     def label(self, code: int) -> str:
-        """Return what a code stands for, as a person would write it."""
+        """Return the value of a code as text."""
 
     def places_in(self, wider: Any) -> Array:
-        """Return the wider coding's code for each of this one's."""
+        """Return, for each code, its code in a coding that contains all values of this one."""
         return np.arange(self.size)
 
     def codes_in(self, other: Any) -> Array:
-        """Return the other coding's code for each of this one's, also where it has fewer: its size, if it has none."""
+        """Return, for each code, its code in another coding, or that coding's size if it does not have the value."""
         return self.places_in(other)
 
     def kept(self, codes: Array) -> Coding:
-        """Return the coding of these codes alone: what was never met, or is forgotten, has none."""
+        """Return a coding of these codes only; codings that cannot shrink return themselves."""
         return self
 
 
 @dataclass(frozen=True)
 class Levels(Coding):
-    """Labels, sorted: the code of a value is its place among them.
+    """Sorted labels; the code of a value is its position among them.
 
-    A ``binary`` column is one of yes and no. It is closed when it has met both; a third makes it a
-    column of levels like others.
+    Attributes
+    ----------
+    labels : tuple
+        The sorted labels.
+    binary : bool
+        Whether the column has two values. It is closed once both have occurred; a third value turns it into a
+        categorical column.
 
     >>> Levels(("no", "yes")).merge(Levels(("maybe",)), "column 'answer'").labels
     ('maybe', 'no', 'yes')
@@ -69,7 +74,7 @@ class Levels(Coding):
 
     @classmethod
     def of(cls, labels: Iterable[Any], binary: bool = False) -> Levels:
-        """Return the coding of labels in any order."""
+        """Return the coding of labels given in any order."""
         return cls(tuple(sorted(set(labels))), binary)
 
     @property
@@ -95,7 +100,7 @@ class Levels(Coding):
         return self.grown(other.labels, name, self.binary and other.binary)
 
     def grown(self, labels: Iterable[Any], name: str, binary: bool | None = None) -> Levels:
-        """Return the coding with room for more labels, which must be of the same kind."""
+        """Return the coding with additional labels, which must be of the same kind (all strings or all numbers)."""
         binary = self.binary if binary is None else binary
         new = [label for label in labels if label not in self.index]
         if not new:
@@ -124,7 +129,7 @@ class Levels(Coding):
 
 @dataclass(frozen=True)
 class Combinations(Levels):
-    """Levels of several columns at once: each label is a tuple, with one entry for each column before it."""
+    """Levels of several columns combined: a label is a tuple with one entry for each column."""
 
     @property
     def family(self) -> str:
@@ -136,12 +141,37 @@ class Combinations(Levels):
 
 @dataclass(frozen=True)
 class Text:
-    """How a text is read: into words, as scikit-learn's CountVectorizer reads it.
+    """Settings for a column of texts, which are split into words as by scikit-learn's CountVectorizer.
 
-    A ``families={"message": Text(ngram_range=(1, 2))}`` says so of one column; ``"text"`` is
-    ``Text()``. With ``complement`` each class is judged by how little a text is like all others
-    (Rennie et al. 2003), and ``binary`` counts a word once a text.
+    Pass it in ``BayesClassifier(families={"message": Text(ngram_range=(1, 2))})``; the string ``"text"`` means
+    ``Text()``. The counts of words are multinomial: log p(text given class) = Σ count·log p(word given class).
 
+    Parameters
+    ----------
+    analyzer : {"word", "char", "char_wb"} or callable, default="word"
+        What is counted: words, characters, characters inside words, or what the function returns for a text.
+    ngram_range : tuple of (int, int), default=(1, 1)
+        The smallest and the largest number of adjacent words (or characters) that are counted as one term.
+    lowercase : bool, default=True
+        Whether texts are converted to lower case.
+    stop_words : "english", sequence of str or None, default=None
+        Words that are not counted.
+    token_pattern : str or None
+        The regular expression of a word; words of two or more letters by default.
+    tokenizer : callable, optional
+        A function that splits a text into words, instead of ``token_pattern``.
+    preprocessor : callable, optional
+        A function that is applied to a text first, instead of ``lowercase`` and ``strip_accents``.
+    strip_accents : {"ascii", "unicode"}, callable or None, default=None
+        How accents are removed.
+    binary : bool, default=False
+        Whether a word counts once per text, however often it occurs.
+    complement : bool, default=False
+        Whether a class is scored by the word frequencies of all other classes (Rennie et al. 2003), as in
+        `ComplementNB`.
+
+    Examples
+    --------
     >>> Text(stop_words="english")
     Text(stop_words='english')
     """
@@ -166,17 +196,19 @@ class Text:
             try:
                 re.compile(self.token_pattern)
             except re.error as error:
-                raise ValueError(f"Text(token_pattern={self.token_pattern!r}) is no pattern: {error}") from None
+                raise ValueError(
+                    f"Text(token_pattern={self.token_pattern!r}) is not a regular expression: {error}"
+                ) from None
 
     def __repr__(self) -> str:
-        default = type(self).__dataclass_fields__
-        said = [f"{name}={value!r}" for name, value in vars(self).items() if value != default[name].default]
-        return f"Text({', '.join(said)})"
+        defaults = type(self).__dataclass_fields__
+        changed = [f"{name}={value!r}" for name, value in vars(self).items() if value != defaults[name].default]
+        return f"Text({', '.join(changed)})"
 
 
 @dataclass(frozen=True)
 class Words(Levels):
-    """The words of a text column: levels of which a row has many."""
+    """The vocabulary of a text column: unlike other levels, several of them occur in one row."""
 
     text: Text = field(default_factory=Text)
 
@@ -186,13 +218,20 @@ class Words(Levels):
 
     def merge(self, other: Any, name: str) -> Coding:
         if not isinstance(other, Words) or other.text != self.text:
-            raise ValueError(f"{name} is {self.text!r} on one side, and is read otherwise on the other")
+            raise ValueError(f"{name} is read as {self.text!r} on one side, and differently on the other")
         return super().merge(other, name)
 
 
 @dataclass(frozen=True, eq=False)
 class Cuts(Coding):
-    """Numbers cut into bins: the code of a value is the number of cuts below it, itself included.
+    """Bins of numbers; the code of a value x is the number of edges ≤ x.
+
+    Attributes
+    ----------
+    edges : tuple of float
+        The sorted cut points.
+    by : str
+        How they were chosen: "quantiles" or "mdl".
 
     >>> Cuts((1.5, 4.0)).label(1)
     '1.5 ≤ x < 4'
@@ -214,8 +253,8 @@ class Cuts(Coding):
             raise ValueError(f"{name} is cut into bins on one side and has levels on the other")
         if other.edges != self.edges:
             raise ValueError(
-                f"{name} is cut at {_few(self.edges)} on one side and at {_few(other.edges)} on the other; learn the "
-                "second with partial_fit on a copy of the first, which keeps its cuts"
+                f"{name} is cut at {_first_edges(self.edges)} on one side and at {_first_edges(other.edges)} on the "
+                "other; learn the second with partial_fit on a copy of the first, which keeps its cuts"
             )
         return self
 
@@ -225,11 +264,11 @@ class Cuts(Coding):
         return f"{low}x{high}" if self.edges else "any"
 
     def places_in(self, wider: Any) -> Array:
-        # a bin lies within one bin of cuts that are fewer, but the same
+        # a bin lies within one bin of the other coding if the edges of that are a subset of these
         return np.searchsorted(wider.edges, [-np.inf, *self.edges], side="right")
 
     def finer(self, *others: Cuts) -> Cuts:
-        """Return the cuts of all: a bin of any of them is a sum of bins of these."""
+        """Return the edges of all codings together; each of their bins is a union of the bins of the result."""
         return replace(self, edges=tuple(sorted({*self.edges, *(edge for its in others for edge in its.edges)})))
 
     def __eq__(self, other: object) -> bool:
@@ -238,5 +277,5 @@ class Cuts(Coding):
     __hash__ = None  # type: ignore[assignment]
 
 
-def _few(edges: tuple[float, ...]) -> str:
+def _first_edges(edges: tuple[float, ...]) -> str:
     return ", ".join(f"{edge:g}" for edge in edges[:3]) + (", …" if len(edges) > 3 else "")

@@ -1,4 +1,4 @@
-"""Columns: those of one family, counted together."""
+"""Columns: a block of columns of the same family, which share one statistic."""
 
 from __future__ import annotations
 
@@ -13,11 +13,24 @@ from suffice.schema.codings import Coding
 
 @dataclass(frozen=True, eq=False)
 class Columns(Frozen):
-    """Columns of one family, counted together as one block of arrays.
+    """Columns of one family, counted in one statistic.
 
-    ``threshold`` turns numbers into bits (bernoulli), ``sizes`` is the number of levels of each
-    column (categorical: codes 0, 1, …), and ``codings`` says what the codes stand for, where they
-    stand for something else than themselves. With ``pairs``, columns are counted two by two as well.
+    Attributes
+    ----------
+    family : str
+        The name of the family.
+    count : int
+        The number of columns.
+    names : tuple or None
+        Their names, if they have any.
+    threshold : float or None
+        The number above which a value counts as 1 (bernoulli).
+    sizes : array or None
+        The number of levels of each column (categorical). The levels of all columns are adjacent in the statistic.
+    codings : tuple of Coding or None
+        The meaning of the codes of each column; None if codes stand for themselves.
+    pairs : bool
+        Whether pairs of columns are counted too.
 
     >>> pixels = Columns("bernoulli", 64, threshold=8.0)
     >>> pixels.name(3)
@@ -34,7 +47,7 @@ class Columns(Frozen):
 
     @classmethod
     def coded(cls, family: str, names: tuple[Any, ...], codings: tuple[Coding, ...], pairs: bool = False) -> Columns:
-        """Return columns whose codes stand for something."""
+        """Return columns with a coding each."""
         sizes = np.array([coding.size for coding in codings], np.intp)
         return cls(family, len(names), names, None, sizes, codings, pairs)
 
@@ -43,40 +56,40 @@ class Columns(Frozen):
         return Columns.coded(self.family, self.names or (), codings, self.pairs)
 
     def name(self, column: int) -> str:
-        """Name a column as an error message should."""
+        """Return the name of a column for an error message."""
         return f"column {column}" if self.names is None else f"column {self.names[column]!r}"
 
     @property
     def width(self) -> int:
-        """How many cells a class has in the statistic: one a column, or one a level."""
+        """The number of cells of a class in the statistic: one for each column, or one for each level."""
         return self.count if self.sizes is None else int(self.sizes.sum())
 
     @property
     def size(self) -> int:
-        """How many numbers a class has in the statistic, about: pairs have the square of all cells."""
+        """The approximate number of sums of a class in the statistic; with pairs, the square of the width."""
         return self.width**2 if self.pairs else self.width
 
     @property
     def starts(self) -> Array:
-        """Where each column's levels start in the statistic."""
+        """The position of the first level of each column in the statistic."""
         return starts_of(np.ones(self.count, np.intp) if self.sizes is None else self.sizes)
 
     @property
     def open(self) -> Array:
-        """Whether a column keeps a share for levels never met beside those it knows, 1 or 0."""
+        """For each column, 1 if it reserves probability for unknown levels, else 0."""
         if self.codings is None:
             return np.zeros(self.count)
         return np.array([float(coding.open) for coding in self.codings])
 
     @property
     def families(self) -> tuple[str, ...]:
-        """What each column is called."""
+        """The name of the family of each column; bins and binary columns have names of their own."""
         if self.codings is None:
             return (self.family,) * self.count
         return tuple(coding.family for coding in self.codings)
 
     def name_of_cell(self, cell: int) -> str:
-        """Name the column, and the level if there are levels, that a cell of the statistic counts."""
+        """Return the name of the column, and of the level if there are levels, of a cell of the statistic."""
         if self.sizes is None:
             return self.name(cell)
         column = int(np.searchsorted(self.starts, cell, side="right")) - 1
@@ -113,14 +126,14 @@ class Columns(Frozen):
         return replace(self, names=self.names or other.names, sizes=sizes)
 
     def order_in(self, other: Columns) -> list[int] | None:
-        """Where each of these columns stands among the other's; None if where it is."""
+        """Return the position of each column in another block; None if all positions are the same."""
         if self.names is None or other.names is None or self.names == other.names:
             return None
         places = {name: place for place, name in enumerate(other.names)}
         return [places[name] for name in self.names]
 
     def places_in(self, wider: Columns) -> tuple[Array | None, Array | None]:
-        """Where columns and cells stand in the statistic of a wider block; None if where they are."""
+        """Return the positions of columns and cells in the statistic of a wider block; None if they do not move."""
         order = self.order_in(wider)
         columns = None if order is None else np.array(order)
         if self.sizes is None or wider.sizes is None:
@@ -139,10 +152,10 @@ class Columns(Frozen):
         return columns, np.asarray(np.arange(self.width) + np.repeat(starts - self.starts, self.sizes))
 
     def met(self, cells: Array) -> tuple[Columns, Array | None]:
-        """Return the columns without levels that were never met, and the cells that remain (None: all)."""
+        """Return the columns without levels that have no rows, and the cells that remain (None: all)."""
         if self.sizes is None or cells.all():
             return self, None
-        if self.codings is None:  # of plain codes, those after the last one met
+        if self.codings is None:  # plain codes can only be dropped after the last one with rows
             level = np.arange(self.width) - np.repeat(self.starts, self.sizes)
             sizes = np.maximum(np.maximum.reduceat(np.where(cells, level + 1, 0), self.starts), 1).astype(np.intp)
             kept = level < np.repeat(sizes, self.sizes)

@@ -1,4 +1,4 @@
-"""What a tally is about: the classes, and the columns with their family and levels."""
+"""Schema: the classes and the blocks of columns of a tally."""
 
 from __future__ import annotations
 
@@ -13,10 +13,16 @@ from suffice.schema.columns import Columns
 
 @dataclass(frozen=True, eq=False)
 class Schema(Frozen):
-    """The classes, in sorted order, and the blocks of columns; it grows by making a new one.
+    """The sorted classes and the blocks of columns of a tally. Immutable: a larger schema is a new one.
 
-    ``features`` are the columns of the table, where it was read column by column; None if the only
-    block has them all.
+    Attributes
+    ----------
+    classes : array
+        The sorted labels of the classes.
+    blocks : tuple of Columns
+        The columns, one block for each family; each text is a block of its own.
+    features : Features or None
+        The columns of the table, if it was read by column name; None if the only block has them all, by position.
 
     >>> left = Schema(np.array(["ham"]), (Columns("gaussian", 2),))
     >>> right = Schema(np.array(["spam"]), (Columns("gaussian", 2),))
@@ -30,17 +36,17 @@ class Schema(Frozen):
 
     @property
     def feature_count(self) -> int:
-        """How many columns the table has."""
+        """The number of columns of the table."""
         return sum(block.count for block in self.blocks) if self.features is None else len(self.features.names)
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
-        """The names of the table's columns, where it has any."""
+        """The names of the table's columns, if all are strings."""
         names = self.blocks[0].names if self.features is None else self.features.names
         return names if names and all(isinstance(name, str) for name in names) else None
 
     def merge(self, other: Schema) -> Schema:
-        """Return the schema of both together, or say what the two disagree on."""
+        """Return the schema with the classes and levels of both; raise ValueError if they are incompatible."""
         if self == other:
             return self
         if self.features is None or other.features is None:
@@ -48,30 +54,30 @@ class Schema(Frozen):
                 raise ValueError(f"one side has {len(self.blocks)} blocks of columns, the other {len(other.blocks)}")
             theirs = other.blocks
         else:
-            theirs = self._matched(other)
+            theirs = self._match_blocks(other)
         blocks = tuple(mine.merge(its) for mine, its in zip(self.blocks, theirs, strict=True))
         return Schema(merged_classes(self.classes, other.classes), blocks, self.features)
 
     def order_in(self, other: Schema) -> list[int]:
-        """Where each of these blocks stands among the other's."""
+        """Return the position of each block in another schema."""
         if self.features is None:
             return list(range(len(self.blocks)))
-        return [next(p for p, its in enumerate(other.blocks) if _alike(mine, its)) for mine in self.blocks]
+        return [next(p for p, its in enumerate(other.blocks) if _are_same_block(mine, its)) for mine in self.blocks]
 
-    def _matched(self, other: Schema) -> tuple[Columns, ...]:
-        """Return the other's blocks in this one's order, or name a column that the two read differently."""
-        mine, theirs = self._homes(), other._homes()
+    def _match_blocks(self, other: Schema) -> tuple[Columns, ...]:
+        """Return the other's blocks in this one's order; raise ValueError for a column with different families."""
+        mine, theirs = self._block_keys(), other._block_keys()
         for name in [*mine, *(name for name in theirs if name not in mine)]:
             if mine.get(name) != theirs.get(name):
-                here, there = (homes.get(name, ("left out",))[0] for homes in (mine, theirs))
+                here, there = (keys.get(name, ("left out",))[0] for keys in (mine, theirs))
                 raise ValueError(
                     f"column {name!r} is {here} on one side and {there} on the other; say what it is on both: "
                     f"families={{{name!r}: …}}"
                 )
         return tuple(other.blocks[place] for place in self.order_in(other))
 
-    def _homes(self) -> dict[Any, tuple[Any, ...]]:
-        return {name: _home(block, name) for block in self.blocks for name in block.names or ()}
+    def _block_keys(self) -> dict[Any, tuple[Any, ...]]:
+        return {name: _block_key(block, name) for block in self.blocks for name in block.names or ()}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Schema):
@@ -86,23 +92,23 @@ class Schema(Frozen):
 
 @dataclass(frozen=True)
 class Features:
-    """The columns of the table that was learned: their names, in order, and why some are left out."""
+    """The columns of a table: their names in order, and the reasons why some are left out."""
 
     names: tuple[Any, ...]
     left_out: tuple[tuple[Any, str], ...] = ()
 
 
-def _home(block: Columns, name: Any) -> tuple[Any, ...]:
-    """Return what two blocks must agree on to hold a column: each text is a block of its own."""
+def _block_key(block: Columns, name: Any) -> tuple[Any, ...]:
+    """Return the family of a column, and its name if it is a text: each text is a block of its own."""
     return (block.family, name if block.family == "text" else None)
 
 
-def _alike(mine: Columns, its: Columns) -> bool:
+def _are_same_block(mine: Columns, its: Columns) -> bool:
     return mine.family == its.family and (mine.family != "text" or mine.names == its.names)
 
 
 def merged_classes(known: Array, met: Array) -> Array:
-    """Return all labels of both, sorted; ``known`` itself if it has them all."""
+    """Return the sorted labels of both; ``known`` itself if it contains all of them."""
     if len(known) == 0 or known is met:
         return met
     if (known.dtype.kind in "OUST") != (met.dtype.kind in "OUST"):
@@ -112,12 +118,12 @@ def merged_classes(known: Array, met: Array) -> Array:
     places = known.searchsorted(met)
     if int(places[-1]) < len(known) and bool((known[places] == met).all()):
         return known
-    both = _in_one_type(known, met)
+    both = _unite_labels(known, met)
     return known if len(both) == len(known) else both
 
 
-def _in_one_type(known: Array, met: Array) -> Array:
-    """Return the union of labels; whole numbers stay whole, where NumPy would round them to floats."""
+def _unite_labels(known: Array, met: Array) -> Array:
+    """Return the union of labels; integers stay integers, where NumPy would convert them to floats."""
     if np.result_type(known, met).kind == "f" and known.dtype.kind in "iu" and met.dtype.kind in "iu":
         labels = sorted({*known.tolist(), *met.tolist()})
         return np.array(labels, np.int64 if labels[-1] < 2**63 else np.uint64)
