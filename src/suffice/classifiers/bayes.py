@@ -17,6 +17,7 @@ from suffice.data import check_table, split_frame
 from suffice.data.column_names import few
 from suffice.data.cuts import CUTTERS
 from suffice.data.engines.open_source import opened
+from suffice.data.files.table_file import ColumnHints
 from suffice.data.plan import NUMERIC
 from suffice.estimation import RULES, posterior
 from suffice.families import FAMILIES, Family
@@ -114,7 +115,9 @@ class BayesClassifier(TabledClassifier):
         -------
         self : object
         """
-        far = opened(source)
+        families = self.families if isinstance(self.families, Mapping) else {}
+        named = (target, weight, *families)
+        far = opened(source, ColumnHints(tuple(name for name in named if isinstance(name, str))))
         if far is None:
             X, y, weights = split_frame(source, target, weight, missing_target)
             self.fit(X, y, weights)
