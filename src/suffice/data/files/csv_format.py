@@ -12,7 +12,7 @@ from itertools import islice
 
 from suffice.data.engines.source import SourceError
 from suffice.data.files.file_formats import FoundFile
-from suffice.data.files.table_file import AS_NAMES, AS_ROW, ColumnHints, TableFile
+from suffice.data.files.table_file import AS_NAMES, AS_ROW, ColumnHints, TableFile, show_path
 from suffice.data.labels import EMPTY
 
 DELIMITERS = ",;\t|"
@@ -94,6 +94,12 @@ def check_names(names: Sequence[str], shown: str, mend: str = "") -> None:
             raise SourceError(f"{shown} has two columns called {name!r}: name each once{mend}")
 
 
+def convert_hint(file: FoundFile, encoding: str) -> str:
+    """Return how to convert a file to UTF-8."""
+    name = "FILE" if file.shown == show_path("-") else file.shown
+    return f"convert it: iconv -f {encoding} -t utf-8 {name} > new.csv"
+
+
 def is_number(cell: str) -> bool:
     """Return whether Python reads a cell as a number."""
     try:
@@ -107,7 +113,7 @@ def _decode_head(file: FoundFile) -> str:
     """Return the first lines of a file as text, or raise an error that says what the file is instead."""
     head, shown = file.head, file.shown
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise SourceError(f"{shown} is in UTF-16, not in UTF-8; convert it: iconv -f utf-16 -t utf-8 FILE > new.csv")
+        raise SourceError(f"{shown} is in UTF-16, not in UTF-8; {convert_hint(file, 'utf-16')}")
     if head[:4] == b"PK\x03\x04":
         raise SourceError(f"{shown} is a zip file, such as a spreadsheet; save the sheet as CSV")
     if b"__metadata__" in head[8:64]:

@@ -11,7 +11,7 @@ from typing import Literal
 from uuid import uuid4
 
 from suffice.data.engines.source import SourceError
-from suffice.data.files.csv_format import CsvFormat
+from suffice.data.files.csv_format import CsvFormat, convert_hint
 from suffice.data.files.file_formats import FoundFile, open_bytes
 
 LONGEST_CELL = 2**31 - 1  # characters; Python's own limit is 131,072
@@ -79,5 +79,5 @@ def _check_utf8(file: FoundFile) -> None:
                 line.decode()
             except UnicodeDecodeError as error:
                 raise SourceError(
-                    f"{file.shown} is not in UTF-8 (line {place}); convert it: iconv -f latin1 -t utf-8 FILE > new.csv"
+                    f"{file.shown} is not in UTF-8 (line {place}); {convert_hint(file, 'latin1')}"
                 ) from error
