@@ -15,10 +15,10 @@ import pytest
 
 import postgres
 from suffice import BayesClassifier, Text
-from suffice.data.engines.batches import gathered
+from suffice.data.engines.batches import merge_batches
+from test_engines import patch_sample
 
 NAIVE: dict[str, Any] = {"structure": "naive", "numeric": "gaussian"}
-SMALL = "suffice.classifiers.afar.SAMPLE"
 
 
 def test_all_rows_of_a_file_say_what_a_column_holds(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_what_a_sample_does_not_show(sources: Any, monkeypatch: pytest.MonkeyPat
         }
     )
     near = BayesClassifier(**NAIVE).fit_table(table, "y")
-    monkeypatch.setattr(SMALL, 500)
+    patch_sample(monkeypatch, 500)
     for name, source in sources(table).items():
         far = BayesClassifier(**NAIVE).fit_table(source, "y")
         assert far.families_ == near.families_, name
@@ -165,7 +165,7 @@ def test_views_and_strange_types_of_postgres(monkeypatch: pytest.MonkeyPatch) ->
         base.con.commit()
         whole = BayesClassifier(structure="naive", numeric="quantiles", families={"id": "ignore"})
         assert whole.fit_table(base.table("rows"), "y").families_ == {"x": "quantiles", "c": "categorical"}
-        monkeypatch.setattr(SMALL, 500)
+        patch_sample(monkeypatch, 500)
         model = BayesClassifier(structure="naive", numeric="quantiles", families={"id": "ignore"})
         model.fit_table(base.table("seen"), "y")
         assert model.class_count_.tolist() == [1000.0, 1000.0]
@@ -237,7 +237,7 @@ def test_what_rows_without_a_label_hold_is_nobodys_concern(tmp_path: Path) -> No
 def test_a_family_that_is_said_to_be_auto_is_corrected_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pd.DataFrame({"k": [7] * 500 + [1, 2, 3] * 100, "x": np.arange(800.0) % 97 / 3, "y": list("ab") * 400})
     frame.to_parquet(tmp_path / "rows.parquet")
-    monkeypatch.setattr(SMALL, 100)
+    patch_sample(monkeypatch, 100)
     found = [
         BayesClassifier(families=families, **NAIVE).fit_table(tmp_path / "rows.parquet", "y").families_["k"]
         for families in ("auto", {"k": "auto"}, {"k": "auto", "x": "gaussian"})
@@ -257,5 +257,5 @@ def test_texts_alone_are_learned_from_a_file(tmp_path: Path) -> None:
 def test_many_small_batches_are_gathered() -> None:
     table = pa.table({"x": np.arange(3000.0), "y": ["a", "b"] * 1500})
     small = table.to_batches(max_chunksize=1)
-    whole = list(gathered([*small, table.slice(0, 0), *small[:5], table, pa.record_batch({"z": [1]})]))
+    whole = list(merge_batches([*small, table.slice(0, 0), *small[:5], table, pa.record_batch({"z": [1]})]))
     assert [its.num_rows for its in whole] == [3000, 5, 3000, 1]

@@ -106,10 +106,10 @@ class _FileTable(SqlSource):
         with watched("reading files", self.scan.connection.query_progress):
             return super().run(expression)
 
-    def complaint(self, error: Exception) -> SourceError:
+    def explain_error(self, error: Exception) -> SourceError:
         return self.scan.explain_error(error)
 
-    def few(self, rows: int) -> Any:
+    def cheap_rows(self, rows: int) -> Any:
         """Return runs of consecutive rows: DuckDB skips to them without reading what is before."""
         import pyarrow as pa
 
