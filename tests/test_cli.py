@@ -20,7 +20,6 @@ from typer.testing import CliRunner
 
 import suffice
 from suffice.cli.app import app
-from suffice.cli.delimited import without_blank_lines
 
 
 def run(*arguments: Any, given: bytes | None = None, code: int = 0) -> tuple[str, str]:
@@ -211,9 +210,9 @@ def bad_files(path: Path) -> dict[str, bytes]:
         ("short.csv", "line 3 has 2 cells"),
         ("latin.csv", "not in UTF-8 (line 2)"),
         ("twice.csv", "two columns called 'age'"),
-        ("broken.parquet", "cannot be read as parquet"),
+        ("broken.parquet", "cannot be read as Parquet"),
         ("broken.csv.gz", "damaged gz"),
-        ("broken.jsonl", "cannot be read as jsonl"),
+        ("broken.jsonl", "cannot be read as JSON lines"),
         ("unlabelled.csv", "--drop-unlabelled"),
     ],
 )
@@ -343,8 +342,6 @@ def test_a_row_goes_in_and_a_row_comes_out(colours: Path, tmp_path: Path) -> Non
     out, _ = told("predict", tmp_path / "w.suffice", "-", given=b'text\nwin cash\n""\n\nat noon\n')
     assert len(said(out)) == 4
     assert said(out, "p(ham)")[1:3] == pytest.approx([1 / 3] * 2)
-    assert without_blank_lines("a;b\r\n\r\n;\r\n") == "a;b\r\n;\r\n"
-    assert without_blank_lines("\n\t\n\n", "\t") == "\t\n"
 
 
 def test_columns_and_labels_are_of_the_kind_that_was_learned(colours: Path, tmp_path: Path) -> None:
@@ -498,7 +495,7 @@ def test_every_error_is_one_line(colours: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_strange_is_one_line_too(monkeypatch: pytest.MonkeyPatch, colours: Path) -> None:
-    monkeypatch.setattr("suffice.cli.telling.info", lambda *given: {}["gone"])
+    monkeypatch.setattr("suffice.cli.predict_commands.info", lambda *given: {}["gone"])
     _, errors = told("info", colours / "m.suffice", code=1)
     assert errors == "suffice: error: KeyError: 'gone'; --debug shows where\n"
     assert isinstance(CliRunner().invoke(app, ["info", "m", "--debug"]).exception, KeyError)
@@ -576,11 +573,11 @@ def test_small_print(colours: Path, tmp_path: Path) -> None:
         assert "--drop-unlabelled" in errors
         told(order, model, "-", *more, "--drop-unlabelled", given=unlabelled)
     _, errors = told("fit", "-", "-t", "y", "--drop-unlabelled", given=b"y,v\n,1\n,2\n", code=1)
-    assert "no label in any of 2 rows" in errors
+    assert "'y', the target, is empty in all 2 rows" in errors
     days = pl.DataFrame({"y": pl.Series(["2020-01-01", "2020-01-02"]).str.to_date(), "v": [1, 2]})
     days.write_parquet(tmp_path / "days.parquet")
     _, errors = told("fit", tmp_path / "days.parquet", "-t", "y", code=1)
-    assert "turn it into text" in errors
+    assert "make it text" in errors
     names = b"\n".join(b"ab"[n % 2 : n % 2 + 1] + b",%d" % (10**45 + n % 3) for n in range(60))
     told("fit", "-", "-t", "y", "-o", tmp_path / "long.suffice", given=b"y,id\n" + names)
     assert suffice.load(tmp_path / "long.suffice").families_ == {"id": "categorical"}
@@ -624,7 +621,7 @@ def test_folders_go_by_places_too(folder: Path, tmp_path: Path) -> None:
     _, errors = told("fit", tmp_path / "parts", "-t", "9", "-o", tmp_path / "model.suffice", code=1)
     assert "there is no column '9'" in errors
     _, errors = told("fit", tmp_path / "parts", "-t", "bought", "--no-header", "-o", tmp_path / "m", code=1)
-    assert "--header and --delimiter are for one file" in errors
+    assert "--header and --delimiter are for files of CSV" in errors
 
 
 def test_titles_that_are_numbers_or_empty(tmp_path: Path) -> None:
@@ -639,7 +636,7 @@ def test_titles_that_are_numbers_or_empty(tmp_path: Path) -> None:
     for first in ("length,2020,class", "length,,class"):
         found, errors = fitted(first)
         assert found["rows"] == 60
-        assert "line 1 was read as titles; if it is a row, use --no-header" in errors
+        assert "line 1 was read as column names; if it is a row, use --no-header" in errors
     found, errors = fitted("2019,2020,class")
     assert found["rows"] == 61
     assert "line 1 was read as data; if it names the columns, use --header" in errors
@@ -675,7 +672,7 @@ def test_columns_that_cannot_be_what_they_are_asked_to_be(folder: Path, tmp_path
     _, errors = told("fit", folder / "train.csv", "-t", "bought", "--weight", "bought", "-o", tmp_path / "m", code=1)
     assert "column 'bought' has the labels" in errors
     _, errors = told("fit", folder / "train.csv", "-t", "²", "-o", tmp_path / "m", code=1)
-    assert "has no column '²'" in errors
+    assert "there is no column '²'" in errors
     (tmp_path / "one.csv").write_text("a,y\n" + "1,p\n2,q\n" * 10 + "3,r\n")
     _, errors = told("compare", tmp_path / "one.csv", "-t", "y", code=1)
     assert "too few for --cv 10" in errors

@@ -15,10 +15,10 @@ import pytest
 
 import postgres
 from suffice import BayesClassifier, Text
-from suffice.data.engines.batches import gathered
+from suffice.data.engines.batches import merge_batches
+from test_engines import patch_sample
 
 NAIVE: dict[str, Any] = {"structure": "naive", "numeric": "gaussian"}
-SMALL = "suffice.classifiers.fit_table.SAMPLE"
 pytestmark = pytest.mark.usefixtures("engine_counts")
 
 
@@ -54,7 +54,7 @@ def test_broken_and_uneven_files(tmp_path: Path) -> None:
         "late.csv": (b"x,c,y\n" + b"1,2,a\n" * 30_000 + b"1,2\n", "line 30002 has 2 cells"),
         "empty.csv": (b"", "is empty"),
         "capitals.csv": (b"x,X,y\n1,2,a\n3,4,b\n", "differ in capitals only"),
-        "twice.csv": (b"x,x,y\n1,2,a\n3,4,b\n", "'x' twice"),
+        "twice.csv": (b"x,x,y\n1,2,a\n3,4,b\n", "two columns called 'x'"),
     }
     for name, (content, words) in files.items():
         (tmp_path / name).write_bytes(content)
@@ -69,7 +69,7 @@ def test_a_loose_file_beside_folders_that_are_columns(tmp_path: Path) -> None:
     for folder in ("year=2023", "year=2024", "."):
         (tmp_path / folder).mkdir(exist_ok=True)
         frame.to_parquet(tmp_path / folder / "rows.parquet")
-    with pytest.raises(ValueError, match="lies in no folder that is named as a column is"):
+    with pytest.raises(ValueError, match="is in no folder that names a column"):
         BayesClassifier().fit_table(tmp_path, "y")
 
 
@@ -130,7 +130,7 @@ def test_what_a_sample_does_not_show(sources: Any, monkeypatch: pytest.MonkeyPat
         }
     )
     near = BayesClassifier(**NAIVE).fit_table(table, "y")
-    monkeypatch.setattr(SMALL, 500)
+    patch_sample(monkeypatch, 500)
     for name, source in sources(table).items():
         far = BayesClassifier(**NAIVE).fit_table(source, "y")
         assert far.families_ == near.families_, name
@@ -166,7 +166,7 @@ def test_views_and_strange_types_of_postgres(monkeypatch: pytest.MonkeyPatch) ->
         base.con.commit()
         whole = BayesClassifier(structure="naive", numeric="quantiles", families={"id": "ignore"})
         assert whole.fit_table(base.table("rows"), "y").families_ == {"x": "quantiles", "c": "categorical"}
-        monkeypatch.setattr(SMALL, 500)
+        patch_sample(monkeypatch, 500)
         model = BayesClassifier(structure="naive", numeric="quantiles", families={"id": "ignore"})
         model.fit_table(base.table("seen"), "y")
         assert model.class_count_.tolist() == [1000.0, 1000.0]
@@ -238,7 +238,7 @@ def test_what_rows_without_a_label_hold_is_nobodys_concern(tmp_path: Path) -> No
 def test_a_family_that_is_said_to_be_auto_is_corrected_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pd.DataFrame({"k": [7] * 500 + [1, 2, 3] * 100, "x": np.arange(800.0) % 97 / 3, "y": list("ab") * 400})
     frame.to_parquet(tmp_path / "rows.parquet")
-    monkeypatch.setattr(SMALL, 100)
+    patch_sample(monkeypatch, 100)
     found = [
         BayesClassifier(families=families, **NAIVE).fit_table(tmp_path / "rows.parquet", "y").families_["k"]
         for families in ("auto", {"k": "auto"}, {"k": "auto", "x": "gaussian"})
@@ -258,5 +258,5 @@ def test_texts_alone_are_learned_from_a_file(tmp_path: Path) -> None:
 def test_many_small_batches_are_gathered() -> None:
     table = pa.table({"x": np.arange(3000.0), "y": ["a", "b"] * 1500})
     small = table.to_batches(max_chunksize=1)
-    whole = list(gathered([*small, table.slice(0, 0), *small[:5], table, pa.record_batch({"z": [1]})]))
+    whole = list(merge_batches([*small, table.slice(0, 0), *small[:5], table, pa.record_batch({"z": [1]})]))
     assert [its.num_rows for its in whole] == [3000, 5, 3000, 1]

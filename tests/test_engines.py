@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ import suffice
 from cases import SOURCES, every_family, family_model, family_table
 from conftest import data
 from suffice import BayesClassifier, Text
+from suffice.data.engines import open_source as registry
+from suffice.data.engines.source import Source
 
 Make = Callable[[pd.DataFrame], Any]
 pytestmark = pytest.mark.usefixtures("engine_counts")
@@ -73,8 +76,10 @@ def server() -> Iterator[Any]:
 
 
 @pytest.fixture(params=ENGINES)
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
+def engine(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     """What makes a source out of a frame."""
+    if request.param == "parquet":  # by SQL, as a large file; the others are small, and counted from batches
+        monkeypatch.setattr("suffice.data.engines.duckdb_files.SAMPLE", 0)
     with ExitStack() as stack:
         yield maker(request.param, tmp_path, request, stack)
 
@@ -122,6 +127,12 @@ def maker(name: str, folder: Path, request: pytest.FixtureRequest, stack: ExitSt
     return makers[name]()
 
 
+def patch_sample(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    """Let a table of more rows count as a large one."""
+    for module in ("classifiers.fit_table", "data.engines.duckdb_files"):
+        monkeypatch.setattr(f"suffice.{module}.SAMPLE", rows)
+
+
 def assert_same_sums(far: Any, near: Any, frame: pd.DataFrame) -> None:
     """Counts are the same to the bit, moments to 1e-9, and so is what is said of rows."""
     assert far.families_ == near.families_
@@ -163,6 +174,33 @@ def test_every_engine_takes_the_sums_that_memory_takes(engine: Make, name: str, 
     near = BayesClassifier(**MODELS[model]).fit_table(frame, "income")
     far = BayesClassifier(**MODELS[model]).fit_table(engine(frame), "income")
     assert_same_sums(far, near, frame)
+
+
+def test_the_registry_of_engines(tmp_path: Path) -> None:
+    frame = far_from_zero(50)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    sources = {
+        "FilesSource": tmp_path / "rows.parquet",
+        "SqlSource": ibis.duckdb.connect().create_table("rows", pa.Table.from_pandas(frame)),
+        "LazySource": pl.from_pandas(frame).lazy(),
+        "Batches": pa.Table.from_pandas(frame).to_reader(),
+    }
+    # Spark needs a server, and has tests of its own
+    assert [name for _, name, _ in registry.ENGINES if name not in sources] == ["SparkSource"]
+    for module, name, extra in registry.ENGINES:
+        its = getattr(import_module(f"suffice.data.engines.{module}"), name)
+        assert issubclass(its, Source)
+        assert not its.__abstractmethods__
+        assert extra.startswith("suffice[")
+        assert not its.accepts(3)
+        if name in sources:
+            source = registry.opened(sources[name])
+            assert type(source) is its
+            assert registry.opened(source) is source
+            assert source.names == tuple(frame.columns)
+            rows, is_whole = source.sample(100, spread=True)
+            assert len(rows) == 50
+            assert is_whole
 
 
 def mixed(rows: int = 600, seed: int = 0) -> pd.DataFrame:
@@ -300,7 +338,7 @@ def test_a_sample_does_not_decide_what_all_rows_show(tmp_path: Path, monkeypatch
     frame["nearly an identifier"] = np.where(np.arange(rows) == 9_999, 0, np.arange(rows))
     frame["an identifier"] = [f"id {row}" for row in range(rows)]
     frame["all the same"] = 1
-    monkeypatch.setattr("suffice.classifiers.fit_table.SAMPLE", 400)
+    patch_sample(monkeypatch, 400)
     frame.to_parquet(tmp_path / "rows.parquet", row_group_size=2000)
     settings: dict[str, Any] = {"structure": "naive", "numeric": "gaussian"}
     with pytest.warns(UserWarning, match="columns left out"):
@@ -318,7 +356,7 @@ def test_a_sample_does_not_decide_what_all_rows_show(tmp_path: Path, monkeypatch
 
 
 def test_bins_of_a_large_table_come_from_a_sample_of_all_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("suffice.classifiers.fit_table.SAMPLE", 5_000)
+    patch_sample(monkeypatch, 5_000)
     rows = 60_000
     frame = pd.DataFrame({"x": np.linspace(0, 1, rows), "y": np.arange(rows) // (rows // 4)})  # sorted by class
     frame.to_parquet(tmp_path / "rows.parquet", row_group_size=4096)

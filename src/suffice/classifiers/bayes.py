@@ -15,6 +15,7 @@ from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassif
 from suffice.data import check_table, split_frame
 from suffice.data.column_names import few
 from suffice.data.engines.open_source import opened
+from suffice.data.files.table_file import ColumnHints
 from suffice.data.plan import NUMERIC
 from suffice.data.reader import ColumnReader
 from suffice.estimation import RULES
@@ -116,7 +117,9 @@ class BayesClassifier(TallyClassifier):
         -------
         self : object
         """
-        table = opened(source)
+        families = self.families if isinstance(self.families, Mapping) else {}
+        named = (target, weight, *families)
+        table = opened(source, ColumnHints(tuple(name for name in named if isinstance(name, str))))
         if table is None:
             self.fit(*split_frame(source, target, weight, missing_target))
         else:

@@ -1,4 +1,4 @@
-"""The commands, and how they end: 0 if all went well, 1 if files or data are wrong, 2 if the command is."""
+"""The commands and their options. Exit codes: 0 for success, 1 for wrong files or data, 2 for a wrong command."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ import sys
 import warnings
 from collections.abc import Callable
 from functools import wraps
-from typing import Annotated, Any
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from suffice.cli.words import UserError, as_typed, note
+from suffice.cli.output import CommandError, print_note, translate_settings
+
+if TYPE_CHECKING:
+    from suffice.data.files.table_file import TableFile
 
 app = typer.Typer(
     help="Generative classifiers on sufficient statistics: everything learned is a sum.",
@@ -22,41 +26,53 @@ app = typer.Typer(
 )
 
 Model = Annotated[str, typer.Argument(help="A model file, as `suffice fit -o` writes it.", metavar="MODEL")]
-Rows = Annotated[
-    str, typer.Argument(help="CSV, Parquet, Feather or JSON lines (.gz too); - is standard input.", metavar="FILE")
+File = Annotated[
+    str,
+    typer.Argument(
+        help="A file, folder or glob of CSV, Parquet, Arrow or JSON lines (.gz and .zst too); - is standard input.",
+        metavar="FILE",
+    ),
 ]
 Target = Annotated[
-    str, typer.Option("--target", "-t", help="The column of labels: its name, or its place (0, 1, …, -1).")
+    str, typer.Option("--target", "-t", help="Column of labels: its name, or its position (0, 1, …, -1).")
 ]
-Other = Annotated[str | None, typer.Option("--target", "-t", help="The column of labels, if not the one learned.")]
-Output = Annotated[str | None, typer.Option("--output", "-o", help="Where to write to; - is standard output.")]
+OtherTarget = Annotated[
+    str | None, typer.Option("--target", "-t", help="Column of labels, if it is not the one of the model.")
+]
+Output = Annotated[str | None, typer.Option("--output", "-o", help="File to write; - is standard output.")]
+ModelOutput = Annotated[str, typer.Option("--output", "-o", help="Model file to write; - is standard output.")]
 Header = Annotated[
-    bool | None, typer.Option("--header/--no-header", help="Whether a CSV names its columns (else: found out).")
+    bool | None, typer.Option("--header/--no-header", help="Whether line 1 of a CSV file names the columns.")
 ]
 Delimiter = Annotated[
-    str | None, typer.Option(help="What separates the cells of a CSV: a character, or tab (else: found out).")
+    str | None, typer.Option(help="Character between the cells of a CSV file, or tab. By default it is detected.")
 ]
-Weight = Annotated[str | None, typer.Option(help="A column with the weight of each row, if not the one learned.")]
+Weight = Annotated[str | None, typer.Option(help="Column of row weights; by default the one of the model, if any.")]
 Drop = Annotated[bool, typer.Option("--drop-unlabelled", help="Leave out rows without a label.")]
-Json = Annotated[bool, typer.Option("--json", help="Say it as JSON, for machines.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show where in the code an error comes from.", hidden=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+# A parameter `table` stands for the argument FILE and the options of CSV files; every command has --debug.
+TABLE_OPTIONS = {"header": Header, "delimiter": Delimiter}
 
 
 def command(example: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a command, with an example in its help, whose errors are one line."""
+    """Register a command: add shared options, put an example into its help, and print errors as one line."""
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
         @wraps(function)
-        def run(*given: Any, debug: bool = False, **named: Any) -> None:
+        def run(*, debug: bool, **given: Any) -> None:
             try:
                 with warnings.catch_warnings():
-                    warnings.showwarning = lambda message, *_, **__: note(f"note: {as_typed(str(message))}")
-                    # a command may ask the same twice, for labels and for probabilities: it is said once
+                    warnings.showwarning = lambda message, *_, **__: print_note(
+                        f"note: {translate_settings(str(message))}"
+                    )
+                    # a command may call the library twice, for labels and for probabilities
                     warnings.simplefilter("once", UserWarning)
-                    function(*given, debug=debug, **named)
+                    function(**_with_table(given))
                 sys.stdout.flush()
             except BrokenPipeError:
-                # whoever reads has had enough; what is left to say goes nowhere
+                # the reader of the output has closed it; discard the rest
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
                 raise typer.Exit(0) from None
             except (typer.Exit, typer.Abort):
@@ -64,229 +80,250 @@ def command(example: str) -> Callable[[Callable[..., None]], Callable[..., None]
             except Exception as error:
                 if debug:
                     raise
-                known = isinstance(error, (UserError, ValueError, OSError, TypeError, ImportError)) and str(error)
-                strange = f"{type(error).__name__}: {error}; --debug shows where"
-                note(f"error: {as_typed(str(error)) if known else strange}")
+                is_expected = isinstance(error, (CommandError, ValueError, OSError, TypeError, ImportError))
+                message = translate_settings(str(error)) if is_expected and str(error) else _describe(error)
+                print_note(f"error: {message}")
                 raise typer.Exit(1) from None
 
+        parameters = _expand_parameters(function)
+        run.__signature__ = signature(run).replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in parameters}
         run.__doc__ = f"{function.__doc__}\n\n\b\nExample:\n  {example}"
         return app.command(name=function.__name__.strip("_"))(run)
 
     return register
 
 
+def _expand_parameters(function: Callable[..., None]) -> list[Parameter]:
+    """Return the parameters of a command, with the shared options."""
+    hints = get_type_hints(function, {**globals(), "TableFile": str}, include_extras=True)
+    found = []
+    for each in signature(function).parameters.values():
+        name, annotation = ("file", File) if each.name == "table" else (each.name, hints[each.name])
+        found.append(each.replace(name=name, annotation=annotation, kind=Parameter.KEYWORD_ONLY))
+    shared: dict[str, Any] = {"debug": (Debug, False)}
+    if any(each.name == "file" for each in found):
+        shared = {name: (annotation, None) for name, annotation in TABLE_OPTIONS.items()} | shared
+    return found + [
+        Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+        for name, (annotation, default) in shared.items()
+    ]
+
+
+def _with_table(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a command with the file and its options as one value."""
+    if "file" not in given:
+        return given
+    from suffice.data.files.table_file import TableFile
+
+    rest = {name: value for name, value in given.items() if name not in ("file", *TABLE_OPTIONS)}
+    return rest | {"table": TableFile(given["file"], given["header"], given["delimiter"])}
+
+
+def _describe(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}; --debug shows where"
+
+
+def _parse_prior(text: str) -> float | str:
+    """Return a prior: a number, or a word."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _parse_families(texts: list[str]) -> Any:
+    """Return {column: family} from COLUMN=FAMILY."""
+    pairs = [each.rpartition("=") for each in texts]
+    for column, _, family in pairs:
+        if not column or not family:
+            raise CommandError(f"--family is COLUMN=FAMILY, such as age=gaussian, not {(column or family)!r}")
+    return {column: family for column, _, family in pairs} or "auto"
+
+
 @command("suffice fit train.csv --target income -o income.suffice")
 def fit(
-    file: Rows,
+    table: TableFile,
     target: Target,
-    output: Annotated[
-        str, typer.Option("--output", "-o", help="The model file; - is standard output.")
-    ] = "model.suffice",
+    output: ModelOutput = "model.suffice",
     structure: Annotated[str, typer.Option(help="auto, naive, chain, tree, averaged, full or joint.")] = "auto",
-    numeric: Annotated[str, typer.Option(help="Numbers: auto, gaussian, quantiles or mdl.")] = "auto",
+    numeric: Annotated[str, typer.Option(help="Model of numbers: auto, gaussian, quantiles or mdl.")] = "auto",
     estimate: Annotated[str, typer.Option(help="mle, map, mean or predictive.")] = "mean",
     prior: Annotated[str, typer.Option(help="A pseudo-count, or auto.")] = "0.5",
     family: Annotated[
         list[str] | None, typer.Option(help="COLUMN=FAMILY, such as age=gaussian; may be repeated.")
     ] = None,
-    weight: Annotated[str | None, typer.Option(help="A column with the weight of each row.")] = None,
+    weight: Annotated[str | None, typer.Option(help="Column of row weights.")] = None,
     calibrate: Annotated[str | None, typer.Option(help="temperature, vector or isotonic.")] = None,
     drop_unlabelled: Drop = False,
-    header: Header = None,
-    delimiter: Delimiter = None,
     json: Json = False,
-    debug: Debug = False,
 ) -> None:
-    """Learn a table, and write the model to a file."""
-    from suffice.cli import learning, opening
+    """Fit a model to a table and write it to a file."""
+    from suffice.cli import train_commands
 
-    settings = {"structure": structure, "numeric": numeric, "estimate": estimate, "calibrate": calibrate}
-    settings |= {"prior": opening.as_prior(prior), "families": opening.as_families(family or [])}
-    source = opening.Source(file, header, delimiter)
-    learning.fit(source, target, output, settings, weight, drop_unlabelled, json)
+    settings: dict[str, Any] = {"structure": structure, "numeric": numeric, "estimate": estimate}
+    settings |= {"prior": _parse_prior(prior), "families": _parse_families(family or []), "calibrate": calibrate}
+    train_commands.fit(table, target, output, settings, weight, drop_unlabelled, json)
 
 
 @command("suffice predict income.suffice new.csv -o out.csv")
 def predict(
     model: Model,
-    file: Rows,
+    table: TableFile,
     output: Output = "-",
-    proba: Annotated[bool, typer.Option(help="Write the probability of each class, too.")] = True,
-    keep: Annotated[bool, typer.Option(help="Write the rows, too.")] = False,
-    reject_below: Annotated[float | None, typer.Option(help="Say nothing where no class is as probable.")] = None,
-    header: Header = None,
-    delimiter: Delimiter = None,
-    debug: Debug = False,
+    proba: Annotated[bool, typer.Option(help="Write the probability of each class.")] = True,
+    keep: Annotated[bool, typer.Option(help="Write the columns of the file, too.")] = False,
+    reject_below: Annotated[
+        float | None, typer.Option(help="Leave the prediction empty when no class reaches this probability.")
+    ] = None,
 ) -> None:
     """Predict the label of each row."""
-    from suffice.cli import opening, telling
+    from suffice.cli import predict_commands
 
-    telling.predict(model, opening.Source(file, header, delimiter), output or "-", proba, keep, reject_below)
+    predict_commands.predict(model, table, output or "-", proba, keep, reject_below)
 
 
 @command("suffice evaluate income.suffice test.csv")
 def evaluate(
-    model: Model,
-    file: Rows,
-    target: Other = None,
-    drop_unlabelled: Drop = False,
-    header: Header = None,
-    delimiter: Delimiter = None,
-    json: Json = False,
-    debug: Debug = False,
+    model: Model, table: TableFile, target: OtherTarget = None, drop_unlabelled: Drop = False, json: Json = False
 ) -> None:
-    """Say how well a model predicts rows whose labels are known."""
-    from suffice.cli import opening, telling
+    """Measure how well a model predicts rows whose labels are known."""
+    from suffice.cli import predict_commands
 
-    telling.evaluate(model, opening.Source(file, header, delimiter), target, drop_unlabelled, json)
+    predict_commands.evaluate(model, table, target, drop_unlabelled, json)
 
 
 @command("suffice compare train.csv --target income")
 def compare(
-    file: Rows,
+    table: TableFile,
     target: Target,
-    cv: Annotated[int, typer.Option(help="The number of folds.")] = 10,
-    output: Annotated[str | None, typer.Option("--output", "-o", help="Where to write the best model to.")] = None,
+    cv: Annotated[int, typer.Option(help="Number of folds.")] = 10,
+    output: Annotated[str | None, typer.Option("--output", "-o", help="File for the best model.")] = None,
     drop_unlabelled: Drop = False,
-    header: Header = None,
-    delimiter: Delimiter = None,
     json: Json = False,
-    debug: Debug = False,
 ) -> None:
-    """Set structures, rules and priors side by side, on rows not learned."""
-    from suffice.cli import opening, telling
+    """Compare structures, estimates and priors by cross-validation."""
+    from suffice.cli import predict_commands
 
-    telling.compare(opening.Source(file, header, delimiter), target, cv, output, drop_unlabelled, json)
+    predict_commands.compare(table, target, cv, output, drop_unlabelled, json)
 
 
 @command("suffice explain income.suffice new.csv --row 3")
 def explain(
     model: Model,
-    file: Rows,
-    row: Annotated[int, typer.Option(help="Which row, from 0.")] = 0,
-    label: Annotated[str | None, typer.Option(help="For which label (else: the most probable).")] = None,
-    header: Header = None,
-    delimiter: Delimiter = None,
+    table: TableFile,
+    row: Annotated[int, typer.Option(help="Row number, counted from 0.")] = 0,
+    label: Annotated[str | None, typer.Option(help="Label to explain; by default the most probable.")] = None,
     json: Json = False,
-    debug: Debug = False,
 ) -> None:
-    """Say what each feature of a row adds to the prediction."""
-    from suffice.cli import opening, telling
+    """Show what each feature of a row contributes to the prediction."""
+    from suffice.cli import predict_commands
 
-    telling.explain(model, opening.Source(file, header, delimiter), row, label, json)
+    predict_commands.explain(model, table, row, label, json)
 
 
 @command("suffice report income.suffice --data test.csv -o report.html")
 def report(
     model: Model,
-    data: Annotated[str | None, typer.Option(help="Rows with labels, to measure it on.")] = None,
-    target: Other = None,
+    data: Annotated[str | None, typer.Option(help="File of rows with labels, to measure the model on.")] = None,
+    target: OtherTarget = None,
     output: Annotated[
-        str, typer.Option("--output", "-o", help="The page to write; - is standard output.")
+        str, typer.Option("--output", "-o", help="HTML file to write; - is standard output.")
     ] = "report.html",
     drop_unlabelled: Drop = False,
     header: Header = None,
     delimiter: Delimiter = None,
-    debug: Debug = False,
 ) -> None:
-    """Write a page about a model, to look at and to play with."""
-    from suffice.cli import opening, telling
+    """Write an interactive HTML report about a model."""
+    from suffice.cli import predict_commands
+    from suffice.data.files.table_file import TableFile
 
-    source = None if data is None else opening.Source(data, header, delimiter)
-    telling.report(model, source, target, output, drop_unlabelled)
+    table = None if data is None else TableFile(data, header, delimiter)
+    predict_commands.report(model, table, target, output, drop_unlabelled)
 
 
 @command("suffice sql income.suffice --dialect postgres --table people -o score.sql")
 def sql(
     model: Model,
     dialect: Annotated[str, typer.Option(help="duckdb, postgres, sqlite, spark, bigquery or snowflake.")] = "duckdb",
-    table: Annotated[str, typer.Option(help="The table to score, such as people or shop.people.")] = "rows",
+    scored: Annotated[str, typer.Option("--table", help="Table to score, such as people or shop.people.")] = "rows",
     structure: Annotated[
-        str | None, typer.Option(help="Read the model as tree or naive: an average has no form in SQL.")
+        str | None, typer.Option(help="Use the model as tree or naive: an averaged model has no SQL.")
     ] = None,
     output: Output = "-",
-    debug: Debug = False,
 ) -> None:
-    """Write a model as SQL, to predict where the rows are."""
-    from suffice.cli import telling
+    """Write a model as SQL that scores a table in a database."""
+    from suffice.cli import predict_commands
 
-    telling.sql(model, dialect, table, structure, output or "-")
+    predict_commands.sql(model, dialect, scored, structure, output or "-")
 
 
 @command("suffice learn income.suffice more.csv")
 def learn(
     model: Model,
-    file: Rows,
-    target: Other = None,
+    table: TableFile,
+    target: OtherTarget = None,
     output: Output = None,
-    decay: Annotated[float | None, typer.Option(help="What is known still counts this much, from 0 to 1.")] = None,
+    decay: Annotated[
+        float | None, typer.Option(help="Factor from 0 to 1 for the rows learned before; by default 1.")
+    ] = None,
     weight: Weight = None,
     drop_unlabelled: Drop = False,
-    header: Header = None,
-    delimiter: Delimiter = None,
     json: Json = False,
-    debug: Debug = False,
 ) -> None:
-    """Learn more rows, on top of what the model knows."""
-    from suffice.cli import learning, opening
+    """Add rows to a model."""
+    from suffice.cli import train_commands
 
-    source = opening.Source(file, header, delimiter)
-    learning.change("learn", model, source, target, output, decay, json, weight=weight, drop=drop_unlabelled)
+    train_commands.update(model, table, target, output, json, weight=weight, drop=drop_unlabelled, decay=decay)
 
 
 @command("suffice forget income.suffice deleted.csv")
 def forget(
     model: Model,
-    file: Rows,
-    target: Other = None,
+    table: TableFile,
+    target: OtherTarget = None,
     output: Output = None,
     weight: Weight = None,
     drop_unlabelled: Drop = False,
-    header: Header = None,
-    delimiter: Delimiter = None,
     json: Json = False,
-    debug: Debug = False,
 ) -> None:
-    """Unlearn rows: the model is as if it had never met them."""
-    from suffice.cli import learning, opening
+    """Remove rows from a model, as if it had never learned them."""
+    from suffice.cli import train_commands
 
-    source = opening.Source(file, header, delimiter)
-    learning.change("forget", model, source, target, output, None, json, weight=weight, drop=drop_unlabelled)
+    train_commands.update(model, table, target, output, json, weight=weight, drop=drop_unlabelled, is_forgetting=True)
 
 
 @command("suffice merge monday.suffice tuesday.suffice -o week.suffice")
 def merge(
     models: Annotated[list[str], typer.Argument(help="Two model files or more.", metavar="MODEL...")],
-    output: Annotated[str, typer.Option("--output", "-o", help="The model of all of them; - is standard output.")],
+    output: ModelOutput,
     json: Json = False,
-    debug: Debug = False,
 ) -> None:
-    """Add models up: the model of all their rows."""
-    from suffice.cli import learning
+    """Add models up into the model of all their rows."""
+    from suffice.cli import train_commands
 
-    learning.merge(models, output, json)
+    train_commands.merge(models, output, json)
 
 
 @command("suffice info income.suffice")
-def info(model: Model, json: Json = False, debug: Debug = False) -> None:
-    """Say what a model file holds."""
-    from suffice.cli import telling
+def info(model: Model, json: Json = False) -> None:
+    """Show what a model file holds."""
+    from suffice.cli import predict_commands
 
-    telling.info(model, json)
+    predict_commands.info(model, json)
 
 
 @command("suffice demo")
 def demo(
-    output: Annotated[str, typer.Option("--output", "-o", help="The page to write.")] = "digits.html",
-    debug: Debug = False,
+    output: Annotated[str, typer.Option("--output", "-o", help="HTML file to write.")] = "digits.html",
 ) -> None:
-    """Learn handwritten digits from naive to full dependence, and write a page to draw on."""
-    from suffice.demo import main as shown
+    """Fit models of handwritten digits, from naive to full dependence, and write a page to draw on."""
+    from suffice.demo import main as run_demo
 
-    shown(output)
+    run_demo(output)
 
 
-def _version(asked: bool) -> None:
+def _print_version(asked: bool) -> None:
     if asked:
         from suffice import __version__
 
@@ -295,9 +332,9 @@ def _version(asked: bool) -> None:
 
 
 @app.callback()
-def everything(
+def _global_options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Which this is.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Generative classifiers on sufficient statistics: everything learned is a sum."""

@@ -26,6 +26,15 @@ def few(names: Sequence[str], most: int = 12) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
+def quote_names(names: Sequence[Any], most: int = 10) -> str:
+    """Return names in quotes, at most so many of them.
+
+    >>> quote_names(["a", "b", "c"], most=2)
+    "'a', 'b', …"
+    """
+    return ", ".join(map(repr, names[:most])) + (", …" if len(names) > most else "")
+
+
 def names_of(frame: Any) -> list[Any]:
     """Return the names of a frame's columns, of any make."""
     return list(frame.schema.names if hasattr(frame, "num_rows") else frame.columns)

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from suffice.blocks.block import PIECE, Block, Dense, Gappy, handed_out
+from suffice.data.column_names import quote_names
+from suffice.data.files.table_file import AS_NAMES, is_position
 from suffice.data.labels import coded_numbers, is_missing
 from suffice.data.sheets import Sheet, as_numbers, coded_objects, kind_of, label_of
 from suffice.schema import Array
@@ -294,14 +296,25 @@ def check_table(names: Sequence[Any], target: str, weight: str | None, missing_t
         raise ValueError(f"missing_target is 'error' or 'drop', not {missing_target!r}")
     for name in (target, *([] if weight is None else [weight])):
         if name not in names:
-            near = get_close_matches(str(name), [str(each) for each in names], 1)
-            said = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
-            raise ValueError(
-                f"there is no column {name!r}" + (f"; did you mean {near[0]!r}?" if near else f"; there are {said}")
-            )
+            raise missing_column(name, names)
+    if target == weight:
+        raise ValueError(f"column {target!r} has the labels, and cannot be the weight of each row; name another column")
     if not set(names) - {target, weight}:
         raise ValueError(f"there is no column to learn from beside {target!r}")
     return target
+
+
+def missing_column(name: Any, names: Sequence[Any]) -> ValueError:
+    """Return the error for a column that a table does not have."""
+    near = get_close_matches(str(name), [str(each) for each in names], 1, 0.4)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {quote_names(names, 20)}"
+    return ValueError(f"there is no column {name!r}; {hint}{header_hint(names)}")
+
+
+def header_hint(names: Sequence[Any]) -> str:
+    """Return how to correct a header that was read as data, if no column has a name."""
+    is_headerless = all(isinstance(name, str) and is_position(name) for name in names)
+    return f"; line 1 was read as data; if it names the columns, use {AS_NAMES}" if is_headerless else ""
 
 
 def missing_labels(target: str, missing: int, rows: int, first: int | None = None) -> ValueError:

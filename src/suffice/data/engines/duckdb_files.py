@@ -1,108 +1,118 @@
-"""The engine for files: DuckDB, embedded, through Ibis; CSV, Parquet, JSON lines, globs and folders of them."""
+"""The engine for files: an embedded DuckDB reads CSV, Parquet, JSON lines and Arrow, by name, glob or folder."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from suffice.data.engines import batches
 from suffice.data.engines.ibis_tables import SqlSource
-from suffice.data.engines.source import Request, SourceError
-from suffice.data.files.duckdb_csv import literal, ragged
-from suffice.data.files.duckdb_formats import format_of, named, read
+from suffice.data.engines.source import SAMPLE, Request, Scored, Source, SourceError, check_target_type
+from suffice.data.files.file_scan import VIEW, FileScan, scan_files
+from suffice.data.files.table_file import ColumnHints, TableFile
+from suffice.data.plan import Facts
 from suffice.progress import watched
 from suffice.statistics import Tally
 
-# Where rows are only to show what the columns are, they come from so many places in the files.
-STRETCHES = 4
+# A sample that only shows the types of columns consists of so many runs of consecutive rows.
+RUNS = 4
 
 
 @dataclass(frozen=True)
-class FilesSource(SqlSource):
-    """Files that DuckDB reads."""
+class FilesSource(Source):
+    """Files as one table.
 
-    files: tuple[str, ...]
-    kind: str
+    Files of up to `SAMPLE` rows, and files that are not stored by columns, are counted in batches; larger Parquet files
+    by SQL aggregates.
+    """
+
+    scan: FileScan
 
     @classmethod
     def accepts(cls, source: Any) -> bool:
-        """Say whether something names files."""
         some = source if isinstance(source, (list, tuple)) and len(source) else [source]
-        return all(isinstance(each, (str, os.PathLike)) for each in some)
+        return all(isinstance(each, (str, os.PathLike, TableFile)) for each in some)
 
     @classmethod
-    def opened(cls, source: Any) -> FilesSource:
-        """Return files by name: a file, a glob, a folder, or several of these."""
-        import duckdb
+    def open(cls, source: Any, hints: ColumnHints) -> FilesSource:
+        return cls(scan_files(source if isinstance(source, TableFile) else TableFile(source), hints))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.scan.names
+
+    @property
+    def file_columns(self) -> tuple[str, ...]:
+        """The columns of the files, including a row counter that is left out of the table."""
+        return self.scan.file_columns
+
+    @cached_property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self.scan.count_rows()
+
+    @cached_property
+    def database(self) -> SqlSource:
+        """The files as a table expression of Ibis."""
         import ibis
 
-        some = source if isinstance(source, (list, tuple)) else [source]
-        files = tuple(name for each in some for name in named(os.fspath(each)))
-        kinds = {format_of(name) for name in files}
-        if len(kinds) > 1:
-            raise SourceError(f"files are of one format at a time, not of several: {', '.join(sorted(kinds))}")
-        connection = ibis.duckdb.connect()
-        # how far it has come is asked for, and shown in our way: its own bar would go among what a program prints
-        connection.raw_sql("SET enable_progress_bar = true")
-        connection.raw_sql("SET enable_progress_bar_print = false")
-        connection.raw_sql("SET enable_external_file_cache = false")  # each column is read once: memory stays flat
-        (kind,) = kinds
-        try:
-            return cls(read(connection, files, kind), files, kind)
-        except duckdb.Error as error:
-            raise _complaint(error, files, kind) from error
-
-    def run(self, expression: Any) -> Any:
-        with watched("reading files", self.backend.con.query_progress):
-            return super().run(expression)
-
-    def complaint(self, error: Exception) -> SourceError:
-        return _complaint(error, self.files, self.kind)
-
-    def tally(self, request: Request) -> Tally:
-        if self.kind == "parquet":
-            return super().tally(request)
-        # a file that is not laid out by columns is read once, however many columns there are to count
-        return batches.tally(self.handed_out(request), request)
+        return _FileTable(ibis.duckdb.from_connection(self.scan.connection).table(VIEW), self.scan)
 
     def sample(self, rows: int, *, spread: bool) -> tuple[Any, bool]:
-        if self.kind != "parquet":  # how many rows there are is not known before all are read
-            first = self.run(self.table.limit(rows + 1))
-            if 0 < first.num_rows <= rows or (first.num_rows and not spread):
-                return first, first.num_rows <= rows
-        return super().sample(rows, spread=spread)
+        if self.scan.format == "Parquet" and self.rows > rows:
+            return self.database.sample(rows, spread=spread)
+        # the number of rows of other formats is not known before all are read
+        first = self.scan.read_rows(rows + 1)
+        if first.num_rows == 0:
+            raise SourceError("there are no rows to learn from")
+        if first.num_rows <= rows or not spread:
+            return first, first.num_rows <= rows
+        return self.database.sample(rows, spread=spread)
 
-    def few(self, rows: int) -> Any:
-        """Return rows from a few places: DuckDB skips to them without reading what lies before."""
+    def read_frame(self) -> Any:
+        """Return all rows as an Arrow table."""
+        return self.scan.read_rows()
+
+    def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
+        return self.database.facts(kinds)
+
+    def rows_with(self, name: str, rows: int) -> Any:
+        return self.database.rows_with(name, rows)
+
+    def tally(self, request: Request) -> Tally:
+        if self.scan.format == "Parquet" and self.rows > SAMPLE:
+            return self.database.tally(request)
+        check_target_type(request.target, self.scan.read_rows(0).schema.field(request.target).type)
+        wanted = request.column_names
+        names = [name for name in self.names if name in wanted]
+        return batches.tally(self.scan.read_batches(names, batches.ROWS), request)
+
+    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
+        return self.database.scored(score, added, query)
+
+
+@dataclass(frozen=True)
+class _FileTable(SqlSource):
+    """The view of the files as a table expression of Ibis; errors name the file."""
+
+    scan: FileScan
+
+    def run(self, expression: Any) -> Any:
+        with watched("reading files", self.scan.connection.query_progress):
+            return super().run(expression)
+
+    def explain_error(self, error: Exception) -> SourceError:
+        return self.scan.explain_error(error)
+
+    def cheap_rows(self, rows: int) -> Any:
+        """Return runs of consecutive rows: DuckDB skips to them without reading what is before."""
         import pyarrow as pa
 
-        some = rows // STRETCHES // 5  # what a column is shows in fewer rows than where it is to be cut
-        places = np.linspace(0, max(self.rows - some, 0), STRETCHES).astype(int).tolist()
-        return pa.concat_tables([self.run(self.table.limit(some, offset=place)) for place in places])
-
-
-def _complaint(error: Exception, files: Sequence[str], kind: str) -> SourceError:
-    """Return DuckDB's complaint in a line that names the file."""
-    said = " ".join(str(error).split())[:700]
-    uneven = ragged(files) if kind == "csv" else None
-    if uneven is not None:
-        return SourceError(uneven)
-    if any(name in said for name in files):
-        return SourceError(said)
-    return SourceError(f"{_broken(files, kind)!r} cannot be read: {said}")
-
-
-def _broken(files: Sequence[str], kind: str) -> str:
-    """Return the file that cannot be read by itself, of several; the first, if all can."""
-    import duckdb
-
-    for name in files[:-1] if kind in ("parquet", "csv", "json") else ():
-        try:
-            duckdb.sql(f"SELECT max(CAST(COLUMNS(*) AS VARCHAR)) FROM read_{kind}({literal(name)})").fetchall()
-        except duckdb.Error:
-            return name
-    return files[-1]
+        length = rows // RUNS // 5  # the type of a column needs fewer rows than the cuts of its numbers
+        starts = np.linspace(0, max(self.rows - length, 0), RUNS).astype(int).tolist()
+        return pa.concat_tables([self.run(self.table.limit(length, offset=start)) for start in starts])

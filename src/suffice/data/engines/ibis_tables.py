@@ -1,4 +1,4 @@
-"""The engine for tables at a database, through Ibis: its aggregates are the sums, and only they travel."""
+"""The engine for tables in a database, through Ibis: aggregates of the database are the sums, and only they travel."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ from uuid import uuid4
 from suffice.data.column_names import renamed
 from suffice.data.engines import batches
 from suffice.data.engines.source import NoSqlError, Request, Scored, Source, SourceError
-from suffice.data.engines.sql_tally import Counting
+from suffice.data.engines.sql_tally import SqlTally
 from suffice.data.plan import Facts
 from suffice.statistics import Tally
 
-# Where names that differ in capitals alone are two names.
-TELLS_CAPITALS = ("postgres", "snowflake")
+# Databases in which names that differ only in capitals are different names.
+CASE_SENSITIVE = ("postgres", "snowflake")
 
 
 @dataclass(frozen=True)
 class SqlSource(Source):
-    """A table expression of Ibis, on whatever backend it lives."""
+    """A table expression of Ibis, on any backend."""
 
     table: Any
 
     @classmethod
     def accepts(cls, source: Any) -> bool:
-        """Say whether something is a table expression of Ibis."""
         return type(source).__module__.startswith("ibis.expr")
 
     @cached_property
@@ -37,86 +36,86 @@ class SqlSource(Source):
         met: dict[str, str] = {}
         for name in names:
             before = met.setdefault(name.casefold(), name)
-            if before != name and self.dialect not in TELLS_CAPITALS:
+            if before != name and self.dialect not in CASE_SENSITIVE:
                 raise SourceError(
-                    f"columns {before!r} and {name!r} differ in capitals only, which {self.dialect} does not tell "
-                    "apart; rename one"
+                    f"columns {before!r} and {name!r} differ in capitals only, which {self.dialect} does not "
+                    "distinguish; rename one"
                 )
         return names
 
     @cached_property
     def backend(self) -> Any:
-        """Where the table lives."""
+        """The backend of Ibis that holds the table."""
         return self.table.get_backend()
 
     @property
-    def at_hand(self) -> bool:
-        """Whether the database lives in this process, so that rows are handed out without a journey."""
+    def is_embedded(self) -> bool:
+        """Whether the database runs in this process, so that reading rows needs no network."""
         return self.dialect == "duckdb"
 
     @property
     def dialect(self) -> str:
-        """Which SQL is spoken there."""
+        """The SQL dialect of the backend."""
         return str(self.backend.name)
 
     def has(self, operation: str) -> bool:
-        """Say whether the backend can do something."""
+        """Return whether the backend supports an operation of Ibis."""
         import ibis.expr.operations as ops
 
         return bool(self.backend.has_operation(getattr(ops, operation)))
 
     def run(self, expression: Any) -> Any:
-        """Return what an expression says as a table of Arrow, or the backend's complaint in a sentence."""
+        """Return the value of an expression as an Arrow table; raise errors of the backend as one line."""
         try:
             return expression.to_pyarrow()
         except Exception as error:
-            raise self.complaint(error) from error
+            raise self.explain_error(error) from error
 
-    def handed_out(self, request: Request) -> Iterator[Any]:
-        """Yield the rows, batch by batch, with the columns that are asked for."""
-        own = {request.target, request.weight, *(name for block in request.blocks for name in block.names or ())}
-        rows = self.table.select(*[name for name in self.table.columns if name in own])
+    def read_batches(self, request: Request) -> Iterator[Any]:
+        """Yield the columns of a request as Arrow record batches."""
+        wanted = request.column_names
+        rows = self.table.select(*[name for name in self.table.columns if name in wanted])
         try:
             yield from rows.to_pyarrow_batches(chunk_size=batches.ROWS)
         except Exception as error:
-            raise self.complaint(error) from error
+            raise self.explain_error(error) from error
 
-    def complaint(self, error: Exception) -> SourceError:
-        """Return what a backend says went wrong, in one line."""
-        said = " ".join(str(error).split())
-        return SourceError(f"{self.dialect} could not read the table: {said[:600]}")
+    def explain_error(self, error: Exception) -> SourceError:
+        """Return an error of the backend as one line."""
+        message = " ".join(str(error).split())
+        return SourceError(f"{self.dialect} could not read the table: {message[:600]}")
 
     @cached_property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.run(self.table.aggregate(n=self.table.count()))["n"][0].as_py())
 
     def sample(self, rows: int, *, spread: bool) -> tuple[Any, bool]:
         if self.rows == 0:
             raise SourceError("there are no rows to learn from")
         if self.rows <= rows:
-            return self.run(self._readable), True
+            return self.run(self._arrow_compatible), True
         if not spread:
-            return self.few(rows), False
+            return self.cheap_rows(rows), False
         import ibis
 
         share = rows / self.rows
-        if self.at_hand:
-            return self.run(self._readable.sample(share, method="row", seed=0)), False
-        return self.run(self._readable.filter(ibis.random() < share)), False  # also of a view
+        if self.is_embedded:
+            return self.run(self._arrow_compatible.sample(share, method="row", seed=0)), False
+        return self.run(self._arrow_compatible.filter(ibis.random() < share)), False  # a view cannot be sampled
 
     def rows_with(self, name: str, rows: int) -> Any:
-        return self.run(self._readable.filter(self.table[name].notnull()).limit(rows))
+        return self.run(self._arrow_compatible.filter(self.table[name].notnull()).limit(rows))
 
     @property
-    def _readable(self) -> Any:
-        """The table with columns of types that Arrow has no word for as text."""
+    def _arrow_compatible(self) -> Any:
+        """The table with columns of types that Arrow lacks as text."""
         strange = {name: self.table[name].cast("string") for name in self.names if self.table[name].type().is_uuid()}
         return self.table.mutate(**strange) if strange else self.table
 
-    def few(self, rows: int) -> Any:
-        """Return rows that cost little to come by."""
-        return self.run(self._readable.limit(rows))
+    def cheap_rows(self, rows: int) -> Any:
+        """Return rows that are cheap to read."""
+        return self.run(self._arrow_compatible.limit(rows))
 
     def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
         wanted: dict[str, Any] = {}
@@ -133,20 +132,20 @@ class SqlSource(Source):
         }
 
     def tally(self, request: Request) -> Tally:
-        return Counting(self, request).tally()
+        return SqlTally(self, request).tally()
 
     def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
-        name = f"suffice_{uuid4().hex[:16]}"  # no table has it, and no other that is scored beside this one
+        name = f"suffice_{uuid4().hex[:16]}"  # unique: several tables may be scored at once
         try:
             said = query(self.dialect, name)
-        except NoSqlError:  # a model that no SQL says
-            if not self.at_hand:
+        except NoSqlError:
+            if not self.is_embedded:
                 raise
             return self._scored_here(score, added)
         return self.table.alias(name).sql(said, dialect=self.dialect)
 
     def _scored_here(self, score: Callable[[Any], Scored], added: dict[str, Any]) -> Any:
-        """Return the table scored by a function that the database calls, as it lives in this process."""
+        """Return the table scored by a Python function that the embedded database calls."""
         import ibis
         import ibis.expr.datatypes as dt
         import pyarrow as pa
@@ -169,14 +168,14 @@ class SqlSource(Source):
         return both.select(*self.names, **{name: both[apart][name] for name in kinds})
 
     def value(self, table: Any, name: str, kind: str) -> Any:
-        """Return a column as it is counted: numbers that are not whole as doubles, NaN as an empty cell."""
+        """Return the expression of a column as it is counted: fractions as doubles, NaN as an empty cell."""
         import ibis
 
         value = table[name]
         if value.type().is_uuid():
             value = value.cast("string")
         if value.type().is_string() and self.dialect == "sqlite":
-            value = value.concat("")  # a sum of texts has no collation: capitals are told apart
+            value = value.concat("")  # a concatenation has no collation, so that capitals count
         if kind not in ("number", "boolean") or value.type().is_boolean() or value.type().is_integer():
             return value
         floating = value.type().is_floating() and self.has("IsNan")

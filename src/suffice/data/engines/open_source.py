@@ -1,4 +1,4 @@
-"""Which engine reads a source. To add one: a file, and a line here."""
+"""The registry of engines. A new engine is one file, and one line in `ENGINES`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from importlib import import_module
 from typing import Any
 
 from suffice.data.engines.source import Source
+from suffice.data.files.table_file import ColumnHints
 
-# Where each kind of source comes from, the more special first: a module of its own, so that none is loaded in vain.
+# Module, class and optional dependencies of each engine, the more specific first. Modules are imported when needed.
 ENGINES: tuple[tuple[str, str, str], ...] = (
     ("duckdb_files", "FilesSource", "suffice[sql]"),
     ("ibis_tables", "SqlSource", "suffice[sql]"),
@@ -17,23 +18,33 @@ ENGINES: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def opened(source: Any) -> Source | None:
-    """Return a source as its engine reads it; None if it is a frame, which is read in memory."""
-    if hasattr(source, "iloc") or _made_by(source) in (("polars", "DataFrame"), ("pyarrow", "Table")):
+def opened(source: Any, hints: ColumnHints | None = None) -> Source | None:
+    """Return a source as its engine reads it; None for a data frame, which is read in memory.
+
+    Parameters
+    ----------
+    source : object
+        A data frame, a path, a table of an engine, an iterable of frames, or a `Source`.
+    hints : ColumnHints, default=None
+        What is known about the columns, for files.
+    """
+    if isinstance(source, Source):
+        return source
+    if hasattr(source, "iloc") or _describe_type(source) in (("polars", "DataFrame"), ("pyarrow", "Table")):
         return None
     for module, name, extra in ENGINES:
-        engine = getattr(import_module(f"suffice.data.engines.{module}"), name)
+        engine: type[Source] = getattr(import_module(f"suffice.data.engines.{module}"), name)
         if not engine.accepts(source):
             continue
         try:
-            return engine.opened(source) if hasattr(engine, "opened") else engine(source)  # type: ignore[no-any-return]
+            return engine.open(source, hints or ColumnHints())
         except ModuleNotFoundError as missing:
             raise ModuleNotFoundError(
-                f"{missing.name} is needed to read from there, and is not installed: pip install '{extra}'",
+                f"{missing.name} is needed to read this source, and is not installed: pip install '{extra}'",
                 name=missing.name,
             ) from None
     return None
 
 
-def _made_by(source: Any) -> tuple[str, str]:
+def _describe_type(source: Any) -> tuple[str, str]:
     return type(source).__module__.split(".")[0], type(source).__name__

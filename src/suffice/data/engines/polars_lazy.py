@@ -1,4 +1,4 @@
-"""The engine for lazy frames of polars: batches of its streaming engine."""
+"""The engine for lazy frames of polars, which its streaming engine yields in batches."""
 
 from __future__ import annotations
 
@@ -17,33 +17,32 @@ from suffice.statistics import Tally
 
 @dataclass(frozen=True)
 class LazySource(Source):
-    """A lazy frame, whose rows come when they are counted."""
+    """A lazy frame of polars."""
 
     frame: Any
 
     @classmethod
     def accepts(cls, source: Any) -> bool:
-        """Say whether something is a lazy frame of polars."""
         return type(source).__module__.startswith("polars") and type(source).__name__ == "LazyFrame"
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(self._asked(self.frame.collect_schema).names())
+        return tuple(self._collect(self.frame.collect_schema).names())
 
     @cached_property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         import polars as pl
 
-        return int(self._asked(lambda: self.frame.select(pl.len()).collect(engine="streaming")).item())
+        return int(self._collect(lambda: self.frame.select(pl.len()).collect(engine="streaming")).item())
 
     def sample(self, rows: int, *, spread: bool) -> tuple[Any, bool]:
         if self.rows == 0:
             raise SourceError("there are no rows to learn from")
         whole = self.rows <= rows
-        # every so many-th row: from everywhere, and the same each time
+        # every k-th row: spread over the whole table, and deterministic
         some = self.frame if whole else self.frame.gather_every(-(-self.rows // rows))
-        return self._asked(lambda: some.collect(engine="streaming")), whole
+        return self._collect(lambda: some.collect(engine="streaming")), whole
 
     def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
         import polars as pl
@@ -58,7 +57,7 @@ class LazySource(Source):
                 wanted.append(((there == there.floor()) & (there.abs() < 2**53)).all().alias(f"whole{j}"))
         if not wanted:
             return {}
-        found = self._asked(lambda: self.frame.select(wanted).collect(engine="streaming")).row(0, named=True)
+        found = self._collect(lambda: self.frame.select(wanted).collect(engine="streaming")).row(0, named=True)
         return {
             name: Facts(kind, found[f"rows{j}"], found[f"distinct{j}"], bool(found.get(f"whole{j}", True)))
             for j, (name, kind) in enumerate(kinds.items())
@@ -68,13 +67,13 @@ class LazySource(Source):
         import polars as pl
 
         some = self.frame.filter(pl.col(name).is_not_null()).head(rows)
-        return self._asked(lambda: some.collect(engine="streaming"))
+        return self._collect(lambda: some.collect(engine="streaming"))
 
     def tally(self, request: Request) -> Tally:
-        names = {name for block in request.blocks for name in block.names or ()}
-        needed = [each for each in self.names if each in names or each in (request.target, request.weight)]
+        wanted = request.column_names
+        needed = [name for name in self.names if name in wanted]
         rows = self.frame.select(needed).collect_batches(chunk_size=batches.ROWS, maintain_order=False)
-        return self._asked(lambda: batches.tally(rows, request, self.rows))  # type: ignore[no-any-return]
+        return self._collect(lambda: batches.tally(rows, request, self.rows))  # type: ignore[no-any-return]
 
     def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
         import polars as pl
@@ -90,11 +89,11 @@ class LazySource(Source):
             streamable=True,
         )
 
-    def _asked(self, ask: Callable[[], Any]) -> Any:
-        """Return what polars answers, or its complaint in a line."""
+    def _collect(self, call: Callable[[], Any]) -> Any:
+        """Return the result of a call of polars; raise its errors as one line."""
         import polars as pl
 
         try:
-            return ask()
+            return call()
         except (pl.exceptions.PolarsError, OSError) as error:
             raise SourceError(f"polars could not read the table: {' '.join(str(error).split())[:600]}") from error

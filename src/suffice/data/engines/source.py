@@ -1,36 +1,44 @@
-"""Sources: rows that stay where they are. A sample shows what the columns are; then one scan takes the sums."""
+"""Sources: tables that stay where they are. A sample shows the types of the columns, and one scan takes the sums."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
+from suffice.data.files.table_file import ColumnHints
+from suffice.data.plan import SAMPLE as SAMPLE
 from suffice.data.plan import Facts
 from suffice.schema import Array, Columns, Features
 from suffice.statistics import Tally
 
-# Rows by which columns are planned, numbers cut and maps calibrated: a table of no more is looked at whole.
-SAMPLE = 100_000
-
-# What a scored frame gets beside its own columns: names, in order, and the numbers or labels of each.
+# The columns that scoring adds to a frame: names, in order, and the numbers or labels of each.
 Scored = dict[str, Array]
 
 
 class SourceError(ValueError):
-    """What is wrong with a source, and what to do about it."""
+    """A source that cannot be read: the message says what is wrong and what to do."""
 
 
 class NoSqlError(ValueError):
-    """Why something has no form in SQL."""
+    """A model or a setting that cannot be written as SQL."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be counted: which columns as what, in which classes; ``near`` is the tally of a sample.
+    """What an engine counts.
 
-    ``missing_target`` says what becomes of rows without a label, "error" or "drop".
+    Parameters
+    ----------
+    target : str
+        The column of labels.
+    weight : str or None
+        The column of row weights.
+    missing_target : {"error", "drop"}
+        What to do with rows without a label.
+    near : Tally
+        The tally of a sample: it names the columns of each family, with their levels and cuts.
     """
 
     target: str
@@ -40,18 +48,34 @@ class Request:
 
     @property
     def blocks(self) -> tuple[Columns, ...]:
-        """The columns, by family, with the levels and cuts that the sample gave them."""
+        """The columns by family, with the levels and cuts of the sample."""
         return self.near.schema.blocks
 
     @property
     def features(self) -> Features:
-        """All columns of the table, with those that are left out."""
+        """All columns of the table, including those that are left out."""
         assert self.near.schema.features is not None
         return self.near.schema.features
 
+    @property
+    def column_names(self) -> set[Any]:
+        """The columns that are read: those that are counted, the target and the weight."""
+        counted = {name for block in self.blocks for name in block.names or ()}
+        return counted | {name for name in (self.target, self.weight) if name is not None}
+
 
 class Source(ABC):
-    """A table somewhere else, of which only sums travel."""
+    """A table outside memory, of which only sums are collected."""
+
+    @classmethod
+    @abstractmethod
+    def accepts(cls, source: Any) -> bool:
+        """Return whether this engine reads a source."""
+
+    @classmethod
+    def open(cls, source: Any, hints: ColumnHints) -> Self:
+        """Return a source that this engine accepts, ready to be read."""
+        return cls(source)  # type: ignore[call-arg]
 
     @property
     @abstractmethod
@@ -60,27 +84,40 @@ class Source(ABC):
 
     @abstractmethod
     def sample(self, rows: int, *, spread: bool) -> tuple[Any, bool]:
-        """Return a frame of so many rows, and whether these are all that there are.
+        """Return a frame of at most about so many rows, and whether it is the whole table.
 
-        They come from everywhere in the table if ``spread``; otherwise from where it costs least.
+        The rows come from the whole table if ``spread``, and otherwise from where they are cheapest to read.
         """
 
     @abstractmethod
     def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
-        """Return of columns of these kinds what is true of all rows, of those for which it can be said."""
+        """Return facts about all rows of columns of these kinds, for the columns for which they can be computed."""
 
     def rows_with(self, name: str, rows: int) -> Any:
-        """Return a frame of some rows in which a column is not empty; None if they cannot be asked for."""
+        """Return a frame of some rows in which a column is not empty; None if the engine cannot select them."""
         return None
 
     @abstractmethod
     def tally(self, request: Request) -> Tally:
-        """Return the sums of all rows, in one scan."""
+        """Return the tally of all rows, taken in one scan."""
 
     @abstractmethod
     def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
-        """Return the table with what ``score`` says of each of its frames beside it, to be computed when asked for.
+        """Return the table with the scores of each row in new columns, computed lazily.
 
-        ``added`` maps the name of each new column to a value as it may hold. ``query`` returns the same as
-        SQL, in a dialect and of a table, or raises that there is none.
+        Parameters
+        ----------
+        score : callable
+            Returns the new columns of a frame.
+        added : dict
+            An example value of each new column, by name.
+        query : callable
+            Returns the same scores as SQL, given a dialect and a table; raises `NoSqlError` if there is none.
         """
+
+
+def check_target_type(name: str, kind: Any) -> None:
+    """Raise an error if the target, of a type of Arrow or Ibis, holds dates or times."""
+    is_temporal = kind.is_temporal() if hasattr(kind, "is_temporal") else str(kind).startswith(("date", "time"))
+    if is_temporal:
+        raise SourceError(f"column {name!r}, the target, holds dates or times; make it text")

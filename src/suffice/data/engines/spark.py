@@ -1,4 +1,4 @@
-"""The engine for frames of Spark: each partition is counted where it lies, and the tallies are merged in a tree."""
+"""The engine for Spark: workers tally their partitions, and the tallies are merged in a tree."""
 
 from __future__ import annotations
 
@@ -11,47 +11,46 @@ from typing import Any
 from uuid import uuid4
 
 from suffice.data.column_names import renamed
-from suffice.data.engines.batches import Partial
+from suffice.data.engines.batches import PartialTally
 from suffice.data.engines.ibis_tables import SqlSource
 from suffice.data.engines.source import Request, Scored, Source, SourceError
-from suffice.data.engines.spark_partitions import counting, merging, places, scoring, widened
-from suffice.data.engines.spark_waiting import asked
+from suffice.data.engines.spark_partitions import element_names, make_counter, make_scorer, merge_partials, split_arrays
+from suffice.data.engines.spark_waiting import call_spark
 from suffice.data.plan import Facts
 from suffice.statistics import Tally
 
-# So many tallies are merged at once; the driver gets no more than these.
+# Number of tallies that are merged at once; the driver receives no more than these.
 FAN = 32
 
 
 @dataclass(frozen=True)
 class SparkSource(Source):
-    """A frame of Spark, classic or Connect. A column of vectors or arrays counts as one column for each place."""
+    """A frame of Spark, classic or Connect. A column of vectors or arrays counts as one column for each element."""
 
     frame: Any
 
     @classmethod
     def accepts(cls, source: Any) -> bool:
-        """Say whether something is a frame of Spark."""
         return type(source).__module__.startswith("pyspark.sql") and type(source).__name__ == "DataFrame"
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(name for each in self.frame.columns for name in places(each, self._widths.get(each)))
+        return tuple(name for each in self.frame.columns for name in element_names(each, self._widths.get(each)))
 
     @cached_property
     def _widths(self) -> dict[str, int]:
-        """How many places the arrays of a column have: the longest of them."""
+        """The length of the longest array of each column of arrays."""
         import pyspark.sql.functions as f
 
         wide = [field.name for field in self._flat.schema.fields if field.dataType.typeName() == "array"]
         if not wide:
             return {}
-        first = self._asked(lambda: self._flat.select([f.max(f.size(f.col(_quoted(name)))) for name in wide]).first())
+        first = self._call(lambda: self._flat.select([f.max(f.size(f.col(_quoted(name)))) for name in wide]).first())
         return {name: int(width or 0) for name, width in zip(wide, first, strict=True)}
 
     @cached_property
     def _flat(self) -> Any:
-        """The frame with arrays in place of vectors, which Arrow does not know."""
+        """The frame with arrays in place of vectors, which Arrow lacks."""
         import pyspark.sql.functions as f
 
         vectors = [field.name for field in self.frame.schema.fields if field.dataType.typeName() == "vectorudt"]
@@ -67,17 +66,17 @@ class SparkSource(Source):
 
     @cached_property
     def rows(self) -> int:
-        """How many rows there are."""
-        return int(self._asked(self.frame.count))
+        """The number of rows."""
+        return int(self._call(self.frame.count))
 
     def sample(self, rows: int, *, spread: bool) -> tuple[Any, bool]:
-        met = self._asked(lambda: _arrow(self._flat.limit(rows + 1)))
+        met = self._call(lambda: _arrow(self._flat.limit(rows + 1)))
         if met.num_rows == 0:
             raise SourceError("there are no rows to learn from")
         whole = met.num_rows <= rows
         if spread and not whole:
-            met = self._asked(lambda: _arrow(self._flat.sample(rows / self.rows, seed=0)))
-        return widened(met, self._widths), whole
+            met = self._call(lambda: _arrow(self._flat.sample(rows / self.rows, seed=0)))
+        return split_arrays(met, self._widths), whole
 
     def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
         import pyspark.sql.functions as f
@@ -95,7 +94,7 @@ class SparkSource(Source):
                 wanted.append(f.max(f.when(broken, 1).otherwise(0)).alias(f"fraction{j}"))
         if not wanted:
             return {}
-        found = self._asked(lambda: self._flat.select(wanted).first()).asDict()
+        found = self._call(lambda: self._flat.select(wanted).first()).asDict()
         return {
             name: Facts(kind, found[f"rows{j}"], found[f"distinct{j}"], not found.get(f"fraction{j}", 0))
             for j, (name, kind) in enumerate(known.items())
@@ -107,29 +106,29 @@ class SparkSource(Source):
         if name not in self.frame.columns:
             return None
         some = self._flat.filter(f.col(_quoted(name)).isNotNull()).limit(rows)
-        return widened(self._asked(lambda: _arrow(some)), self._widths)
+        return split_arrays(self._call(lambda: _arrow(some)), self._widths)
 
     def tally(self, request: Request) -> Tally:
         import pyspark.sql.functions as f
 
-        names = {name for block in request.blocks for name in block.names or ()}
+        wanted = request.column_names
         needed = [
-            name
-            for name in self.frame.columns
-            if names & set(places(name, self._widths.get(name))) or name in (request.target, request.weight)
+            name for name in self.frame.columns if wanted.intersection(element_names(name, self._widths.get(name)))
         ]
         rows = self._flat.select([f.col(_quoted(name)) for name in needed])
         if all(block.family == "gaussian" and not block.pairs for block in request.blocks) and not self._widths:
-            return self._asked(lambda: _by_spark(rows, request))  # type: ignore[no-any-return]
-        parts = _plainly(rows).mapInArrow(counting(request, needed, self._widths), "part long, tally binary")
-        count = self._asked(lambda: rows.rdd.getNumPartitions()) if hasattr(type(rows), "rdd") else FAN
+            return self._call(lambda: _tally_by_spark(rows, request))  # type: ignore[no-any-return]
+        parts = _with_plain_names(rows).mapInArrow(
+            make_counter(request, needed, self._widths), "part long, tally binary"
+        )
+        count = self._call(lambda: rows.rdd.getNumPartitions()) if hasattr(type(rows), "rdd") else FAN
         while count > FAN:
             count = -(-count // FAN)
-            parts = parts.repartition(count).mapInArrow(merging, "part long, tally binary")
-        met = self._asked(parts.collect)
-        # in the order of the partitions, so that sums are rounded alike each time
+            parts = parts.repartition(count).mapInArrow(merge_partials, "part long, tally binary")
+        met = self._call(parts.collect)
+        # in the order of the partitions, so that rounding is reproducible
         found = [pickle.loads(bytes(row.tally)) for row in sorted(met, key=lambda row: row.part)]
-        return reduce(add, found, Partial()).whole(request)
+        return reduce(add, found, PartialTally()).whole(request)
 
     def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
         import pyspark.sql.types as t
@@ -142,15 +141,15 @@ class SparkSource(Source):
         def free(frame: Any) -> Scored:
             return renamed(score(frame), taken, folds=True)
 
-        return _plainly(self._flat).mapInArrow(scoring(free, taken, self._widths), schema)
+        return _with_plain_names(self._flat).mapInArrow(make_scorer(free, taken, self._widths), schema)
 
-    def _asked(self, ask: Callable[[], Any]) -> Any:
-        return asked(self.frame.sparkSession, ask)
+    def _call(self, call: Callable[[], Any]) -> Any:
+        return call_spark(self.frame.sparkSession, call)
 
 
 @dataclass(frozen=True)
 class _View(SqlSource):
-    """A view of Spark's, of which its own aggregates are asked: moments cost it less than to hand out rows."""
+    """A view of Spark that is queried for aggregates: moments cost Spark less than passing rows to Python."""
 
     session: Any
 
@@ -167,8 +166,8 @@ class _View(SqlSource):
         return _arrow(self.session.sql(ibis.pyspark.compile(expression)))
 
 
-def _by_spark(rows: Any, request: Request) -> Tally:
-    """Return the moments of columns as Spark itself takes them."""
+def _tally_by_spark(rows: Any, request: Request) -> Tally:
+    """Return the tally of columns of numbers from aggregates of Spark."""
     import ibis
     from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -181,8 +180,8 @@ def _by_spark(rows: Any, request: Request) -> Tally:
         rows.sparkSession.catalog.dropTempView(name)
 
 
-def _plainly(frame: Any) -> Any:
-    """Return a frame under plain names: mapInArrow would take a dot in a name for a place in a structure."""
+def _with_plain_names(frame: Any) -> Any:
+    """Return a frame with plain names: mapInArrow takes a dot in a name for access to a structure."""
     return frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
 
 

@@ -1,4 +1,4 @@
-"""What Spark's workers do with a partition, where it lies: count it, merge tallies, score it."""
+"""The functions that Spark's workers run on a partition: tally it, merge tallies, score it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 
 from suffice.data import beside
 from suffice.data.engines import batches
-from suffice.data.engines.batches import Partial
+from suffice.data.engines.batches import PartialTally
 from suffice.data.engines.source import Request, Scored
 
 
-def places(name: str, width: int | None) -> list[str]:
-    """Return the names under which a column is counted: one for each place of an array."""
+def element_names(name: str, width: int | None) -> list[str]:
+    """Return the names under which a column is counted: one for each element of an array."""
     return [name] if width is None else [f"{name}[{place}]" for place in range(width)]
 
 
-def widened(table: Any, widths: dict[str, int]) -> Any:
-    """Return a table of Arrow with a column for each place of its arrays."""
+def split_arrays(table: Any, widths: dict[str, int]) -> Any:
+    """Return an Arrow table with one column for each element of its arrays."""
     import pyarrow as pa
 
     columns: dict[str, Any] = {}
@@ -31,49 +31,51 @@ def widened(table: Any, widths: dict[str, int]) -> Any:
         arrays, width = table[name].combine_chunks(), widths[name]
         lengths = arrays.value_lengths()
         if arrays.null_count or bool((lengths.to_numpy(zero_copy_only=False) != width).any()):
-            raise ValueError(f"column {name!r} holds arrays of {width} places, and some that are shorter or empty")
+            raise ValueError(f"column {name!r} holds arrays of {width} elements, and some that are shorter or empty")
         values = arrays.flatten().to_numpy(zero_copy_only=False).reshape(len(arrays), width)
-        columns |= {each: pa.array(values[:, j]) for j, each in enumerate(places(name, width))}
+        columns |= {each: pa.array(values[:, j]) for j, each in enumerate(element_names(name, width))}
     return pa.table(columns)
 
 
-def counting(request: Request, names: list[str], widths: dict[str, int]) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Return what counts the batches of a partition, where it lies."""
+def make_counter(
+    request: Request, names: list[str], widths: dict[str, int]
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return the function that tallies the batches of a partition."""
 
     def count(rows: Iterator[Any]) -> Iterator[Any]:
         from pyspark import TaskContext
 
         context = TaskContext.get()
-        total = Partial()
-        for batch in batches.gathered(rows):
-            total = total + batches.of_batch(widened(batch.rename_columns(names), widths), request)
+        total = PartialTally()
+        for batch in batches.merge_batches(rows):
+            total = total + batches.tally_batch(split_arrays(batch.rename_columns(names), widths), request)
         yield _line(context.partitionId() if context is not None else 0, total)
 
     return count
 
 
-def merging(rows: Iterator[Any]) -> Iterator[Any]:
-    """Merge the tallies that came together."""
+def merge_partials(rows: Iterator[Any]) -> Iterator[Any]:
+    """Merge the tallies of a partition into one."""
     parts = [line for batch in rows for line in batch.to_pylist()]
     if parts:
         parts.sort(key=lambda line: line["part"])
         yield _line(parts[0]["part"], reduce(add, (pickle.loads(line["tally"]) for line in parts)))
 
 
-def _line(part: int, total: Partial) -> Any:
+def _line(part: int, total: PartialTally) -> Any:
     import pyarrow as pa
 
     return pa.RecordBatch.from_pydict({"part": pa.array([part], pa.int64()), "tally": [pickle.dumps(total)]})
 
 
-def scoring(
+def make_scorer(
     score: Callable[[Any], Scored], names: list[str], widths: dict[str, int]
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Return what scores the batches of a partition, where it lies."""
+    """Return the function that scores the batches of a partition."""
 
     def scored(rows: Iterator[Any]) -> Iterator[Any]:
-        for batch in batches.gathered(rows):
+        for batch in batches.merge_batches(rows):
             table = batch.rename_columns(names)
-            yield from beside(table, score(widened(table, widths))).to_batches()
+            yield from beside(table, score(split_arrays(table, widths))).to_batches()
 
     return scored

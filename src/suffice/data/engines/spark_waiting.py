@@ -1,4 +1,4 @@
-"""What a cluster is asked: not for ever, and what it complains of in a line."""
+"""Calls of a Spark cluster: cancelled when all workers are lost, with errors in one line."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from uuid import uuid4
 from suffice.data.engines.source import SourceError
 from suffice.progress import meanwhile
 
-# A cluster whose last worker is lost may get another; after so many seconds nobody waits for it.
+# Seconds to wait for a new worker after the last one is lost, and between two looks.
 PATIENCE, EVERY = 90, 2.0
 
 
-def asked(session: Any, ask: Callable[[], Any]) -> Any:
-    """Return what Spark answers, or its complaint in a line; what a worker raised is what is said."""
+def call_spark(session: Any, call: Callable[[], Any]) -> Any:
+    """Return the result of a call of Spark; raise its error, or that of a worker, as one line."""
     gone = Event()
     try:
-        with _not_for_ever(session, gone):
-            return ask()
+        with _cancelled_without_workers(session, gone):
+            return call()
     except SourceError:
         raise
     except Exception as error:
         if gone.is_set():
             raise SourceError(f"Spark has lost all its workers, and got no other in {PATIENCE} s") from error
-        raise _complaint(error) from error
+        raise _explain_error(error) from error
 
 
 @contextmanager
-def _not_for_ever(session: Any, gone: Event) -> Iterator[None]:
-    """Cancel what is asked of a cluster that has no worker left: Spark itself would wait until one comes."""
+def _cancelled_without_workers(session: Any, gone: Event) -> Iterator[None]:
+    """Cancel the jobs of a cluster that has no worker left: Spark itself waits for one without limit."""
     context = None if session.__class__.__module__.startswith("pyspark.sql.connect") else session.sparkContext
     if context is None or context._jsc is None or _workers(context) == 0:
         yield
@@ -57,12 +57,12 @@ def _not_for_ever(session: Any, gone: Event) -> Iterator[None]:
 
 
 def _workers(context: Any) -> int:
-    """Return how many executors there are beside the driver."""
+    """Return the number of executors, without the driver."""
     return len(context._jsc.sc().statusTracker().getExecutorInfos()) - 1
 
 
-def _complaint(error: Exception) -> Exception:
-    """Return what is wrong: a worker's own words if it had any, else Spark's, in a line."""
+def _explain_error(error: Exception) -> Exception:
+    """Return the error of a worker if there is one, or else that of Spark, as one line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     raised = [re.match(r"(?:[\w.]*\.)?(\w*Error): (.*)", line) for line in lines]
     kind, said = next(((its[1], its[2]) for its in reversed(raised) if its), ("", ""))

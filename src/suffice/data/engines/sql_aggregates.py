@@ -1,7 +1,7 @@
-"""Sums as a database takes them: what is asked for are aggregates by class, and all that comes back are sums.
+"""Sums as SQL aggregates by class: the queries, and the arrays of their answers.
 
-Moments are count, avg and var_pop of x − shift, with the shift a mean that a sample has shown: never Σx².
-Levels are counted by one GROUP BY for each column, pairs by one for each two, several in one statement.
+Moments are count, avg and var_pop of x − shift, where the shift is the mean of a sample: never Σx², which loses digits.
+Levels are counted by one GROUP BY for each column and pairs by one for each two columns, several in one statement.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from suffice.data import label_of
 from suffice.schema import Array, Cuts
 from suffice.statistics import CoMoments, Moments, rounded
 
-# Aggregates, and GROUP BYs, in one statement: with twice as many, planning them takes longer than they do.
+# Aggregates and GROUP BYs in one statement: with twice as many, planning takes longer than running them.
 AGGREGATES, GROUPINGS = 400, 16
 
 Run = Callable[[Any], Any]  # an expression of Ibis -> a table of Arrow
@@ -25,7 +25,7 @@ Run = Callable[[Any], Any]  # an expression of Ibis -> a table of Arrow
 
 @dataclass(frozen=True)
 class Column:
-    """A column as it is counted: an expression, and how what comes back is read as a label."""
+    """A column as it is counted: its expression, and the function that reads an answer as a label."""
 
     name: str
     value: Any
@@ -34,7 +34,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Scan:
-    """A table at a database whose rows have a class and a weight; ``run`` asks for what an expression says."""
+    """A table whose rows have a class and a weight; ``run`` evaluates an expression."""
 
     table: Any
     label: Any
@@ -42,30 +42,30 @@ class Scan:
     run: Run
 
     def aggregated(self, wanted: dict[str, Any]) -> tuple[list[Any], dict[str, Array]]:
-        """Return the labels and, by label, aggregates of all rows: NaN where there is none."""
+        """Return the labels, and the aggregates of each label as arrays; NULL is NaN."""
         labels: list[Any] = []
         found: dict[str, Array] = {}
         items = list(wanted.items())
         for first in range(0, len(items), AGGREGATES):
             some = dict(items[first : first + AGGREGATES])
             answer = self.run(self.table.group_by(label=self.label).aggregate(**some))
-            here = [_plain(value) for value in answer["label"].to_pylist()]
+            here = [_nan_to_none(value) for value in answer["label"].to_pylist()]
             if not labels:
                 labels = here
             places = {label: place for place, label in enumerate(here)}
             order = [places[label] for label in labels]
             for name in some:
-                found[name] = _numbers(answer[name])[order]
+                found[name] = _to_doubles(answer[name])[order]
         return labels, found
 
     def rows(self) -> Any:
-        """Return the aggregate that is the weight of the rows."""
+        """Return the aggregate of the number or the weight of rows."""
         return self.table.count() if self.weight is None else self.weight.sum()
 
     def counted(self, groups: Sequence[tuple[Column, ...]]) -> Iterator[tuple[int, list[Any], list[Any], Array]]:
-        """Yield for each group of columns, by its place: labels of rows, labels of the columns, and their weight.
+        """Yield for each group of columns its index, the labels of rows, the levels of columns, and the weights.
 
-        Labels are (different ones, the code of each line): lines are many, and different labels few.
+        Labels and levels are (distinct values, code of each line), because an answer has many lines and few values.
         """
         import ibis
 
@@ -78,9 +78,9 @@ class Scan:
                 parts = [self._grouped(place, groups[place]) for place in some]
                 answer = self.run(ibis.union(*parts) if len(parts) > 1 else parts[0])
                 group_of = np.asarray(answer["place"].to_numpy(zero_copy_only=False), np.intp)
-                weight = _numbers(answer["weight"])
-                label = _coded(answer["label"])
-                levels = [_coded(answer[f"level{j}"]) for j in range(len(groups[some[0]]))]
+                weight = _to_doubles(answer["weight"])
+                label = _encode(answer["label"])
+                levels = [_encode(answer[f"level{j}"]) for j in range(len(groups[some[0]]))]
                 for place in some:
                     mine = group_of == place
                     each = [(its, codes[mine]) for its, codes in levels]
@@ -94,69 +94,73 @@ class Scan:
         return counts.select("label", *levels, "weight", place=ibis.literal(place, "int32"))
 
 
-def moments(scan: Scan, columns: Sequence[Column], shift: Array, spread: bool) -> tuple[list[Any], Moments]:
-    """Return labels and the moments of columns of numbers; the caller looks for what is not finite."""
+def query_moments(scan: Scan, columns: Sequence[Column], shift: Array, spread: bool) -> tuple[list[Any], Moments]:
+    """Return labels and the moments of columns of numbers; the caller checks that they are finite."""
     wanted: dict[str, Any] = {}
     for j, column in enumerate(columns):
         x = column.value - float(shift[j]) if shift[j] else column.value
         if scan.weight is None and spread:
             wanted |= {f"n{j}": x.count(), f"mean{j}": x.mean(), f"var{j}": x.var(how="pop")}
         else:
-            wanted |= _weighed(scan, j, x)
+            wanted |= _weighted_sums(scan, j, x)
     labels, found = scan.aggregated(wanted)
-    n = _beside(found, "n", len(columns))
+    n = _stack(found, "n", len(columns))
     held = np.where(n > 0, n, 1.0)
     if scan.weight is None and spread:
-        mean, tail = rounded(np.broadcast_to(shift, n.shape), np.where(n > 0, _beside(found, "mean", len(columns)), 0))
-        m2 = np.where(n > 0, _beside(found, "var", len(columns)), 0) * n
+        mean, tail = rounded(np.broadcast_to(shift, n.shape), np.where(n > 0, _stack(found, "mean", len(columns)), 0))
+        m2 = np.where(n > 0, _stack(found, "var", len(columns)), 0) * n
         return labels, Moments(n, np.where(n > 0, mean, 0.0), np.where(n > 0, tail, 0.0), m2)
-    sums, squares = _beside(found, "sum", len(columns)), _beside(found, "square", len(columns))
+    sums, squares = _stack(found, "sum", len(columns)), _stack(found, "square", len(columns))
     about = Moments.about(n, np.broadcast_to(shift, n.shape), np.where(n > 0, sums, 0), np.where(n > 0, squares, 0))
-    # where the shift lies far off, most digits are lost: measured from the means just found, they are not
+    # a shift far from the mean loses digits; a second query about the means just found does not
     if bool(np.any(about.m2 < 1e-5 * np.where(n > 0, squares, 0))) and len(labels):
-        return labels, _again(scan, columns, labels, about, held)
+        return labels, _query_centred_moments(scan, columns, labels, about, held)
     return labels, about
 
 
-def _again(scan: Scan, columns: Sequence[Column], labels: list[Any], about: Moments, held: Array) -> Moments:
-    """Return the moments measured from each class's own mean."""
+def _query_centred_moments(
+    scan: Scan, columns: Sequence[Column], labels: list[Any], about: Moments, held: Array
+) -> Moments:
+    """Return the moments about the mean of each class."""
     wanted: dict[str, Any] = {}
     for j, column in enumerate(columns):
-        wanted |= _weighed(scan, j, column.value - by_label(scan.label, labels, about.mean[:, j]))
+        wanted |= _weighted_sums(scan, j, column.value - label_expression(scan.label, labels, about.mean[:, j]))
     again, found = scan.aggregated(wanted)
     order = [again.index(label) for label in labels]
-    sums, squares = (_beside(found, name, len(columns))[order] for name in ("sum", "square"))
+    sums, squares = (_stack(found, name, len(columns))[order] for name in ("sum", "square"))
     n = about.n
     return Moments.about(n, about.mean, np.where(n > 0, sums, 0.0), np.where(n > 0, squares, 0.0))
 
 
-def _weighed(scan: Scan, j: int, x: Any) -> dict[str, Any]:
+def _weighted_sums(scan: Scan, j: int, x: Any) -> dict[str, Any]:
     if scan.weight is None:
         return {f"n{j}": x.count(), f"sum{j}": x.sum(), f"square{j}": (x * x).sum()}
     there = x.notnull().ifelse(scan.weight, 0.0)
     return {f"n{j}": there.sum(), f"sum{j}": (scan.weight * x).sum(), f"square{j}": (scan.weight * x * x).sum()}
 
 
-def by_label(label: Any, labels: Sequence[Any], numbers: Array) -> Any:
-    """Return the expression of a number for each class."""
+def label_expression(label: Any, labels: Sequence[Any], numbers: Array) -> Any:
+    """Return the expression of a number that depends on the class."""
     import ibis
 
     cases = [(label == its, ibis.literal(float(x))) for its, x in zip(labels, numbers, strict=True) if its is not None]
     return ibis.cases(*cases, else_=0.0)
 
 
-def scatters(scan: Scan, columns: Sequence[Column], means: Array, labels: list[Any]) -> tuple[list[Any], Array, Any]:
-    """Return labels, of each column the weight of the rows that have it, and the co-moments of the columns.
+def query_comoments(
+    scan: Scan, columns: Sequence[Column], means: Array, labels: list[Any]
+) -> tuple[list[Any], Array, Any]:
+    """Return labels, the weight of the rows in which each column is present, and the co-moments of the columns.
 
-    The co-moments are those of all rows if no cell is empty. Without weights they are the database's own
-    covariances of x − means, of one line of means; else sums of products, with a line for each label.
+    The co-moments are correct only if no cell is empty. Without ``labels`` they are covariances of x − means as the
+    database computes them, with one row of means; with ``labels`` they are sums of products, with means for each label.
     """
     count, own = len(columns), not labels
-    shift = [float(means[0, j]) if own else by_label(scan.label, labels, means[:, j]) for j in range(count)]
+    shift = [float(means[0, j]) if own else label_expression(scan.label, labels, means[:, j]) for j in range(count)]
     deviation = [its.value - about for its, about in zip(columns, shift, strict=True)]
     wanted: dict[str, Any] = {"rows": scan.rows()}
     for j, x in enumerate(deviation):
-        wanted |= _weighed(scan, j, x) if not own else {f"n{j}": x.count(), f"sum{j}": x.sum()}
+        wanted |= _weighted_sums(scan, j, x) if not own else {f"n{j}": x.count(), f"sum{j}": x.sum()}
     for i, j in combinations(range(count), 2):
         product = deviation[i] * deviation[j]
         weighed = product if scan.weight is None else product * scan.weight
@@ -166,18 +170,18 @@ def scatters(scan: Scan, columns: Sequence[Column], means: Array, labels: list[A
     met, found = scan.aggregated(wanted)
     there = [found[name] for name in found if name.startswith("both")]
     n = found["rows"][:, None]
-    drift = np.nan_to_num(_beside(found, "sum", count)) / np.where(n > 0, n, 1.0)
+    drift = np.nan_to_num(_stack(found, "sum", count)) / np.where(n > 0, n, 1.0)
     both = np.zeros((len(met), count, count))
-    both[:, range(count), range(count)] = np.nan_to_num(_beside(found, "square", count))
+    both[:, range(count), range(count)] = np.nan_to_num(_stack(found, "square", count))
     for (i, j), its in zip(combinations(range(count), 2), there, strict=True):
         both[:, i, j] = both[:, j, i] = np.nan_to_num(its)
     scatter = both * n[:, :, None] if own else both - n[:, :, None] * drift[:, :, None] * drift[:, None, :]
     lines = np.zeros(len(met), np.intp) if own else np.array([labels.index(label) for label in met], np.intp)
-    return met, _beside(found, "n", count), CoMoments(n, *rounded(means[lines], drift), scatter)
+    return met, _stack(found, "n", count), CoMoments(n, *rounded(means[lines], drift), scatter)
 
 
-def totals(scan: Scan, columns: Sequence[Column]) -> tuple[list[Any], Array, Array, Array]:
-    """Return labels, and of each column the weight of the rows that have it, its sum, and its least number."""
+def query_sums(scan: Scan, columns: Sequence[Column]) -> tuple[list[Any], Array, Array, Array]:
+    """Return labels, and for each column the weight of the rows in which it is present, its sum and its minimum."""
     wanted: dict[str, Any] = {}
     for j, column in enumerate(columns):
         x = column.value
@@ -185,12 +189,12 @@ def totals(scan: Scan, columns: Sequence[Column]) -> tuple[list[Any], Array, Arr
         there = x.count() if scan.weight is None else x.notnull().ifelse(scan.weight, 0.0).sum()
         wanted |= {f"n{j}": there, f"sum{j}": weighed.sum(), f"least{j}": x.min()}
     labels, found = scan.aggregated(wanted)
-    n, sums, least = (_beside(found, name, len(columns)) for name in ("n", "sum", "least"))
+    n, sums, least = (_stack(found, name, len(columns)) for name in ("n", "sum", "least"))
     return labels, n, np.where(n > 0, sums, 0.0), least
 
 
-def binned(x: Any, cuts: Cuts) -> Any:
-    """Return the expression of the bin of a number, found by halves; NULL if there is none."""
+def bin_expression(x: Any, cuts: Cuts) -> Any:
+    """Return the expression of the bin of a number, by bisection; NULL for NULL."""
     import ibis
 
     edges = cuts.edges
@@ -204,25 +208,25 @@ def binned(x: Any, cuts: Cuts) -> Any:
     return x.isnull().ifelse(ibis.null("int32"), half(0, len(edges)))
 
 
-def _beside(found: dict[str, Array], name: str, count: int) -> Array:
+def _stack(found: dict[str, Array], name: str, count: int) -> Array:
     return np.column_stack([found[f"{name}{j}"] for j in range(count)])
 
 
-def _numbers(column: Any) -> Array:
-    """Return numbers of an answer as doubles, NaN where there is none."""
+def _to_doubles(column: Any) -> Array:
+    """Return a column of an answer as doubles; NULL is NaN."""
     import pyarrow as pa
 
     return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
 
 
-def _coded(column: Any) -> tuple[list[Any], Array]:
-    """Return the different values of an answer's column, and the code of each line, −1 where there is none."""
+def _encode(column: Any) -> tuple[list[Any], Array]:
+    """Return the distinct values of a column of an answer, and the code of each line, −1 for NULL."""
     encoded = column.combine_chunks().dictionary_encode() if hasattr(column, "combine_chunks") else column
     if hasattr(encoded, "combine_chunks"):
         encoded = encoded.combine_chunks()
     codes = np.asarray(encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False), np.intp)
-    return [_plain(value) for value in encoded.dictionary.to_pylist()], codes
+    return [_nan_to_none(value) for value in encoded.dictionary.to_pylist()], codes
 
 
-def _plain(value: Any) -> Any:
+def _nan_to_none(value: Any) -> Any:
     return None if isinstance(value, float) and value != value else value

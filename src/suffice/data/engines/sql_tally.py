@@ -1,4 +1,4 @@
-"""A tally at a database, block by block: which sums are asked for, and where they belong when they come back."""
+"""The tally of a table in a database: which queries each block needs, and where their answers go."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import numpy as np
 
 from suffice.data import encode, label_of, missing_labels
 from suffice.data.engines import batches
-from suffice.data.engines.source import Request, SourceError
-from suffice.data.engines.sql_aggregates import Column, Scan, binned, moments, scatters, totals
+from suffice.data.engines.source import Request, SourceError, check_target_type
+from suffice.data.engines.sql_aggregates import Column, Scan, bin_expression, query_comoments, query_moments, query_sums
 from suffice.progress import Progress
 from suffice.schema import Array, Columns, Combinations, Cuts, Levels, Schema
 from suffice.statistics import CoMoments, Counts, PairCounts, Statistic, Tally
 
-# So many pairs of columns a database counts sooner than their rows are handed out, if it need not send them.
+# An embedded database counts more pairs of columns than this faster from batches than by GROUP BY.
 PAIRS = 64
 
 
-class Counting:
-    """The tally of one request, block by block; sums come back by label, in whatever order."""
+class SqlTally:
+    """The tally of one request, block by block. Answers come by label, in any order."""
 
     def __init__(self, source: Any, request: Request) -> None:
         self.source, self.request = source, request
@@ -30,14 +30,13 @@ class Counting:
 
     def _scan(self, table: Any) -> Scan:
         request = self.request
-        if table[request.target].type().is_temporal():
-            raise SourceError(f"column {request.target!r}, the target, holds dates or times; make it text")
+        check_target_type(request.target, table[request.target].type())
         label = self.source.value(table, request.target, "number" if _is_number(table, request.target) else "string")
         weight = None if request.weight is None else table[request.weight].cast("float64")
         return Scan(table, label, weight, self.source.run)
 
     def tally(self) -> Tally:
-        """Return the tally: first the classes and what they weigh, then each block."""
+        """Return the tally: first the weight of each class, then each block."""
         blocks = self.request.blocks
         with Progress("counting", 1 + len(blocks)) as progress:
             progress.say(0, "classes")
@@ -45,12 +44,12 @@ class Counting:
             met = []
             for place, (block, near) in enumerate(zip(blocks, self.request.near.statistics, strict=True)):
                 progress.say(1 + place, f"{block.count} {block.family} columns")
-                met.append(self._block(block, near))
+                met.append(self._tally_block(block, near))
         schema = Schema(self.classes, tuple(block for block, _ in met), self.request.features)
         return Tally(schema, self.class_count, tuple(statistic for _, statistic in met)).trimmed()
 
     def _count_classes(self) -> None:
-        """Learn the labels, their places and the weight of each; complain of rows without one."""
+        """Find the classes and the weight of each; raise an error if rows have no label."""
         scan, request = self.scan, self.request
         wanted = {"rows": scan.table.count(), "weight": scan.rows()}
         if scan.weight is not None:
@@ -71,47 +70,47 @@ class Counting:
         self.code = {labels[place]: int(code) for place, code in zip(there, codes, strict=True)}
         self.class_count = np.zeros(len(self.classes))
         np.add.at(self.class_count, codes, found["weight"][there])
-        if missing:  # what such rows hold is nobody's concern
+        if missing:  # rows without a label are not counted, and may hold anything
             self.scan = self._scan(scan.table.filter(scan.label.notnull()))
 
-    def _block(self, block: Columns, near: Statistic) -> tuple[Columns, Statistic]:
-        many = block.pairs and block.count * (block.count - 1) // 2 > PAIRS and self.source.at_hand
+    def _tally_block(self, block: Columns, near: Statistic) -> tuple[Columns, Statistic]:
+        many = block.pairs and block.count * (block.count - 1) // 2 > PAIRS and self.source.is_embedded
         if block.family == "categorical" and not many:
-            return self._levels(block)
+            return self._count_levels(block)
         if block.family == "gaussian":
-            return block, self._numbers(block, near)
+            return block, self._query_numbers(block, near)
         if block.family in ("poisson", "multinomial", "complement"):
-            return block, self._sums(block)
-        return self._by_batches(block, near)
+            return block, self._query_totals(block)
+        return self._tally_batches(block, near)
 
-    def _by_batches(self, block: Columns, near: Statistic) -> tuple[Columns, Statistic]:
-        """Return the sums of what a database cannot count, of rows that come batch by batch: only those columns."""
+    def _tally_batches(self, block: Columns, near: Statistic) -> tuple[Columns, Statistic]:
+        """Return the statistic of a block that SQL cannot count, from batches of its columns."""
         request, schema = self.request, self.request.near.schema
         only = Tally(replace(schema, blocks=(block,)), request.near.class_count, (near,))
         asked = replace(request, near=only, missing_target="drop")
-        found = batches.tally(self.source.handed_out(asked), asked)
+        found = batches.tally(self.source.read_batches(asked), asked)
         wider = Schema(self.classes, found.schema.blocks, request.features)
         return found.schema.blocks[0], found.on(wider).statistics[0]
 
     def _columns(self, table: Any, block: Columns, guarded: bool = True) -> list[Column]:
-        """Return the columns of a block as they are counted; unless guarded, NaN is taken for a number."""
+        """Return the columns of a block as they are counted; if ``guarded``, NaN counts as an empty cell."""
         found = []
         for name, coding in zip(block.names or (), block.codings or (None,) * block.count, strict=True):
             if isinstance(coding, Combinations):
                 continue
             if name not in table.columns:
-                raise SourceError(f"there is no column {name!r} in the table any more")
+                raise SourceError(f"the table no longer has a column {name!r}")
             kind = "number" if _is_number(table, name) else "string"
             value = self.source.value(table, name, kind) if guarded else table[name]
             if not isinstance(coding, Levels):
                 if kind == "string" and not table[name].type().is_boolean():
                     raise SourceError(f"column {name!r} is to be numbers, and holds {table[name].type()}")
                 value = value.cast("float64")
-            found.append(Column(name, binned(value, coding) if isinstance(coding, Cuts) else value))
+            found.append(Column(name, bin_expression(value, coding) if isinstance(coding, Cuts) else value))
         return found
 
-    def _levels(self, block: Columns) -> tuple[Columns, Counts]:
-        """Return the block with all levels that were met, and how often each was, alone and in pairs."""
+    def _count_levels(self, block: Columns) -> tuple[Columns, Counts]:
+        """Return the block with all levels of the table, and the counts of levels and of pairs of levels."""
         columns = self._columns(self.scan.table, block)
         alone: list[Any] = [None] * len(columns)
         for place, label, levels, weight in self.scan.counted([(column,) for column in columns]):
@@ -124,37 +123,39 @@ class Counting:
                 codings[j] = codings[j].grown(sorted(met, key=str), f"column {columns[j].name!r}")
         together = None
         if codings and isinstance(codings[-1], Combinations):
-            codings[-1], together = self._combinations(block, codings, columns)
+            codings[-1], together = self._count_combinations(block, codings, columns)
         wider = block.recoded(tuple(codings))
         counts = np.zeros((len(self.classes), wider.width))
         starts = wider.starts
         for j, (label, level, weight) in enumerate(alone):
-            lines, cells, kept = self._places(label, [(level, codings[j])])
+            lines, cells, kept = self._locate(label, [(level, codings[j])])
             np.add.at(counts, (lines, starts[j] + cells[0]), weight[kept])
         if together is not None:
             counts[:, starts[-1] :] = together
         n = np.add.reduceat(counts, starts, axis=1) if counts.shape[1] else np.zeros((len(counts), wider.count))
-        n[:, np.diff([*starts, counts.shape[1]]) == 0] = 0.0  # of a column without levels, reduceat has the next one's
+        n[:, np.diff([*starts, counts.shape[1]]) == 0] = (
+            0.0  # reduceat returns the next column's sum for a column without levels
+        )
         if not block.pairs:
             return wider, Counts(n, counts)
-        return wider, PairCounts(n, counts, self._pairs(wider, columns, counts))
+        return wider, PairCounts(n, counts, self._count_pairs(wider, columns, counts))
 
-    def _places(self, label: Any, levels: Sequence[tuple[Any, Any]]) -> tuple[Array, list[Array], Array]:
-        """Return the class and the cells of each line of an answer that has them all, and which lines these are."""
+    def _locate(self, label: Any, levels: Sequence[tuple[Any, Any]]) -> tuple[Array, list[Array], Array]:
+        """Return the class and the level codes of the complete lines of an answer, and which lines these are."""
         values, codes = label
         lines = np.append([self.code.get(value, -1) for value in values], -1).astype(np.intp)[codes]
         cells = []
         for (its, level), coding in levels:
             if isinstance(coding, Levels):
-                places = [coding.index.get(label_of(value), -1) for value in its]  # some are of other columns
+                places = [coding.index.get(label_of(value), -1) for value in its]  # some levels belong to other columns
             else:
                 places = [int(value) for value in its]
             cells.append(np.append(places, -1).astype(np.intp)[level])
         kept = (lines >= 0) & np.logical_and.reduce([each >= 0 for each in cells])
         return lines[kept], [each[kept] for each in cells], kept
 
-    def _pairs(self, block: Columns, columns: list[Column], counts: Array) -> Array:
-        """Return how often each two levels were met together."""
+    def _count_pairs(self, block: Columns, columns: list[Column], counts: Array) -> Array:
+        """Return the counts of all pairs of levels."""
         both = np.zeros((len(counts), counts.shape[1], counts.shape[1]))
         every = np.arange(counts.shape[1])
         both[:, every, every] = counts
@@ -163,16 +164,16 @@ class Counting:
         groups = [(columns[i], columns[j]) for i, j in places]
         for place, label, levels, weight in self.scan.counted(groups):
             i, j = places[place]
-            lines, (first, second), kept = self._places(label, [(levels[0], codings[i]), (levels[1], codings[j])])
+            lines, (first, second), kept = self._locate(label, [(levels[0], codings[i]), (levels[1], codings[j])])
             np.add.at(both, (lines, starts[i] + first, starts[j] + second), weight[kept])
             np.add.at(both, (lines, starts[j] + second, starts[i] + first), weight[kept])
         return both
 
-    def _combinations(self, block: Columns, codings: list[Any], columns: list[Column]) -> tuple[Any, Array]:
-        """Return all combinations of levels that were met, and how often each was."""
+    def _count_combinations(self, block: Columns, codings: list[Any], columns: list[Column]) -> tuple[Any, Array]:
+        """Return all combinations of levels in the table, and their counts."""
         order = sorted(range(len(columns)), key=lambda place: str(columns[place].name))
         ((_, label, levels, weight),) = self.scan.counted([tuple(columns[place] for place in order)])
-        lines, cells, kept = self._places(label, [(its, codings[p]) for its, p in zip(levels, order, strict=True)])
+        lines, cells, kept = self._locate(label, [(its, codings[p]) for its, p in zip(levels, order, strict=True)])
         decoded = [
             [codings[p].labels[c] for c in its] if isinstance(codings[p], Levels) else its.tolist()
             for its, p in zip(cells, order, strict=True)
@@ -183,50 +184,50 @@ class Counting:
         np.add.at(counts, (lines, [coding.index[row] for row in rows]), weight[kept])
         return coding, counts
 
-    def _numbers(self, block: Columns, near: Any) -> Any:
-        """Return moments, or co-moments, of columns of numbers."""
-        shift = _far_off(near.pooled())
+    def _query_numbers(self, block: Columns, near: Any) -> Any:
+        """Return the moments or co-moments of columns of numbers."""
+        shift = _choose_shift(near.pooled())
         variances = self.source.has("Variance") and self.source.dialect != "sqlite"
         own = self.scan.weight is None and variances and self.source.has("Covariance")
         if not block.pairs and self.scan.weight is None:
-            try:  # a look at each number whether it is one costs half as much again, and few tables have NaN
-                labels, alone = moments(self.scan, self._columns(self.scan.table, block, False), shift, variances)
-                return self._ordered(labels, alone, block)
+            try:  # a test for NaN costs half as much again, and few tables hold NaN
+                labels, alone = query_moments(self.scan, self._columns(self.scan.table, block, False), shift, variances)
+                return self._order_by_class(labels, alone, block)
             except SourceError:
                 pass
         columns = self._columns(self.scan.table, block)
         try:
             if block.pairs and own:
-                labels, n, together = scatters(self.scan, columns, shift[None], [])
+                labels, n, together = query_comoments(self.scan, columns, shift[None], [])
                 there = [label is not None for label in labels]
                 if np.array_equal(np.broadcast_to(together.n, n.shape)[there], n[there]):
-                    return self._ordered(labels, together, block)
-            labels, alone = moments(self.scan, columns, shift, variances)
-            spreads = self._ordered(labels, alone, block)
+                    return self._order_by_class(labels, together, block)
+            labels, alone = query_moments(self.scan, columns, shift, variances)
+            spreads = self._order_by_class(labels, alone, block)
             if not block.pairs:
                 return spreads
-            return self._scattered(block, shift, own).beside(spreads)
+            return self._query_complete_rows(block, shift, own).beside(spreads)
         except SourceError:
             self._check_finite(block)
             raise
 
-    def _scattered(self, block: Columns, shift: Array, own: bool) -> Any:
-        """Return the co-moments over the rows that have all columns."""
+    def _query_complete_rows(self, block: Columns, shift: Array, own: bool) -> Any:
+        """Return the co-moments of the rows in which no column is empty."""
         table = self.scan.table
         present = [self.source.value(table, name, "number").notnull() for name in block.names or ()]
         whole = self._scan(table.filter(*present))
         columns = self._columns(whole.table, block)
         if own:
-            met, _, together = scatters(whole, columns, shift[None], [])
+            met, _, together = query_comoments(whole, columns, shift[None], [])
         else:
-            # sums of products: measured from the means of the very rows, or digits are lost
-            met, means = moments(whole, columns, shift, False)
+            # sums of products lose digits unless they are about the means of the same rows
+            met, means = query_moments(whole, columns, shift, False)
             if met:
-                met, _, together = scatters(whole, columns, means.mean, met)
-        return self._ordered(met, together, block) if met else CoMoments.zero(len(self.classes), block.count)
+                met, _, together = query_comoments(whole, columns, means.mean, met)
+        return self._order_by_class(met, together, block) if met else CoMoments.zero(len(self.classes), block.count)
 
-    def _ordered(self, labels: list[Any], statistic: Any, block: Columns) -> Any:
-        """Return a statistic with a line for each class, those of no label left out; its numbers are finite."""
+    def _order_by_class(self, labels: list[Any], statistic: Any, block: Columns) -> Any:
+        """Return a statistic with one row for each class, without rows of no label; check that it is finite."""
         places = np.array([self.code.get(label, -1) for label in labels], np.intp)
         kept = np.flatnonzero(places >= 0)
         arrays = {name: array[kept] for name, array in statistic.arrays().items()}
@@ -239,9 +240,9 @@ class Counting:
             wide["n"] = wide["n"][:, :1]
         return type(statistic)(**wide)
 
-    def _sums(self, block: Columns) -> Counts:
+    def _query_totals(self, block: Columns) -> Counts:
         columns = self._columns(self.scan.table, block)
-        labels, n, sums, least = totals(self.scan, columns)
+        labels, n, sums, least = query_sums(self.scan, columns)
         if not np.isfinite(sums).all():
             self._check_finite(block)
         if bool(np.any(least < 0)):
@@ -250,11 +251,11 @@ class Counting:
                 f"Negative values in data: {block.name(j)} is {block.family} but has negative values (least: "
                 f"{np.nanmin(least):g}); make it gaussian or drop them"
             )
-        counts = self._ordered(labels, Counts(n, sums), block)
+        counts = self._order_by_class(labels, Counts(n, sums), block)
         return Counts(counts.n[:, :1], counts.total) if bool(np.all(counts.n == counts.n[:, :1])) else counts
 
     def _check_finite(self, block: Columns) -> None:
-        """Raise if a column of numbers holds infinity, which no sum shows."""
+        """Raise an error if a column of numbers holds infinity, which sums may hide."""
         table = self.scan.table
         doubtful = [name for name in block.names or () if isinstance(name, str) and table[name].type().is_floating()]
         if not doubtful:
@@ -269,8 +270,8 @@ class Counting:
                 )
 
 
-def _far_off(pooled: Any) -> Array:
-    """Return what numbers are measured from, so that no digit is lost: their mean, where it is far from 0."""
+def _choose_shift(pooled: Any) -> Array:
+    """Return the shift of each column: its mean where that is far from 0, so that no digits are lost."""
     deviation = np.sqrt(pooled.m2[0] / np.maximum(pooled.n[0], 1.0))
     return np.where(np.isfinite(pooled.mean[0]) & (np.abs(pooled.mean[0]) > 10 * deviation), pooled.mean[0], 0.0)
 

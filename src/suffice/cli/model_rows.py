@@ -1,0 +1,194 @@
+"""Rows and labels of a file for a model: its own columns by name, with the types that it was fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from suffice.cli.output import CommandError, print_note, show_work
+from suffice.data import missing_labels, spoken
+from suffice.data.column_names import quote_names
+from suffice.data.engines.duckdb_files import FilesSource
+from suffice.data.engines.open_source import opened
+from suffice.data.engines.source import check_target_type
+from suffice.data.files.table_file import ColumnHints, TableFile
+from suffice.data.frames import header_hint, missing_column
+from suffice.schema import Combinations, Levels, Words
+
+
+def open_table(table: TableFile, hints: ColumnHints) -> FilesSource:
+    """Return the files of a table, ready to be read."""
+    source = opened(table, hints)
+    assert isinstance(source, FilesSource)
+    return source
+
+
+def read_frame(source: FilesSource) -> Any:
+    """Return all rows of a table as a polars frame."""
+    import polars as pl
+
+    with show_work("reading rows"):
+        return pl.from_arrow(source.read_frame())
+
+
+def find_column(source: FilesSource, wanted: str) -> str:
+    """Return the name of a column, which is given by its name or by its position in the file: 0, 1, …, −1."""
+    digits, columns = wanted.removeprefix("-"), source.file_columns
+    is_position = digits.isascii() and digits.isdecimal() and -len(columns) <= int(wanted) < len(columns)
+    name = columns[int(wanted)] if is_position and wanted not in columns else wanted
+    if name not in source.names:
+        raise missing_column(name, source.names)
+    return name
+
+
+def hints_from(model: Any, target: str | None = None, weight: str | None = None, labels: bool = True) -> ColumnHints:
+    """Return what a model knows about the tables that it reads."""
+    columns = feature_names(model)
+    others = tuple(filter(None, (target or target_name(model), weight or weight_name(model))))
+    texts = {name for name, its in _codings(model).items() if _is_text(its)}
+    if all(isinstance(label, str) for label in model.classes_.tolist()):
+        texts |= set(others[:1])
+    return ColumnHints((*columns, *others), columns, frozenset(texts), labels)
+
+
+def feature_names(model: Any) -> tuple[str, ...]:
+    """Return the names of the columns that a model was fitted to; none if it was fitted to an array."""
+    return tuple(map(str, getattr(model, "feature_names_in_", ())))
+
+
+def target_name(model: Any) -> str | None:
+    """Return the column of labels that a model was fitted to, if it is known."""
+    return getattr(model, "target_name_", None)
+
+
+def weight_name(model: Any) -> str | None:
+    """Return the column of weights that a model was fitted to, if there was one."""
+    return getattr(model, "weight_name_", None)
+
+
+def select_features(model: Any, frame: Any, grow: bool = False) -> Any:
+    """Return the columns of a model, each with the type that it was fitted to.
+
+    Rows to be learned or forgotten (``grow``) must have that type; in rows to predict, other values count as empty.
+    """
+    names = feature_names(model)
+    others = [name for name in (target_name(model), weight_name(model)) if name is not None and name not in names]
+    frame = frame.drop(others, strict=False)
+    if not names:
+        return frame if hasattr(model, "families_") else frame.to_numpy()
+    if not set(names) & set(frame.columns):
+        raise CommandError(
+            f"the rows have none of the columns of the model, {quote_names(names, 8)}; they have "
+            f"{quote_names(frame.columns, 8)}{header_hint(frame.columns)}"
+        )
+    if hasattr(model, "families_"):
+        return _cast_levels(model, frame, grow)
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise CommandError(
+            f"the rows have no column {missing[0]!r}, which the model needs; they have {quote_names(frame.columns, 8)}"
+        )
+    return frame.select(names)
+
+
+def split_labels(model: Any, source: FilesSource, target: str | None, drop: bool) -> tuple[Any, list[Any]]:
+    """Return the rows that have a label, and their labels; the default target is the one of the model."""
+    wanted = target or target_name(model)
+    if wanted is None:
+        raise CommandError("the model does not know which column has the labels: use --target")
+    column, frame = find_column(source, wanted), read_frame(source)
+    check_target_type(column, frame[column].dtype)
+    missing = frame[column].null_count()
+    if missing == frame.height or (missing and not drop):
+        raise missing_labels(column, missing, frame.height)
+    frame = frame.filter(frame[column].is_not_null())
+    return frame.drop(column), _convert_labels(frame[column].to_list(), model.classes_.tolist())
+
+
+def read_labelled(model: Any, table: TableFile, target: str | None, drop: bool) -> tuple[Any, list[Any]]:
+    """Return the rows of a table and their labels, of which the model must know at least one."""
+    X, y = split_labels(model, open_table(table, hints_from(model, target)), target, drop)
+    classes = model.classes_.tolist()
+    if not set(y) & set(classes):
+        raise CommandError(
+            f"no label of column {target or target_name(model)!r} is known: it holds "
+            f"{quote_names(list(dict.fromkeys(y)), 8)}; the model has {quote_names(classes, 8)}"
+        )
+    return select_features(model, X), y
+
+
+def split_weights(
+    model: Any, source: FilesSource, frame: Any, weight: str | None, is_forgetting: bool
+) -> tuple[Any, Any]:
+    """Return the frame without its weights, and the column of weights: the named one, or the one of the model."""
+    wanted = weight or weight_name(model)
+    if wanted is None:
+        return frame, None
+    if weight is None and wanted not in frame.columns:
+        if is_forgetting:
+            raise CommandError(
+                f"the model was fitted with weights, and the rows have no column {wanted!r} of weights; name it with "
+                "--weight"
+            )
+        print_note(
+            f"note: the model was fitted with weights, and there is no column {wanted!r}: each row counts as one"
+        )
+        return frame, None
+    column = find_column(source, wanted)
+    if not frame[column].dtype.is_numeric() or frame[column].null_count():
+        raise CommandError(f"column {column!r} is to hold the weight of each row, and is not all numbers")
+    return frame.drop(column), frame[column]
+
+
+def _convert_labels(labels: list[Any], classes: Sequence[Any]) -> list[Any]:
+    """Return labels with the type of the classes, where that is possible."""
+    are_texts = all(isinstance(label, str) for label in labels)
+    if not are_texts and all(isinstance(label, str) for label in classes):
+        return [spoken(label) for label in labels]
+    if are_texts:
+        known = {spoken(label): label for label in classes}
+        return [known.get(label.lower() if label.lower() in ("true", "false") else label, label) for label in labels]
+    return labels
+
+
+def _codings(model: Any) -> dict[str, Any]:
+    """Return the levels or words of each column that has them."""
+    blocks = model.tally_.schema.blocks if hasattr(model, "families_") else ()
+    return {
+        name: its
+        for block in blocks
+        for name, its in zip(block.names or (), block.codings or (), strict=False)
+        if isinstance(its, (Levels, Words)) and not isinstance(its, Combinations)
+    }
+
+
+def _is_text(coding: Any) -> bool:
+    return isinstance(coding, Words) or (bool(coding.labels) and isinstance(coding.labels[0], str))
+
+
+def _cast_levels(model: Any, frame: Any, grow: bool) -> Any:
+    """Return a frame whose columns of levels have the type of the levels of the model."""
+    import polars as pl
+
+    made = []
+    for name, its in _codings(model).items():
+        if name not in frame.columns:
+            continue
+        column = frame[name]
+        if _is_text(its):
+            if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+                made.append(column.cast(pl.String))
+        elif column.dtype == pl.String and its.labels and not grow and column.null_count() < len(column):
+            if isinstance(its.labels[0], bool):
+                low = column.str.to_lowercase()
+                cast = (low == "true").set(~low.is_in(["true", "false"]), None)
+            else:
+                cast = column.cast(pl.Float64, strict=False)
+            lost = column.filter(cast.is_null() & column.is_not_null())
+            if len(lost):
+                print_note(
+                    f"note: column {name!r} has levels such as {spoken(its.labels[0])} in the model: values of another "
+                    f"type count as empty, such as {lost[0]!r}, in {len(lost)} rows"
+                )
+            made.append(cast.alias(name))
+    return frame.with_columns(made)

@@ -1,0 +1,178 @@
+"""Output of the command line: tables for people, JSON for machines, and one line for an error."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import math
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+class CommandError(Exception):
+    """An error that the user of a command can correct; it is printed as one line."""
+
+
+def print_note(message: str) -> None:
+    """Print a line on standard error."""
+    sys.stderr.write(f"suffice: {' '.join(message.split())}\n")
+
+
+def translate_settings(message: str) -> str:
+    """Return a message of the library with Python settings written as options of the command line.
+
+    >>> translate_settings("turn it into numbers, or learn it as levels: families={'age': 'categorical'}")
+    'turn it into numbers, or learn it as levels: --family age=categorical'
+    >>> translate_settings("line 1 was read as data; if it names the columns, use TableFile(…, header=True)")
+    'line 1 was read as data; if it names the columns, use --header'
+    """
+    message = re.sub(r"families=\{(['\"])(.+?)\1: (['\"]?)([\w…]+)\3\}", r"--family \2=\4", message)
+    message = re.sub(r"\bstructure=\"(\w+)\"", r"--structure \1", message)
+    message = re.sub(r"\bcv=(\d+)", r"--cv \1", message)
+    message = re.sub(r"use a splitter, such as KFold\(.*?\), or ", "", message)  # the command line has no splitters
+    for setting, option in (
+        ("TableFile(…, header=False)", "--no-header"),
+        ("TableFile(…, header=True)", "--header"),
+        ("TableFile(…, delimiter=…)", "--delimiter"),
+        ("header and delimiter are for", "--header and --delimiter are for"),
+        ("delimiter is one character", "--delimiter is one character"),
+        ("families={…}", "--family"),
+        ("missing_target='drop'", "--drop-unlabelled"),
+    ):
+        message = message.replace(setting, option)
+    return message
+
+
+def format_number(value: float) -> str:
+    """Return a number for people: whole numbers in groups of three digits, and no exponent.
+
+    >>> format_number(1234567.0), format_number(60), format_number(1234.5678), format_number(0.25)
+    ('1,234,567', '60', '1,234.57', '0.25')
+    """
+    if float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:,.2f}" if abs(value) >= 100 else f"{value:.4g}"
+
+
+def as_whole(count: float) -> float:
+    """Return a count as an integer if it is one."""
+    return int(count) if float(count).is_integer() else count
+
+
+@contextmanager
+def show_work(task: str) -> Iterator[None]:
+    """Show a task on the terminal while it is in progress."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(task):
+        yield
+
+
+def print_json(facts: Any) -> None:
+    """Print facts as JSON; values that JSON lacks, such as infinity, are printed as strings."""
+    sys.stdout.write(json.dumps(_to_json(facts), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+
+
+def print_facts(title: str, facts: Mapping[str, Any]) -> None:
+    """Print named facts, one a line."""
+    from rich.table import Table
+
+    table = Table(title=title or None, show_header=False, box=None, title_justify="left", title_style="bold")
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    for name, value in facts.items():
+        table.add_row(_to_text(name), _to_text(value))
+    _console().print(table)
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "") -> None:
+    """Print a table; columns of numbers are aligned right."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, column in enumerate(columns):
+        is_right = bool(rows) and all(_starts_with_number(row[place]) for row in rows)
+        table.add_column(_to_text(column), justify="right" if is_right else "left", overflow="fold", no_wrap=is_right)
+    for row in rows:
+        table.add_row(*(_to_text(cell) for cell in row))
+    _console().print(table)
+
+
+def write_text(text: str, output: str) -> None:
+    """Write a text to a file, or to standard output if the name is ``-``."""
+    if output == "-":
+        sys.stdout.write(text)
+        return
+    Path(output).write_text(text, encoding="utf-8")
+    print_facts("", {"written to": output})
+
+
+def write_table(frame: Any, name: str) -> None:
+    """Write a polars frame to a file in the format of its ending, or to standard output as CSV if the name is ``-``."""
+    from suffice.data.files.file_formats import ending_format
+
+    if name == "-":
+        sys.stdout.write(frame.write_csv())
+        return
+    writers = {"Parquet": frame.write_parquet, "Arrow": frame.write_ipc, "JSON lines": frame.write_ndjson}
+    made = io.BytesIO()
+    writers.get(ending_format(name) or "CSV", frame.write_csv)(made)
+    content = made.getvalue()
+    Path(name).write_bytes(gzip.compress(content) if name.lower().endswith(".gz") else content)
+
+
+def check_output(name: str) -> None:
+    """Raise an error if a file cannot be written, before the work whose result it is to hold."""
+    if name != "-":
+        from suffice import store
+
+        store.check_place(name)
+
+
+def _console() -> Any:
+    """Return a console as wide as the terminal, or 160 characters wide without one."""
+    from rich.console import Console
+
+    class PlainConsole(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # which `app.command` handles for every writer
+
+    return PlainConsole(width=None if sys.stdout.isatty() else 160, soft_wrap=False)
+
+
+def _to_text(value: Any) -> Any:
+    from rich.text import Text  # text, because data may look like markup
+
+    return Text(f"{value:.4g}" if isinstance(value, float) else str(value))
+
+
+def _starts_with_number(cell: Any) -> bool:
+    try:
+        float(str(cell).split(" ")[0].rstrip("%"))
+    except ValueError:
+        return False
+    return True
+
+
+def _to_json(value: Any) -> Any:
+    """Return a value as numbers, strings, lists and objects that JSON has."""
+    if isinstance(value, Mapping):
+        return {str(key): _to_json(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_to_json(each) for each in value]
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if hasattr(value, "tolist"):
+        return _to_json(value.tolist())
+    if isinstance(value, float):
+        return None if math.isnan(value) else value if math.isfinite(value) else str(value)
+    return str(value)

@@ -1,0 +1,123 @@
+"""The commands that write a model: fit, learn, forget and merge."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from suffice.cli import model_rows as rows
+from suffice.cli.model_summary import format_summary, summarize_model
+from suffice.cli.output import CommandError, as_whole, check_output, format_number, print_facts, print_json
+from suffice.data.files.table_file import ColumnHints, TableFile
+
+
+def load_model(name: str) -> Any:
+    """Return the model in a file."""
+    from suffice import load
+
+    return load(name)
+
+
+def save_model(model: Any, output: str) -> Path | None:
+    """Write a model to a file; return None if it went to standard output, where nothing else may be printed."""
+    from suffice import store
+
+    if output != "-":
+        return Path(model.save(output))
+    sys.stdout.buffer.write(store.file_content(type(model).__name__, model.__getstate__()))
+    sys.stdout.buffer.flush()
+    return None
+
+
+def require_method(model: Any, name: str, method: str, otherwise: str) -> None:
+    """Raise an error if a kind of model lacks the method that a command needs."""
+    if not hasattr(model, method):
+        raise CommandError(f"{name} is a {type(model).__name__}, which {otherwise}")
+
+
+def fit(
+    table: TableFile, target: str, output: str, settings: dict[str, Any], weight: str | None, drop: bool, json: bool
+) -> None:
+    """Fit a model to a table and write it."""
+    from suffice.classifiers.bayes import BayesClassifier
+
+    check_output(output)
+    families = settings["families"] if isinstance(settings["families"], dict) else {}
+    source = rows.open_table(table, ColumnHints(tuple(filter(None, (target, weight, *families)))))
+    column = rows.find_column(source, target)
+    weights = None if weight is None else rows.find_column(source, weight)
+    model: Any = BayesClassifier(**settings)
+    model.fit_table(source, column, weight=weights, missing_target="drop" if drop else "error")
+    written = save_model(model, output)
+    if written is None:
+        return
+    if json:
+        print_json(summarize_model(model) | {"file": str(written)})
+    else:
+        print_facts(f"fitted to {table.path}, written to {written}", format_summary(summarize_model(model)))
+
+
+def update(
+    name: str,
+    table: TableFile,
+    target: str | None,
+    output: str | None,
+    json: bool,
+    *,
+    weight: str | None,
+    drop: bool,
+    is_forgetting: bool = False,
+    decay: float | None = None,
+) -> None:
+    """Learn or forget rows, and write the model back."""
+    check_output(output or name)
+    model = load_model(name)
+    require_method(model, name, "forget", "cannot learn or forget rows: fit it again")
+    source = rows.open_table(table, rows.hints_from(model, target, weight))
+    X, y = rows.split_labels(model, source, target, drop)
+    X, weights = rows.split_weights(model, source, X, weight, is_forgetting)
+    X, before = rows.select_features(model, X, grow=True), float(model.class_count_.sum())
+    sample_weight = None if weights is None else weights.to_numpy()
+    if is_forgetting:
+        model.forget(X, y, sample_weight=sample_weight)
+        if not len(model.tally_.class_count):
+            raise CommandError("these are all rows of the model, and nothing would be left; delete the file instead")
+    else:
+        model.partial_fit(X, y, sample_weight=sample_weight, decay=decay)
+        if weights is not None and not hasattr(model, "weight_name_"):
+            model.weight_name_ = weights.name
+    _save_and_report(model, output or name, json, before)
+
+
+def merge(names: list[str], output: str, json: bool) -> None:
+    """Add models up."""
+    if len(names) < 2:
+        raise CommandError("merge needs two models or more")
+    check_output(output)
+    total = load_model(names[0])
+    require_method(total, names[0], "__add__", "cannot be added")
+    for name in names[1:]:
+        other = load_model(name)
+        if type(other) is not type(total):
+            raise CommandError(
+                f"{names[0]} is a {type(total).__name__} and {name} a {type(other).__name__}: they cannot be added"
+            )
+        total = total + other
+    _save_and_report(total, output, json)
+
+
+def _save_and_report(model: Any, output: str, json: bool, before: float | None = None) -> None:
+    """Write a model, and print its number of rows, before and after if it changed, and its digest."""
+    written = save_model(model, output)
+    if written is None:
+        return
+    after, digest = float(model.class_count_.sum()), model.tally_.digest()
+    if json:
+        counts = (
+            {"rows": as_whole(after)} if before is None else {"rows_before": as_whole(before), "rows": as_whole(after)}
+        )
+        print_json(counts | {"digest": digest, "file": str(written)})
+    else:
+        change = "" if before is None else f"{format_number(before)} -> "
+        print_facts("", {"rows": change + format_number(after), "digest": digest, "written to": written})

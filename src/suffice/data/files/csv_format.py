@@ -1,0 +1,201 @@
+"""The layout of a CSV file: its delimiter, the lines before the table, and the names of its columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from suffice.data.engines.source import SourceError
+from suffice.data.files.file_formats import FoundFile
+from suffice.data.files.table_file import AS_NAMES, AS_ROW, ColumnHints, TableFile, show_path
+from suffice.data.labels import EMPTY
+
+DELIMITERS = ",;\t|"
+DELIMITER_NAMES = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
+LONGEST_NAME = 64  # characters of a column name that is recognized without a hint
+SAMPLE_LINES = 50  # lines that show the delimiter and whether the first line names the columns
+DATE = r"^\s*(\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}-\d{2}-\d{2}([T ].*)?)\s*$"
+
+
+@dataclass(frozen=True)
+class CsvFormat:
+    """How a CSV file is laid out.
+
+    ``skip`` is the number of lines before the table: comments and blank lines. ``delimiter`` is one character,
+    followed by a space if every delimiter is. ``unnamed`` are the columns for which the header has no name.
+    ``longest_row`` is the length of the longest row in bytes if it is known.
+    """
+
+    delimiter: str
+    skip: int
+    has_header: bool
+    names: tuple[str, ...]
+    unnamed: tuple[str, ...] = ()
+    longest_row: int = 0
+
+
+def detect_csv_format(file: FoundFile, asked: TableFile, hints: ColumnHints) -> CsvFormat:
+    """Return the layout of a CSV file, as asked for or as its first lines show it."""
+    text = _decode_head(file)
+    lines = text.splitlines()[:SAMPLE_LINES]
+    delimiter = find_delimiter(lines, asked.delimiter)
+    skip = _count_lines_before(lines, delimiter)
+    lines = lines[skip:]
+    if _has_space_after_each(lines, delimiter):
+        delimiter += " "
+    rows = csv.reader(io.StringIO("\n".join(text.splitlines()[skip:])), delimiter=delimiter[0], skipinitialspace=True)
+    sample = [*islice((row for row in rows if "".join(row).strip()), SAMPLE_LINES), []]
+    first, rest = sample[0], sample[1:-1]
+    if asked.header is not None:
+        has_header = asked.header
+    else:
+        has_header = _looks_like_names(first, rest, hints) or _has_names_above_numbers(first, rest, hints)
+    names = _name_columns(file, first, has_header, hints)
+    unnamed = tuple(name for name, cell in zip(names, first, strict=False) if has_header and not cell.strip())
+    return CsvFormat(delimiter, skip, has_header, names, unnamed)
+
+
+def find_delimiter(lines: Sequence[str], asked: str | None = None) -> str:
+    """Return the character between cells: as asked for, or the one that the lines use most consistently.
+
+    >>> find_delimiter(["age;town;income, net", "41;Bonn;2,5"])
+    ';'
+    """
+    if asked is not None:
+        delimiter = DELIMITER_NAMES.get(asked.lower(), asked)
+        if len(delimiter.encode()) != 1:
+            raise SourceError(f"delimiter is one character, or tab, not {asked!r}")
+        return delimiter
+    filled = [line for line in lines if line.strip() and not line.startswith("#")] or [line for line in lines if line]
+    if not filled:
+        return ","
+    most_frequent = max(DELIMITERS, key=filled[0].count)
+    try:
+        found = csv.Sniffer().sniff("\n".join(filled[:20]), DELIMITERS).delimiter
+    except csv.Error:
+        return most_frequent
+    # doubled quotes mislead the sniffer: a character that the first line lacks is not the delimiter
+    return found if found in filled[0] or most_frequent not in filled[0] else most_frequent
+
+
+def check_names(names: Sequence[str], shown: str, mend: str = "") -> None:
+    """Raise an error if two columns have one name; SQL does not distinguish capitals."""
+    met: dict[str, str] = {}
+    for name in names:
+        before = met.setdefault(name.casefold(), name)
+        if before != name:
+            raise SourceError(f"{shown} has columns {before!r} and {name!r}, which differ in capitals only; rename one")
+        if list(names).count(name) > 1:
+            raise SourceError(f"{shown} has two columns called {name!r}: name each once{mend}")
+
+
+def convert_hint(file: FoundFile, encoding: str) -> str:
+    """Return how to convert a file to UTF-8."""
+    name = "FILE" if file.shown == show_path("-") else file.shown
+    return f"convert it: iconv -f {encoding} -t utf-8 {name} > new.csv"
+
+
+def is_number(cell: str) -> bool:
+    """Return whether Python reads a cell as a number."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _decode_head(file: FoundFile) -> str:
+    """Return the first lines of a file as text, or raise an error that says what the file is instead."""
+    head, shown = file.head, file.shown
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise SourceError(f"{shown} is in UTF-16, not in UTF-8; {convert_hint(file, 'utf-16')}")
+    if head[:4] == b"PK\x03\x04":
+        raise SourceError(f"{shown} is a zip file, such as a spreadsheet; save the sheet as CSV")
+    if b"__metadata__" in head[8:64]:
+        raise SourceError(f"{shown} is a model file, and a table is expected here: models come first, then rows")
+    if b"\0" in head:
+        raise SourceError(f"{shown} holds bytes that no text has: it is not CSV, Parquet, Arrow or JSON lines")
+    text = head.decode("utf-8-sig", errors="replace")
+    if not file.is_complete:  # the last line may be cut
+        text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
+    return text
+
+
+def _count_lines_before(lines: Sequence[str], delimiter: str) -> int:
+    """Return how many lines precede the table: blank lines, and comments that have not as many cells as the table."""
+    skip = 0
+    while skip < len(lines) - 1:
+        line, rest = lines[skip], [each for each in lines[skip + 1 :] if each.strip() and not each.startswith("#")]
+        is_comment = line.startswith("#") and rest and line.count(delimiter) != rest[0].count(delimiter)
+        if line.strip() and not is_comment:
+            break
+        skip += 1
+    return skip
+
+
+def _has_space_after_each(lines: Sequence[str], delimiter: str) -> bool:
+    sample = "\n".join(lines)
+    spaced = sample.count(f"{delimiter} ")
+    return bool(spaced) and not delimiter.isspace() and spaced == sample.count(delimiter) and '"' not in sample
+
+
+def _looks_like_names(first: list[str], rest: list[list[str]], hints: ColumnHints) -> bool:
+    """Return whether the first line names columns: those that the caller knows, or different words.
+
+    The first column may have no name if it counts the rows.
+    """
+    counts_rows = first[:1] == [""] and len(first) > 1 and any(line[:1] and line[0].isdigit() for line in rest[:1])
+    names = first[1:] if counts_rows else first
+    cells = {cell.strip() for cell in names}
+    if any(name in cells for name in hints.named if not is_number(name)):
+        return True
+    if hints.is_headerless:
+        return False
+    if hints.learned and cells.issuperset(hints.learned):
+        return True
+    are_words = all(cell and not is_number(cell) and len(cell) <= LONGEST_NAME for cell in cells)
+    return are_words and len(cells) == len(names)
+
+
+def _has_names_above_numbers(first: list[str], rest: list[list[str]], hints: ColumnHints) -> bool:
+    """Return whether a word of the first line is above nothing but numbers; warn if the answer is uncertain."""
+    if hints.is_headerless:
+        return False
+    columns = list(_words_and_cells(first, rest))
+    if any(below and all(map(is_number, below)) for _, below in columns):
+        _warn(f"line 1 was read as column names; if it is a row, use {AS_ROW}")
+        return True
+    # a word may be a name if it does not come again in a column whose other words do
+    if any(word not in below and len(set(below)) < len(below) for word, below in columns):
+        _warn(f"line 1 was read as data; if it names the columns, use {AS_NAMES}, and if not, {AS_ROW}")
+    return False
+
+
+def _words_and_cells(first: list[str], rest: list[list[str]]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each word of the first line, and the non-empty cells below it."""
+    for place, cell in enumerate(first):
+        word = cell.strip()
+        if word not in EMPTY and not is_number(word) and not re.match(DATE, word):
+            below = [line[place].strip() for line in rest if place < len(line)]
+            yield word, [each for each in below if each not in EMPTY]
+
+
+def _name_columns(file: FoundFile, first: list[str], has_header: bool, hints: ColumnHints) -> tuple[str, ...]:
+    """Return the names of the columns; those without a name are called c0, c1 and so on."""
+    positions = tuple(f"c{place}" for place in range(len(first)))
+    if not has_header:
+        # rows to predict may lack the target: then the columns of the model follow one another
+        lacks_target = hints.is_headerless and not hints.has_labels and len(first) == len(hints.learned)
+        return tuple(sorted(hints.learned, key=lambda each: int(each[1:]))) if lacks_target else positions
+    names = tuple(cell.strip() or place for cell, place in zip(first, positions, strict=True))
+    check_names(names, file.shown, f", or use {AS_ROW}")
+    return names
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=2)

@@ -1,0 +1,83 @@
+"""Repair of CSV files that DuckDB refuses: mixed line ends, lines of spaces, stray quotes; or a precise error."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+from uuid import uuid4
+
+from suffice.data.engines.source import SourceError
+from suffice.data.files.csv_format import CsvFormat, convert_hint
+from suffice.data.files.file_formats import FoundFile, open_bytes
+
+LONGEST_CELL = 2**31 - 1  # characters; Python's own limit is 131,072
+
+
+def repair_csv(file: FoundFile, layout: CsvFormat, folder: str) -> tuple[FoundFile, CsvFormat]:
+    """Write a file again with one delimiter and one line end, and return it with its layout.
+
+    Raises an error that names the line if the text is not UTF-8 or a line has more or fewer cells than the first.
+    A file whose quotes do not match is read as if they were letters.
+    """
+    _check_utf8(file)
+    csv.field_size_limit(LONGEST_CELL)
+    path = Path(folder) / f"{uuid4().hex}.csv"
+    problem = None
+    quotings: tuple[Literal[0, 3], ...] = (csv.QUOTE_MINIMAL, csv.QUOTE_NONE)
+    for quoting in quotings:
+        try:
+            longest = _rewrite(file, layout, path, quoting)
+            simple = replace(layout, delimiter=layout.delimiter[0], skip=0, longest_row=longest)
+            return replace(file, path=str(path), compression="uncompressed"), simple
+        except SourceError as error:
+            problem = problem or error
+    assert problem is not None
+    raise problem
+
+
+def _rewrite(file: FoundFile, layout: CsvFormat, path: Path, quoting: Literal[0, 3]) -> int:
+    width, longest = 0, 0
+    with path.open("w", encoding="utf-8", newline="") as written:
+        writer = csv.writer(written, delimiter=layout.delimiter[0], lineterminator="\n")
+        for line, cells in _rows(file, layout, quoting):
+            width = width or len(cells)
+            if width > 1 and not "".join(cells).strip() and len(cells) < 2:
+                continue
+            if len(cells) != width and not (width == 1 and not cells):
+                raise SourceError(
+                    f"{file.shown} cannot be read: line {line} has {len(cells)} cells, and the first has {width}; "
+                    f"quote cells that hold a {layout.delimiter[0]!r}, or set TableFile(…, delimiter=…)"
+                )
+            longest = max(longest, writer.writerow(cells or [""]))
+    return longest
+
+
+def _rows(file: FoundFile, layout: CsvFormat, quoting: Literal[0, 3]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each line of the table."""
+    with open_bytes(file.path, file.compression) as packed:
+        text = io.TextIOWrapper(packed, encoding="utf-8-sig", newline=None)
+        for _ in range(layout.skip):
+            text.readline()
+        reader = csv.reader(
+            text, delimiter=layout.delimiter[0], quoting=quoting, skipinitialspace=len(layout.delimiter) > 1
+        )
+        try:
+            for cells in reader:
+                yield layout.skip + reader.line_num, cells
+        except csv.Error as error:
+            raise SourceError(f"{file.shown} cannot be read: line {layout.skip + reader.line_num}: {error}") from error
+
+
+def _check_utf8(file: FoundFile) -> None:
+    with open_bytes(file.path, file.compression) as lines:
+        for place, line in enumerate(lines, 1):
+            try:
+                line.decode()
+            except UnicodeDecodeError as error:
+                raise SourceError(
+                    f"{file.shown} is not in UTF-8 (line {place}); {convert_hint(file, 'latin1')}"
+                ) from error

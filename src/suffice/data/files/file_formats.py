@@ -1,0 +1,165 @@
+"""Formats of table files: which files a path names, which format and compression each has, and its first bytes."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import io
+import os
+import re
+import shutil
+import sys
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import IO, Any
+from uuid import uuid4
+
+from suffice.data.engines.source import SourceError
+from suffice.data.files.table_file import show_path
+
+FORMATS = {
+    "Parquet": (".parquet", ".pq"),
+    "CSV": (".csv", ".tsv", ".tab", ".txt", ".psv"),
+    "JSON lines": (".jsonl", ".ndjson", ".json"),
+    "Arrow": (".arrow", ".feather", ".ipc"),
+}
+FORMAT_MAGIC = {b"PAR1": "Parquet", b"ARROW1": "Arrow"}
+COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+COMPRESSED_ENDINGS = (".gz", ".zst")
+HEAD_BYTES, HEAD_LINES = 1 << 16, 3  # the head of a file has at least so many of both, if the file does
+
+
+@dataclass(frozen=True)
+class FoundFile:
+    """A file to read: ``path`` is where its bytes are, ``shown`` is its name in messages."""
+
+    path: str
+    shown: str
+    format: str
+    compression: str
+    head: bytes
+    is_complete: bool  # the head is the whole file
+
+
+def find_files(path: Any) -> list[str]:
+    """Return the files that a path, a glob, a folder or a list of these names."""
+    if isinstance(path, (list, tuple)):
+        return [name for each in path for name in find_files(each)]
+    name = os.fspath(path)
+    if os.path.isdir(name):
+        found = sorted(str(each) for each in Path(name).rglob("*") if _has_known_ending(each.name) and each.is_file())
+        found = [each for each in found if not Path(each).name.startswith(("_", "."))]
+        if not found:
+            raise SourceError(f"folder {name!r} holds no file that can be read: {_endings()}")
+        return found
+    if name == "-" or os.path.exists(name):
+        return [name]
+    if glob.has_magic(name):
+        found = sorted(glob.glob(name, recursive=True))
+        if found:
+            return found
+        raise SourceError(f"no file is named like {name!r}")
+    parent = Path(name).parent
+    near = get_close_matches(Path(name).name, os.listdir(parent) if parent.is_dir() else [], 1)
+    hint = f"; did you mean {str(parent / near[0])!r}?" if near else ""
+    raise FileNotFoundError(f"there is no file {name!r}{hint}")
+
+
+def inspect_file(name: str, folder: str) -> FoundFile:
+    """Return what a file is, by its first bytes and its ending; standard input is first copied into a folder."""
+    path = name
+    if name == "-":
+        path = str(Path(folder) / "standard input")
+        with open(path, "wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+    with open(path, "rb") as file:
+        start = file.read(8)
+    compression = next((its for magic, its in COMPRESSION_MAGIC.items() if start.startswith(magic)), "uncompressed")
+    try:
+        with open_bytes(path, compression) as file:
+            head, is_complete = _read_head(file)
+            if compression == "gzip":  # DuckDB takes a truncated file for a whole one
+                while file.read(1 << 22):
+                    pass
+    except (OSError, EOFError, zlib.error) as error:
+        if compression == "uncompressed":
+            raise
+        raise SourceError(
+            f"{show_path(name)} is a damaged {compression[:2]} file and cannot be unpacked: {error}"
+        ) from error
+    if not head.strip():
+        raise SourceError(f"{show_path(name)} is empty")
+    found = _detect_format(name, head)
+    if compression != "uncompressed" and found in FORMAT_MAGIC.values():
+        path = str(Path(folder) / uuid4().hex)
+        with open_bytes(name, compression) as packed, open(path, "wb") as file:
+            shutil.copyfileobj(packed, file)
+        compression = "uncompressed"
+    return FoundFile(path, show_path(name), found, compression, head, is_complete)
+
+
+def open_bytes(path: str, compression: str) -> IO[bytes]:
+    """Return a stream of the uncompressed bytes of a file."""
+    if compression == "zstd":
+        import pyarrow as pa
+
+        return io.BufferedReader(pa.input_stream(path, compression="zstd"))
+    return gzip.open(path, "rb") if compression == "gzip" else open(path, "rb")  # type: ignore[return-value]
+
+
+def is_partitioned(files: Sequence[FoundFile]) -> bool:
+    """Return whether the folders of the files name a column and its value, as in year=2024/month=05."""
+    named = ["=" in Path(file.path).parent.name for file in files]
+    if any(named) and not all(named):
+        raise SourceError(
+            f"{files[named.index(False)].shown} is in no folder that names a column, and "
+            f"{files[named.index(True)].shown} is; move it, or leave it out"
+        )
+    return all(named)
+
+
+def ending_format(name: str) -> str | None:
+    """Return the format that the ending of a file name stands for, compressed or not."""
+    lower = name.lower()
+    bare = next((lower[: -len(end)] for end in COMPRESSED_ENDINGS if lower.endswith(end)), lower)
+    return next((its for its, endings in FORMATS.items() if bare.endswith(endings)), None)
+
+
+def _detect_format(name: str, head: bytes) -> str:
+    """Return the format of a file: by how it begins, if that is conclusive, or else by its ending."""
+    by_name = ending_format(name)
+    by_magic = next((its for magic, its in FORMAT_MAGIC.items() if head.startswith(magic)), None)
+    if by_magic is not None and by_name in (None, "CSV", by_magic):
+        return by_magic
+    is_json = re.match(rb"\s*\[?\s*\{", head) is not None
+    if by_name in ("CSV", "JSON lines", None) and re.match(rb"\s*\[\s*\{", head):
+        raise SourceError(
+            f"{show_path(name)} is one array of JSON; write an object a line (JSON lines): jq -c '.[]' {name} > "
+            "new.jsonl"
+        )
+    if by_name is None and not is_json and name != "-" and not re.search(rb"[,;\t|]|[\r\n]+[^\r\n]", head):
+        raise SourceError(f"{show_path(name)} has no ending that says what it is; known are {_endings()}")
+    return by_name or ("JSON lines" if is_json else "CSV")
+
+
+def _read_head(file: IO[bytes]) -> tuple[bytes, bool]:
+    """Return the first bytes of a file, and whether they are the whole file."""
+    head = b""
+    while len(head) < HEAD_BYTES or max(head.count(b"\n"), head.count(b"\r")) < HEAD_LINES:
+        more = file.read(HEAD_BYTES)
+        if not more:
+            return head, True
+        head += more
+    return head, False
+
+
+def _has_known_ending(name: str) -> bool:
+    return ending_format(name) is not None
+
+
+def _endings() -> str:
+    known = ", ".join(end for endings in FORMATS.values() for end in endings)
+    return f"{known}; CSV and JSON lines also with .gz or .zst"

@@ -1,0 +1,221 @@
+"""The one reader of table files: files of any format as one view of an embedded DuckDB database.
+
+The command line and ``fit_table`` both read files with `scan_files`, so that a file gives the same table everywhere.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from suffice.data.engines.source import SourceError
+from suffice.data.files.csv_format import check_names, detect_csv_format
+from suffice.data.files.csv_repair import repair_csv
+from suffice.data.files.csv_types import CsvGroup, counts_rows, identifier, infer_types, literal
+from suffice.data.files.file_formats import FoundFile, find_files, inspect_file, is_partitioned
+from suffice.data.files.parquet_types import check_parquet_types
+from suffice.data.files.table_file import AS_ROW, ColumnHints, TableFile
+from suffice.progress import watched
+
+VIEW = "suffice_files"
+SETTINGS = (
+    # how far a query is is asked for and shown by `watched`; DuckDB's own bar would mix with a program's output
+    "SET enable_progress_bar = true",
+    "SET enable_progress_bar_print = false",
+    "SET enable_external_file_cache = false",  # each column is read once: memory stays flat
+)
+
+
+@dataclass(frozen=True)
+class FileScan:
+    """Files as one view of a DuckDB database.
+
+    ``names`` are the columns of the view, and ``file_columns`` those of the files, of which one may be left out.
+    ``folder`` keeps copies of what DuckDB cannot read in place.
+    """
+
+    connection: Any
+    files: tuple[FoundFile, ...]
+    names: tuple[str, ...]
+    file_columns: tuple[str, ...]
+    folder: TemporaryDirectory[str]
+
+    @property
+    def format(self) -> str:
+        """The format of the files."""
+        return self.files[0].format
+
+    def count_rows(self) -> int:
+        """Return the number of rows."""
+        return int(self.run(f"SELECT count(*) AS n FROM {VIEW}")["n"][0].as_py())
+
+    def read_rows(self, most: int | None = None) -> Any:
+        """Return the rows, or the first of them, as an Arrow table."""
+        return self.run(f"SELECT * FROM {VIEW}" + ("" if most is None else f" LIMIT {most}"))
+
+    def read_batches(self, names: Sequence[str], rows: int) -> Iterator[Any]:
+        """Yield some columns of all rows as Arrow record batches."""
+        import duckdb
+
+        try:
+            query = f"SELECT {', '.join(map(identifier, names))} FROM {VIEW}"
+            yield from self.connection.execute(query).to_arrow_reader(rows)
+        except duckdb.Error as error:
+            raise self.explain_error(error) from error
+
+    def run(self, query: str) -> Any:
+        """Return the answer to a query as an Arrow table."""
+        import duckdb
+
+        try:
+            with watched("reading files", self.connection.query_progress):
+                return self.connection.sql(query).to_arrow_table()
+        except duckdb.Error as error:
+            raise self.explain_error(error) from error
+
+    def explain_error(self, error: Exception) -> SourceError:
+        """Return an error of DuckDB as one line that names the file."""
+        return _explain_error(error, self.files)
+
+
+def scan_files(table: TableFile, hints: ColumnHints) -> FileScan:
+    """Return the files that a path names as one table; columns are matched by name.
+
+    Parameters
+    ----------
+    table : TableFile
+        The files, and settings for CSV.
+    hints : ColumnHints
+        What is known about the columns: it decides whether the first line of a CSV file names them.
+    """
+    import duckdb
+
+    folder = TemporaryDirectory(prefix="suffice", ignore_cleanup_errors=True)
+    files = tuple(inspect_file(name, folder.name) for name in find_files(table.path))
+    formats = sorted({file.format for file in files})
+    if len(formats) > 1:
+        raise SourceError(f"files are of one format at a time, not of several: {', '.join(formats)}")
+    if formats != ["CSV"] and (table.header is not None or table.delimiter is not None):
+        raise SourceError(f"header and delimiter are for files of CSV, and {files[0].shown} is {formats[0]}")
+    connection = duckdb.connect()
+    for setting in SETTINGS:
+        connection.execute(setting)
+    try:
+        left_out: list[str] = []
+        if formats == ["CSV"]:
+            query, left_out = _select_csv(connection, files, table, hints, folder.name)
+        else:
+            query = READERS[formats[0]](connection, files)
+        described = connection.execute(f"DESCRIBE {query}").fetchall()
+        texts = [
+            f"CAST({identifier(name)} AS VARCHAR) AS {identifier(name)}" for name, its, *_ in described if its == "UUID"
+        ]
+        if texts:  # Arrow has no such type
+            query = f"SELECT * REPLACE ({', '.join(texts)}) FROM ({query})"
+        connection.execute(f"CREATE VIEW {VIEW} AS {query}")
+    except duckdb.Error as error:
+        raise _explain_error(error, files) from error
+    names = tuple(name for name, *_ in described)
+    return FileScan(connection, files, names, (*left_out, *names), folder)
+
+
+def _select_csv(
+    connection: Any, files: Sequence[FoundFile], table: TableFile, hints: ColumnHints, folder: str
+) -> tuple[str, list[str]]:
+    """Return the query that reads CSV files, and the column that it leaves out, if any."""
+    import duckdb
+
+    partitioned = is_partitioned(files)
+    layouts = [detect_csv_format(file, table, hints) for file in files]
+
+    def group_files() -> list[CsvGroup]:
+        pairs = list(zip(files, layouts, strict=True))
+        different = list(dict.fromkeys((layout, file.compression) for file, layout in pairs))
+        return [
+            CsvGroup(tuple(file for file, its in pairs if (its, file.compression) == each), each[0], partitioned)
+            for each in different
+        ]
+
+    groups = group_files()
+    try:
+        types = infer_types(connection, groups, hints)
+    except duckdb.Error:
+        repaired = [repair_csv(file, layout, folder) for file, layout in zip(files, layouts, strict=True)]
+        files, layouts = [file for file, _ in repaired], [layout for _, layout in repaired]
+        groups = group_files()
+        types = infer_types(connection, groups, hints)
+    left_out = []
+    for name in layouts[0].unnamed[:1]:
+        is_first = name == layouts[0].names[0] and name not in (*hints.named, *hints.learned)
+        if is_first and len(files) == 1 and types[name] == "BIGINT" and counts_rows(connection, groups[0], name):
+            warnings.warn("the first column has no name and counts the rows: it is left out", stacklevel=2)
+            left_out.append(name)
+    query = " UNION ALL BY NAME ".join(group.typed(types, left_out) for group in groups)
+    if not connection.execute(f"SELECT 1 FROM ({query}) LIMIT 1").fetchall():
+        hint = f"; if line 1 is a row, use {AS_ROW}" if table.header is None else ""
+        raise SourceError(f"{files[0].shown} has a header and no rows{hint}")
+    return query, left_out
+
+
+def _select_parquet(connection: Any, files: Sequence[FoundFile]) -> str:
+    check_parquet_types([(file.path, file.shown) for file in files])
+    return (
+        f"SELECT * FROM read_parquet([{_list(files)}], union_by_name={str(len(files) > 1).lower()}, "
+        f"hive_partitioning={str(is_partitioned(files)).lower()})"
+    )
+
+
+def _select_json(connection: Any, files: Sequence[FoundFile]) -> str:
+    settings = f"format='newline_delimited', compression={literal(files[0].compression)}"
+    # all rows decide the types, once: the first rows alone may be wrong about the rest
+    found = connection.execute(f"DESCRIBE SELECT * FROM read_json([{_list(files)}], sample_size=-1, {settings})")
+    columns = ", ".join(f"{literal(name)}: {literal(its)}" for name, its, *_ in found.fetchall())
+    return f"SELECT * FROM read_json([{_list(files)}], columns={{{columns}}}, {settings})"
+
+
+def _select_arrow(connection: Any, files: Sequence[FoundFile]) -> str:
+    import pyarrow.dataset as ds
+
+    for file in files:
+        try:
+            schema = ds.dataset(file.path, format="arrow").schema
+        except Exception as error:
+            raise _explain_error(error, [file]) from error
+        check_names(schema.names, file.shown)
+    connection.register("arrow_files", ds.dataset([file.path for file in files], format="arrow"))
+    return "SELECT * FROM arrow_files"
+
+
+READERS: dict[str, Callable[[Any, Sequence[FoundFile]], str]] = {
+    "Parquet": _select_parquet,
+    "JSON lines": _select_json,
+    "Arrow": _select_arrow,
+}
+
+
+def _list(files: Sequence[FoundFile]) -> str:
+    return ", ".join(literal(file.path) for file in files)
+
+
+def _explain_error(error: Exception, files: Sequence[FoundFile]) -> SourceError:
+    """Return an error of a reader as one line that names the file."""
+    said = " ".join(str(error).split()).split(" LINE 1:")[0][:700]  # without the query
+    guilty = next((file for file in files if file.path in said), None) or _find_broken_file(files)
+    said = said.replace(guilty.path, guilty.shown.strip("'"))
+    return SourceError(f"{guilty.shown} cannot be read as {guilty.format}: {said}")
+
+
+def _find_broken_file(files: Sequence[FoundFile]) -> FoundFile:
+    """Return the file that cannot be read by itself; the last one if all others can."""
+    import duckdb
+
+    reader = {"Parquet": "read_parquet", "CSV": "read_csv", "JSON lines": "read_json"}.get(files[0].format)
+    for file in files[:-1] if reader else ():
+        try:
+            duckdb.sql(f"SELECT max(CAST(COLUMNS(*) AS VARCHAR)) FROM {reader}({literal(file.path)})").fetchall()
+        except duckdb.Error:
+            return file
+    return files[-1]
