@@ -1,12 +1,18 @@
-"""The names that users see in the package."""
+"""The public names of the package."""
 
 from __future__ import annotations
+
+import ast
+from pathlib import Path
 
 import suffice
 
 
-def test_dir_lists_the_public_names_only() -> None:
-    listed = [name for name in dir(suffice) if not name.startswith("__")]
-    assert listed == sorted([*suffice.__all__, "plots", "report"])
-    assert {"__all__", "__doc__", "__version__"} <= set(dir(suffice))
-    assert all(hasattr(suffice, name) for name in listed)
+def test_the_stub_has_the_names_of_the_package() -> None:
+    stub = ast.parse(Path(suffice.__file__).with_name("__init__.pyi").read_text())
+    imports = [node for node in ast.walk(stub) if isinstance(node, ast.ImportFrom)]
+    homes = {alias.name: node.module for node in imports for alias in node.names}
+    assert {name for name, module in homes.items() if module == "suffice"} == {"plots", "report"}
+    assert {name for name, module in homes.items() if module != "suffice"} == set(suffice.__all__)
+    for name in suffice.__all__:
+        assert getattr(suffice, name).__module__.startswith(homes[name])
