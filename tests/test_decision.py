@@ -217,7 +217,7 @@ def test_a_replaced_prior_is_as_if_it_had_been_set(case: Case) -> None:
 
 
 def test_complements_have_no_prior() -> None:
-    with pytest.raises(ValueError, match="no use"):
+    with pytest.raises(ValueError, match="does not use class probabilities"):
         suffice.ComplementNB().fit([[1, 2], [2, 1]], [0, 1]).predict([[1, 1]], class_prior="uniform")
 
 

@@ -302,7 +302,7 @@ def test_what_a_mixture_cannot_do() -> None:
     with pytest.warns(UserWarning, match="class 1 has 2 rows, and cannot have 5 components: it gets 2"):
         few = MixtureClassifier(components=5).fit(X[:12], [0] * 10 + [1] * 2)
     assert np.isfinite(few.predict_log_proba(X)).all()
-    with pytest.raises(ValueError, match="names 'z', which is no class"):
+    with pytest.raises(ValueError, match="names 'z', which is not a class"):
         MixtureClassifier(components={"z": 2}).fit(X, y)
     with (
         pytest.warns(UserWarning, match="class 1 has 1 rows, and cannot have 3 components"),

@@ -382,5 +382,5 @@ def test_pictures_are_drawn() -> None:
     ax = compare(X, y, [GaussianNB(), GaussianDiscriminant()], cv=3).plot()
     assert [label.get_text() for label in ax.get_yticklabels()] == ["GaussianDiscriminant()", "GaussianNB()"]
     model = GaussianNB(calibrate="temperature").fit(X, y)
-    assert "as it should be" in [text.get_text() for text in model.calibration_.plot().get_legend().get_texts()]
+    assert "perfectly calibrated" in [text.get_text() for text in model.calibration_.plot().get_legend().get_texts()]
     assert suffice.prequential(GaussianNB(), suffice.batches(X[::-1], y[::-1], 10)).plot().get_xlabel() == "rows"

@@ -188,7 +188,7 @@ def test_settings_that_are_none() -> None:
         (lambda: Averaged(numbers="foo"), "numbers is a structure"),  # type: ignore[arg-type]
         (lambda: Full(covariance="foo"), "covariance is one of"),
         (lambda: Full(ddof=-1), "ddof"),
-        (lambda: BayesClassifier(structure=Chain(["u", "zz"])).fit(X, y), "names 'zz', which is no column"),
+        (lambda: BayesClassifier(structure=Chain(["u", "zz"])).fit(X, y), "names 'zz', which is not a column"),
         (lambda: BayesClassifier(structure=["tree"]).fit(X, y), "is not known"),
         (
             lambda: MixtureClassifier(components={0: 0}).fit([[0.0], [1.0], [2.0]], [0, 0, 1]),
@@ -326,7 +326,7 @@ def test_what_is_lost_in_rounding_is_said() -> None:
     X, y = rng.normal(size=(100, 2)), np.arange(100) % 2
     far = np.array([[1e9, 0.0]])
     for model in (GaussianNB(), GaussianDiscriminant()):
-        with pytest.warns(UserWarning, match="of column 0 in class 0 so much was forgotten"):
+        with pytest.warns(UserWarning, match="so much of column 0 in class 0 was forgotten"):
             model.fit(X, y).partial_fit(far, [0]).forget(far, [0])
     X[:, 1] = np.arange(100) % 5 == 1
     X[0::2, 1] = 0

@@ -297,7 +297,7 @@ def _describe(model: BayesClassifier) -> str:
     for name, family in model.families_.items():
         by_family.setdefault(family, []).append(str(name))
     blocks = model.tally_.schema.blocks
-    name = model.recipe().structure.name
+    name = model._recipe_for(model.__dict__.get("chosen_")).structure.name
     structure = ("averaged" if any(block.pairs for block in blocks) else "naive") if name == "auto" else name
     by_family = {"structure": [structure], **by_family}
     by_family |= {"left out": [f"{name} ({reason})" for name, reason in model.left_out_.items()]}
