@@ -565,7 +565,7 @@ def hand_made_model() -> Model:
     counts = Score((Quadratic(a * 3, b, c), LogQuadratic(b, a, c, d), LogGamma(a), LogGammaOfTotal(a.sum(axis=1))))
     counts += Linear.of(weights, b)
     counts += Linear.of_bits(np.log(a / 2), np.log1p(-a / 2), 1.5)
-    counts += LogFactorial()
+    counts += LogGamma(c, -0.5) + LogFactorial()
     levels = LookUp(np.log(rng.random((2, 7))), np.array([2, 3])) + Linear(a[:, :2], b[:, :2])
     columns = (Columns("mine", 3, ("a", "b", "c")), Columns("other", 2, ("d", "e"), sizes=np.array([2, 3])))
     return Model(columns, np.log([0.3, 0.7]), (HandMade(counts), HandMade(levels)))
