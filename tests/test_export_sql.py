@@ -24,6 +24,7 @@ from sqlglot import exp
 import postgres
 import suffice
 from conftest import data
+from negative_binomial import NegativeBinomial
 from suffice import (
     BayesClassifier,
     BernoulliNB,
@@ -40,6 +41,7 @@ from suffice.blocks import Block, Coded, Dense, Gappy
 from suffice.export import DIALECTS, ExportError, sql_expressions, sql_tree, to_sql
 from suffice.export.sql_gamma import log_rising as write_log_rising
 from suffice.export.sql_translators import TRANSLATORS, UNSUPPORTED
+from suffice.families import FAMILIES
 from suffice.families.family import Parameters
 from suffice.model import Model
 from suffice.schema import Array, Columns
@@ -162,7 +164,7 @@ def mixed(rows: int, seed: int, new: bool = False) -> tuple[pd.DataFrame, Any]:
     return table, np.array(["no", "it's", "yes"])[y]
 
 
-FAMILIES = {"kids": "categorical", "size": "categorical", "age": "gaussian", "wage": "gaussian", "tall": "mdl"}
+COLUMN_FAMILIES = {"kids": "categorical", "size": "categorical", "age": "gaussian", "wage": "gaussian", "tall": "mdl"}
 ARRAYS = {
     "reals": lambda rng, y: rng.normal(size=(len(y), 4)) * [1, 2, 3, 1] + y[:, None] + [0, 0, 0, 1e9],
     "counts": lambda rng, y: rng.poisson(1 + y[:, None] * rng.random(5)),
@@ -171,7 +173,7 @@ ARRAYS = {
 
 
 def bayes(**settings: Any) -> tuple[Any, str]:
-    return BayesClassifier(**{"families": FAMILIES} | settings), "mixed"
+    return BayesClassifier(**{"families": COLUMN_FAMILIES} | settings), "mixed"
 
 
 CASES: dict[str, tuple[Any, str]] = {
@@ -565,7 +567,7 @@ def hand_made_model() -> Model:
     counts = Score((Quadratic(a * 3, b, c), LogQuadratic(b, a, c, d), LogGamma(a), LogGammaOfTotal(a.sum(axis=1))))
     counts += Linear.of(weights, b)
     counts += Linear.of_bits(np.log(a / 2), np.log1p(-a / 2), 1.5)
-    counts += LogFactorial()
+    counts += LogGamma(c, -0.5) + LogFactorial()
     levels = LookUp(np.log(rng.random((2, 7))), np.array([2, 3])) + Linear(a[:, :2], b[:, :2])
     columns = (Columns("mine", 3, ("a", "b", "c")), Columns("other", 2, ("d", "e"), sizes=np.array([2, 3])))
     return Model(columns, np.log([0.3, 0.7]), (HandMade(counts), HandMade(levels)))
@@ -584,6 +586,21 @@ def test_a_new_family_of_known_terms_has_sql(dialect: str, run_query: RunQuery) 
     found = result[["p(no)", "p(yes)"]].to_numpy(float)
     assert (expected == 0).any()
     assert np.abs(found - expected).max() < 1e-6
+
+
+@pytest.mark.parametrize("dialect", RUN)
+@pytest.mark.parametrize("rule", ["mle", "map", "mean", "predictive"])
+def test_a_registered_family_has_sql(
+    rule: str, dialect: str, run_query: RunQuery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(FAMILIES, NegativeBinomial.name, NegativeBinomial(dispersion=3.0))
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    table = pd.DataFrame({"x": rng.negative_binomial(3, np.where(y, 0.2, 0.5)), "z": rng.normal(y, 2.0)})
+    families = {"x": NegativeBinomial.name, "z": "gaussian"}
+    model = BayesClassifier(families=families, structure="naive", estimate=rule).fit(table, y)
+    rows = table.astype(object).where(rng.random(table.shape) > 0.1, None)
+    assert_same(model, run_query(dialect, model.to_sql(dialect), rows), rows, model.predict_proba(rows))
 
 
 @pytest.mark.parametrize("dialect", RUN)

@@ -17,8 +17,13 @@ LARGE, SHIFT = 1e4, 8
 
 
 def translate_log_gamma(term: LogGamma, cells: Cells) -> ByClass:
-    """Write log Γ(a + x) − log Γ(a) of each column."""
-    return by_class_and_column(term.a, lambda k, j: add(log_rising(cells.number(j), term.a[k, j])).if_null(0.0))
+    """Write weight·(log Γ(a + x) − log Γ(a)) of each column."""
+
+    def write(k: int, j: int) -> Expression:
+        rising = add(log_rising(cells.number(j), float(term.a[k, j])))
+        return (rising if term.weight == 1 else term.weight * rising).if_null(0.0)
+
+    return by_class_and_column(term.a, write)
 
 
 def translate_log_gamma_of_total(term: LogGammaOfTotal, cells: Cells) -> ByClass:

@@ -27,7 +27,8 @@ TRANSLATORS: dict[type[Term], Translator] = {
     terms.LowRank: sql_covariance.translate_low_rank,
 }
 
-_SIMPLER = 'use structure="tree" or "naive" (set_params needs no other pass over the rows if pairs were counted)'
+# the command line rewrites structure="…" as --structure …
+_SIMPLER = 'use structure="tree" or structure="naive" (set_params needs no other pass over rows if pairs were counted)'
 
 # For terms without a translator: why not, and what to do instead.
 UNSUPPORTED: dict[type[Term], tuple[str, str]] = {
