@@ -183,3 +183,10 @@ def test_rows_are_scored_once(monkeypatch):
     monkeypatch.setattr(Model, "log_posterior", count_rows)
     report.render(model, X, y)
     assert scored == [150]
+
+
+def test_empty_columns_have_a_report():
+    table, y = pd.DataFrame({"x": [np.nan] * 20, "z": np.arange(20.0)}), [0, 1] * 10
+    found = data_of(report.render(BayesClassifier(families={"x": "gaussian"}).fit(table, y), table, y))
+    assert "'x' is empty in 100.0 % of the rows." in found["warnings"]
+    assert found["engine"]["live"]

@@ -191,6 +191,8 @@ class Gaussian(Family):
         moments = statistic.spreads
         n = np.broadcast_to(moments.n, moments.mean.shape)[:, j]
         some = n > 0
+        if not some.any():  # all cells are missing
+            return 0.0, 1.0
         mean, wide = moments.mean[some, j], 3 * np.sqrt(moments.m2[some, j] / n[some])
         low, high = float((mean - wide).min()), float((mean + wide).max())
         return (low, high) if high > low else (low - 1.0, high + 1.0)
