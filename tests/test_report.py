@@ -67,10 +67,13 @@ def test_largest_errors_come_with_explanations():
     table, y = weather()
     model = BayesClassifier().fit(table, y)
     wrong = data_of(report.render(model, table, y))["wrong"]
-    assert [its["own"] for its in wrong] == sorted(its["own"] for its in wrong)
+    assert [its["label_probability"] for its in wrong] == sorted(its["label_probability"] for its in wrong)
     first = wrong[0]
     assert (
-        first["label"] == y[first["row"]] != first["said"] == model.predict(table[first["row"] : first["row"] + 1])[0]
+        first["label"]
+        == y[first["row"]]
+        != first["predicted"]
+        == model.predict(table[first["row"] : first["row"] + 1])[0]
     )
     assert first["sentence"] == model.explain(table[first["row"] : first["row"] + 1]).sentence()
 
