@@ -69,13 +69,9 @@ def test_largest_errors_come_with_explanations():
     wrong = data_of(report.render(model, table, y))["wrong"]
     assert [its["label_probability"] for its in wrong] == sorted(its["label_probability"] for its in wrong)
     first = wrong[0]
-    assert (
-        first["label"]
-        == y[first["row"]]
-        != first["predicted"]
-        == model.predict(table[first["row"] : first["row"] + 1])[0]
-    )
-    assert first["sentence"] == model.explain(table[first["row"] : first["row"] + 1]).sentence()
+    row = table[first["row"] : first["row"] + 1]
+    assert first["label"] == y[first["row"]] != first["predicted"] == model.predict(row)[0]
+    assert first["sentence"] == model.explain(row).sentence()
 
 
 def test_warnings_name_columns_and_classes():

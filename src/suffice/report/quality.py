@@ -49,9 +49,7 @@ class Quality:
         wrong = np.flatnonzero(predicted != truth)
         worst: list[int] = wrong[np.argsort(own[wrong], kind="stable")[:LARGEST_ERRORS]].tolist()
         summary = _score(log_proba, truth, predicted) | {
-            "unknown_labels": sorted(
-                name for name, label in zip(names, labels.tolist(), strict=True) if label not in known
-            ),
+            "unknown_labels": sorted(str(label) for label in labels.tolist() if label not in known),
             "has_training_counts": _has_training_counts(view, truth),
         }
         return cls(summary, worst, [names[codes[row]] for row in worst])
