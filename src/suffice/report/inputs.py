@@ -108,7 +108,7 @@ def _set_kind(its: Input, columns: Columns, statistic: Any, j: int) -> None:
         its.typical = its.labels[int(counts.argmax())] if its.labels else None
         its.is_open = support.is_open
     else:
-        its.set_range(*family.value_range(statistic, j))
+        its.set_range(support.values[0], support.values[-1])
         mean = np.array(family.summarize(columns, statistic, j)["mean"])
         n = rows_of(statistic, j)
         its.is_whole, its.typical = family.cells == "counts", _round(float((mean * n).sum() / n.sum()))
