@@ -67,12 +67,11 @@ def test_largest_errors_come_with_explanations():
     table, y = weather()
     model = BayesClassifier().fit(table, y)
     wrong = data_of(report.render(model, table, y))["wrong"]
-    assert [its["own"] for its in wrong] == sorted(its["own"] for its in wrong)
+    assert [its["label_probability"] for its in wrong] == sorted(its["label_probability"] for its in wrong)
     first = wrong[0]
-    assert (
-        first["label"] == y[first["row"]] != first["said"] == model.predict(table[first["row"] : first["row"] + 1])[0]
-    )
-    assert first["sentence"] == model.explain(table[first["row"] : first["row"] + 1]).sentence()
+    row = table[first["row"] : first["row"] + 1]
+    assert first["label"] == y[first["row"]] != first["predicted"] == model.predict(row)[0]
+    assert first["sentence"] == model.explain(row).sentence()
 
 
 def test_warnings_name_columns_and_classes():
@@ -183,3 +182,10 @@ def test_rows_are_scored_once(monkeypatch):
     monkeypatch.setattr(Model, "log_posterior", count_rows)
     report.render(model, X, y)
     assert scored == [150]
+
+
+def test_empty_columns_have_a_report():
+    table, y = pd.DataFrame({"x": [np.nan] * 20, "z": np.arange(20.0)}), [0, 1] * 10
+    found = data_of(report.render(BayesClassifier(families={"x": "gaussian"}).fit(table, y), table, y))
+    assert "'x' is empty in 100.0 % of the rows." in found["warnings"]
+    assert found["engine"]["live"]

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_digits
 
+from negative_binomial import NegativeBinomial
 from suffice import (
     BayesClassifier,
     BernoulliNB,
@@ -21,6 +22,7 @@ from suffice import (
     Tree,
     report,
 )
+from suffice.families import FAMILIES, register
 from suffice.report.inputs import plain_value
 
 MISSING = "needs a browser: pip install playwright, and apt-get install chromium (or chrome on the path)"
@@ -157,6 +159,24 @@ def test_page_computes_models_of_tables(opened, name):
     table, y = mixed()
     model = TABLES[name].fit(table, y)
     check(opened(model), model, unseen(mixed(ROWS, 1)[0]))
+
+
+@pytest.mark.parametrize("rule", ["mle", "mean", "predictive"])
+def test_page_computes_a_family_that_is_registered(opened, rule):
+    table, y = mixed()
+    table["events"] = np.random.default_rng(2).negative_binomial(3, 0.3 + 0.1 * np.unique(y, return_inverse=True)[1])
+    register(NegativeBinomial(dispersion=3.0))
+    try:
+        model = BayesClassifier(structure="naive", families={"events": "negative-binomial"}, estimate=rule)
+        page = opened(model.fit(table, y), table, y)
+        check(page, model, table[:ROWS])
+        before = shown(page)
+        page.get_by_label("events, as a number").fill("40")
+        page.keyboard.press("Tab")
+        assert shown(page) != before
+        assert page.locator("article", has_text="events").locator(".line-of").count() == 3
+    finally:
+        del FAMILIES["negative-binomial"]
 
 
 IMAGES = {

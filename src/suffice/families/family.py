@@ -145,6 +145,8 @@ class Family(ABC):
         if self.cells == "counts":
             return description.support_of_counts(float(np.ceil((mean + 3 * deviation).max())), list(seen))
         some = np.broadcast_to(statistic.n, (len(statistic.n), columns.count))[:, j] > 0
+        if not some.any():  # all cells are missing
+            return description.support_of_numbers(0.0, 1.0, list(seen))
         low, high = (mean - 3 * deviation)[some].min(), (mean + 3 * deviation)[some].max()
         return description.support_of_numbers(float(low), float(high), list(seen))
 

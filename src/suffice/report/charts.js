@@ -78,13 +78,13 @@ function reliabilityChart(series) {
     parts.push(svg("text", { x: pad - 4, y: at(0, tick)[1] + 4, "text-anchor": "end" }, String(100 * tick)));
   }
   series.forEach(({ name, its, tone }) => {
-    const met = its.share.map((share, i) => [share, its.confidence[i], its.accuracy[i]]).filter(([share]) => share > 0);
-    const points = met.map(([, x, y]) => at(x, y).join()).join(" ");
+    const filled = its.share.map((share, i) => [share, its.confidence[i], its.accuracy[i]]).filter(([share]) => share > 0);
+    const points = filled.map(([, x, y]) => at(x, y).join()).join(" ");
     parts.push(svg("polyline", { points, class: `line ${tone}` }));
-    for (const [share, x, y] of met) {
+    for (const [share, x, y] of filled) {
       const [cx, cy] = at(x, y);
-      const said = `${name}: probability ${percent(x)}, accuracy ${percent(y)}, ${percent(share)} of the rows`;
-      parts.push(svg("circle", { cx, cy, r: 2.5 + 9 * Math.sqrt(share), class: `dot ${tone}` }, svg("title", {}, said)));
+      const tooltip = `${name}: probability ${percent(x)}, accuracy ${percent(y)}, ${percent(share)} of the rows`;
+      parts.push(svg("circle", { cx, cy, r: 2.5 + 9 * Math.sqrt(share), class: `dot ${tone}` }, svg("title", {}, tooltip)));
     }
   });
   const label = `Accuracy against predicted probability: ${series.map((its) => its.name).join(", ")}`;

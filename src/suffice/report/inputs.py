@@ -23,8 +23,8 @@ class Input:
     """The input of one column.
 
     ``input`` is "menu", "number", "text", or "none" if the model does not use the column. A menu has ``labels``, a
-    binned number has ``edges``. A slider goes from ``low`` to ``high``, in whole steps if ``whole``, and starts at
-    ``usual``. An ``open`` menu also offers an unknown level.
+    binned number has ``edges``. A slider goes from ``low`` to ``high``, in whole steps if ``is_whole``, and starts at
+    ``typical``. A menu that ``is_open`` also offers an unknown level.
     """
 
     key: Any
@@ -35,10 +35,10 @@ class Input:
     edges: list[float] | None = None
     low: float = 0.0
     high: float = 1.0
-    whole: bool = False
-    usual: Any = None
+    is_whole: bool = False
+    typical: Any = None
     may_be_empty: bool = False
-    open: bool = False
+    is_open: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the input as the page reads it."""
@@ -50,7 +50,7 @@ class Input:
         """Make this a number between two bounds, with the middle as the typical value."""
         low, high = _round(low), _round(high)
         self.input, self.low, self.high = "number", low, high if high > low else low + 1
-        self.usual = _round((self.low + self.high) / 2)
+        self.typical = _round((self.low + self.high) / 2)
 
 
 def column_keys(columns: Columns) -> Sequence[Any]:
@@ -94,25 +94,25 @@ def _set_kind(its: Input, columns: Columns, statistic: Any, j: int) -> None:
     family = FAMILIES[columns.family]
     support = family.support(columns, statistic, j)
     if support.kind == "words":
-        its.input, its.usual = "text", ""
+        its.input, its.typical = "text", ""
     elif support.kind == "bins":
         its.set_range(*_outer_bounds(support.edges))
         its.edges = list(support.edges)
     elif family.cells == "bits":
         its.set_range(0.0, max(1.0, 2 * (columns.threshold or 0.0)))
-        its.whole, its.usual = True, 0
+        its.is_whole, its.typical = True, 0
     elif support.kind == "levels":
         start = int(columns.starts[j])
         counts = statistic.total[:, start : start + len(support.values)].sum(axis=0)
         its.input, its.labels = "menu", [plain_value(label) for label in support.values]
-        its.usual = its.labels[int(counts.argmax())] if its.labels else None
-        its.open = support.is_open
+        its.typical = its.labels[int(counts.argmax())] if its.labels else None
+        its.is_open = support.is_open
     else:
-        its.set_range(*family.value_range(statistic, j))
+        its.set_range(support.values[0], support.values[-1])
         mean = np.array(family.summarize(columns, statistic, j)["mean"])
         n = rows_of(statistic, j)
-        its.whole, its.usual = family.cells == "counts", _round(float((mean * n).sum() / n.sum()))
-        its.usual = float(round(its.usual)) if its.whole else its.usual
+        its.is_whole, its.typical = family.cells == "counts", _round(float((mean * n).sum() / n.sum()))
+        its.typical = float(round(its.typical)) if its.is_whole else its.typical
 
 
 def _outer_bounds(edges: Sequence[float]) -> tuple[float, float]:
@@ -136,9 +136,9 @@ def fit_ranges(inputs: list[Input], rows: list[list[Any]]) -> None:
         its.low, its.high = float(min(values)), float(max(values))
         if its.high <= its.low:
             its.high = its.low + 1
-        its.whole = all(float(value).is_integer() for value in values)
+        its.is_whole = all(float(value).is_integer() for value in values)
         median = float(np.median(values))
-        its.usual = float(round(median)) if its.whole else _round(median)
+        its.typical = float(round(median)) if its.is_whole else _round(median)
 
 
 def plain_value(value: Any) -> Any:

@@ -37,7 +37,7 @@ function livePanel(engine, examples) {
 const mayBeTable = (engine) => !engine.side || engine.side < 7;
 
 const startingRow = (engine, examples) => [...(examples[0] || clearedRow(engine))];
-const clearedRow = (engine) => engine.features.map((feature) => (engine.side && feature.input !== "none" ? valueOfInk(feature, 0) : feature.usual));
+const clearedRow = (engine) => engine.features.map((feature) => (engine.side && feature.input !== "none" ? valueOfInk(feature, 0) : feature.typical));
 
 /** Show the probabilities of the classes, and the contributions to the log-odds of the two most probable. */
 function showResult(engine, row, node, status) {
@@ -114,7 +114,7 @@ function control(feature, place, state, update) {
 
 function menuControl(feature, id, change, value) {
   const values = [...feature.labels];
-  if (feature.open) values.push(ANY_OTHER);
+  if (feature.is_open) values.push(ANY_OTHER);
   if (feature.may_be_empty) values.push(null);
   const options = values.map((its, place) => el("option", { value: place }, shown(its)));
   const select = el("select", { id, onchange: () => change(values[Number(select.value)]) }, options);
@@ -127,8 +127,8 @@ function menuControl(feature, id, change, value) {
 }
 
 function numberControl(feature, id, change, value) {
-  const step = feature.whole ? 1 : "any";
-  const slider = el("input", { type: "range", id, min: feature.low, max: feature.high, step: feature.whole ? 1 : (feature.high - feature.low) / 200 });
+  const step = feature.is_whole ? 1 : "any";
+  const slider = el("input", { type: "range", id, min: feature.low, max: feature.high, step: feature.is_whole ? 1 : (feature.high - feature.low) / 200 });
   const field = el("input", { type: "number", step, "aria-label": `${feature.name}, as a number` });
   const empty = el("input", { type: "checkbox", id: `${id}-empty` });
   const put = (number) => {

@@ -4,7 +4,7 @@
 function valueOfInk(feature, ink) {
   if (feature.input === "menu") return feature.labels[Math.round(ink * (feature.labels.length - 1))] ?? null;
   const value = feature.low + ink * (feature.high - feature.low);
-  return feature.whole ? Math.round(value) : value;
+  return feature.is_whole ? Math.round(value) : value;
 }
 
 /** Return the shade of ink of a value, from 0 to 1. */

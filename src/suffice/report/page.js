@@ -35,7 +35,7 @@ function qualitySection({ quality, about }) {
   const entry = (its) => (its.value === null ? "–" : [bar(its.value, its), el("span", { class: "note" }, `${percent(its.value)} (${percent(its.low, 0)}–${percent(its.high, 0)}) of ${grouped(its.rows)}`)]);
   const lines = quality.classes.map((its, k) => [about.classes[k].name, el("div", { class: "cell" }, entry(its.recall)), el("div", { class: "cell" }, entry(its.precision))]);
   return section("Quality", "quality",
-    el("p", {}, `Measured on ${grouped(quality.rows)} rows. Baseline accuracy, by always predicting the most frequent class: ${percent(quality.commonest)}.`),
+    el("p", {}, `Measured on ${grouped(quality.rows)} rows. Baseline accuracy, by always predicting the most frequent class: ${percent(quality.baseline)}.`),
     el("div", { class: "figures" }, figures),
     table(["Class", "Recall", "Precision"], lines, { label: "By class", class: "by-class" }));
 }
@@ -52,8 +52,8 @@ function calibrationSection({ quality, calibration }) {
   }
   if (calibration) {
     const series = [{ name: "before", its: calibration.reliability.before, tone: "against" }, { name: "after", its: calibration.reliability.after, tone: "for" }];
-    const said = `Calibrated by ${calibration.method} on held-out rows: calibration error ${percent(calibration.error.before)} before and ${percent(calibration.error.after)} after; log-loss ${calibration.log_loss.before.toFixed(3)} before and ${calibration.log_loss.after.toFixed(3)} after.`;
-    parts.push(el("figure", {}, reliabilityChart(series), reliabilityKey(series), el("figcaption", {}, said)));
+    const caption = `Calibrated by ${calibration.method} on held-out rows: calibration error ${percent(calibration.error.before)} before and ${percent(calibration.error.after)} after; log-loss ${calibration.log_loss.before.toFixed(3)} before and ${calibration.log_loss.after.toFixed(3)} after.`;
+    parts.push(el("figure", {}, reliabilityChart(series), reliabilityKey(series), el("figcaption", {}, caption)));
   }
   if (!parts.length) parts.push(el("p", { class: "note" }, "Not measured: there are no labelled rows, and the model is not calibrated."));
   return section("Calibration", "calibration", el("div", { class: "side-by-side" }, parts));
@@ -142,7 +142,7 @@ function wrongSection({ wrong, quality, about }, panel) {
     return paint(canvas, its.cells, data.engine.side, Math.max(...its.cells.map(Number)));
   };
   const cards = wrong.map((its) => el("li", {}, picture(its),
-    el("p", {}, el("strong", {}, `Row ${its.row}`), `${is}${its.label}; predicted ${its.said} (${probabilityText(its.probability)}; ${probabilityText(its.own)} for ${its.label}). `,
+    el("p", {}, el("strong", {}, `Row ${its.row}`), `${is}${its.label}; predicted ${its.predicted} (${probabilityText(its.probability)}; ${probabilityText(its.label_probability)} for ${its.label}). `,
       panel ? el("button", { type: "button", class: "small", onclick: () => tried(its), "aria-label": `Try row ${its.row} above` }, "Try it") : null),
     its.sentence ? el("p", { class: "note" }, its.sentence) : null));
   return section("Largest errors", "wrong", el("ol", { class: "wrong" }, cards));
@@ -155,8 +155,8 @@ function warningsSection({ warnings }) {
 
 function liveSection(engine, panel) {
   const notes = engine.notes.map((note) => el("p", { class: "note" }, note));
-  const said = el("p", { class: "note" }, "Change the values of a row to see its probabilities and the contribution of each feature. They are computed in this page from the parameters of the model.");
-  const found = section("Try it", "live", panel ? [said, notes, panel.node] : notes);
+  const help = el("p", { class: "note" }, "Change the values of a row to see its probabilities and the contribution of each feature. They are computed in this page from the parameters of the model.");
+  const found = section("Try it", "live", panel ? [help, notes, panel.node] : notes);
   found.querySelector("h2").setAttribute("tabindex", "-1");
   return found;
 }

@@ -153,9 +153,9 @@ def _describe_errors(view: ModelView, quality: Quality) -> list[dict[str, Any]]:
             {
                 "row": quality.worst[place],
                 "label": label,
-                "said": names[int(proba.argmax())],
+                "predicted": names[int(proba.argmax())],
                 "probability": float(proba.max()),
-                "own": float(proba[names.index(label)]) if label in names else 0.0,
+                "label_probability": float(proba[names.index(label)]) if label in names else 0.0,
                 "sentence": "" if explanation is None else explanation.sentence(place),
                 "cells": cells,
             }

@@ -49,8 +49,8 @@ class Quality:
         wrong = np.flatnonzero(predicted != truth)
         worst: list[int] = wrong[np.argsort(own[wrong], kind="stable")[:LARGEST_ERRORS]].tolist()
         summary = _score(log_proba, truth, predicted) | {
-            "unknown": sorted(name for name, label in zip(names, labels.tolist(), strict=True) if label not in known),
-            "same": _has_training_counts(view, truth),
+            "unknown_labels": sorted(str(label) for label in labels.tolist() if label not in known),
+            "has_training_counts": _has_training_counts(view, truth),
         }
         return cls(summary, worst, [names[codes[row]] for row in worst])
 
@@ -64,7 +64,7 @@ def _score(log_proba: Array, truth: Array, predicted: Array) -> dict[str, Any]:
     known = truth[truth >= 0]
     return {
         "rows": rows,
-        "commonest": float(np.bincount(known, minlength=1).max() / rows),
+        "baseline": float(np.bincount(known, minlength=1).max() / rows),
         "scores": {
             "accuracy": {"value": float(right.mean()), "low": low, "high": high},
             "log-loss": _mean_with_interval(measured.log_loss),
@@ -149,9 +149,9 @@ def find_row_warnings(view: ModelView, quality: Quality | None) -> list[str]:
     if quality is None:
         return found
     summary = quality.summary
-    if summary["unknown"]:
-        found.append(f"Labels that are unknown to the model: {', '.join(map(repr, summary['unknown'][:5]))}.")
-    if summary["same"]:
+    if summary["unknown_labels"]:
+        found.append(f"Labels that are unknown to the model: {', '.join(map(repr, summary['unknown_labels'][:5]))}.")
+    if summary["has_training_counts"]:
         found.append(
             "Each class has as many rows here as in the training data. If these are the training rows, all figures "
             "are optimistic: measure on held-out rows, or use cross_validate."

@@ -74,10 +74,11 @@ def _check_size(numbers: float, what: str) -> None:
 
 
 def _pack_columnwise(term: Any, notes: list[str]) -> Packed:
-    """Pack a term whose fields are all arrays [class, column]."""
-    arrays = {field.name: getattr(term, field.name) for field in fields(term)}
-    return {name: pack_array(array) for name, array in arrays.items()} | {
-        "columns": max((array.shape[-1] for array in arrays.values()), default=0)
+    """Pack a term whose fields are arrays [class, column] or numbers."""
+    values = {field.name: getattr(term, field.name) for field in fields(term)}
+    columns = max((np.shape(value)[-1] for value in values.values() if np.ndim(value)), default=0)
+    return {name: pack_array(value) if np.ndim(value) else value for name, value in values.items()} | {
+        "columns": columns
     }
 
 

@@ -28,8 +28,8 @@ const TERMS = {
   // peak − exponent·log(1 + scale·(x − centre)²)
   LogQuadratic: columnwise((term, x, place) => term.peak[place] - term.exponent[place] * Math.log1p(term.scale[place] * (x - term.centre[place]) ** 2)),
 
-  // log Γ(a + x) − log Γ(a)
-  LogGamma: columnwise((term, x, place) => logRising(term.a[place], x)),
+  // weight·(log Γ(a + x) − log Γ(a))
+  LogGamma: columnwise((term, x, place) => term.weight * logRising(term.a[place], x)),
 
   // −log x!
   LogFactorial: columnwise((_, x) => -logGamma(x + 1)),
