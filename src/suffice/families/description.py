@@ -14,8 +14,11 @@ from suffice.score import Score
 
 SHOWN_LEVELS, SHOWN_WORDS = 12, 12
 
-# Points at which a curve is evaluated; points, and numbers at a time, of a sum over all values of a column.
-CURVE_POINTS, SUM_POINTS, SUM_CELLS = 241, 512, 1 << 21
+# Points at which a curve is evaluated.
+CURVE_POINTS = 241
+
+# Values of a sum over all values of a column: their distances from a mean, in deviations; and numbers at a time.
+OFFSETS, SUM_CELLS = np.concatenate([np.linspace(0, 8, 33), np.geomspace(10, 1e4, 15)]), 1 << 22
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ def support_of_counts(high: float, seen: list[float]) -> Support:
 
 def support_of_numbers(low: float, high: float, seen: list[float]) -> Support:
     """Return numbers over a range, and over the range of those seen if they are at least 20."""
+    if not high > low:
+        low, high = low - 1.0, high + 1.0
     if len(seen) >= 20:
         low, high = min(seen), max(seen)
     grid = np.linspace(min([low, *seen]), max([high, *seen]), CURVE_POINTS).tolist()
@@ -127,51 +132,54 @@ def information_of_levels(columns: Columns, counts: Any) -> Array:
     return np.asarray(found / np.maximum(n.sum(axis=0), 1e-300))
 
 
-def information_of_scores(score_of: Callable[[Array], Score], shares: Array, ranges: Array, *, is_count: bool) -> Array:
+def information_of_scores(
+    score_of: Callable[[Array], Score], shares: Array, mean: Array, deviation: Array, *, is_count: bool
+) -> Array:
     """Return I(column; class) = Σₖ πₖ Σₓ pₖ(x)·log(pₖ(x) / Σₗ πₗ·pₗ(x)) in nats, for each column.
 
-    pₖ(x) is the exponential of a score, summed over whole numbers or over a fine grid. The range of a column grows
-    until it has all of the probability of every class.
+    pₖ(x) is the exponential of a score. The sum over x is a trapezoidal rule on values about the mean of each class,
+    dense up to 8 deviations and sparse up to 10,000; it has all small counts.
 
     Parameters
     ----------
     score_of : callable
         Returns the score of the columns at some places.
-    shares : array [class, column]
-        πₖ, the share of each class among the rows that have the column.
-    ranges : array [column, 2]
-        Where to start: a range that has most values.
+    shares, mean, deviation : arrays [class, column]
+        πₖ, the share of each class among the rows that have the column, and where its values are.
     is_count : bool
         Whether values are the whole numbers from 0, and not real numbers.
     """
-    found = np.zeros(len(ranges))
-    low, high = ranges.T.copy()
-    todo = np.argsort(high - low, kind="stable")  # columns of similar range use grids of similar size
-    for _ in range(40):
-        unfinished, first = [], 0
-        while first < len(todo):
-            here = todo[first : first + max(SUM_CELLS // (SUM_POINTS * len(shares)), 1)]
-            first += len(here)
-            wide = high[here] - low[here]
-            count = int(min(max(wide.max() + 1, 2), SUM_POINTS)) if is_count else SUM_POINTS
-            step = np.maximum(np.ceil((wide + 1) / count), 1.0) if is_count else np.maximum(wide / (count - 1), 1e-300)
-            values = low[here] + np.arange(count)[:, None] * step
-            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                p = np.exp(score_of(here).contributions_of(values)) * step
-            is_possible = shares[:, here] > 0
-            mass = np.where(is_possible, p.sum(axis=0), 1.0)
-            done = (mass > 1 - 1e-6).all(axis=0)
-            joint = np.where(is_possible, p / np.where(mass > 0, mass, 1.0), 0.0) * shares[:, here]
-            mixed = joint.sum(axis=1, keepdims=True)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ratio = np.log(p / np.where(mass > 0, mass, 1.0)) - np.log(mixed)
-                terms = np.where(joint > 0, joint * ratio, 0.0)
-            found[here] = np.maximum(terms.sum(axis=(0, 1)), 0.0)
-            unfinished.append(here[~done])
-        todo = np.concatenate(unfinished) if unfinished else todo[:0]
-        if not len(todo):
-            break
-        width = np.maximum(high[todo] - low[todo], 1.0)
-        low[todo] -= 0.0 if is_count else width / 2
-        high[todo] += width
+    found = np.zeros(mean.shape[1])
+    deviation = np.maximum(deviation, 0.5 if is_count else 1e-12 * np.abs(mean) + 1e-300)
+    high = (mean + 8 * deviation).max(axis=0) if is_count else np.full(mean.shape[1], np.inf)
+    order = np.argsort(high, kind="stable")  # so that columns of small counts, which have few values, are together
+    first = 0
+    while first < len(order):
+        few = min(2 * high[order[first]] + 22, len(mean) * 2 * len(OFFSETS))
+        here = order[first : first + max(int(SUM_CELLS / (few * len(mean))), 1)]
+        first += len(here)
+        values, weights = _quadrature(mean[:, here], deviation[:, here], is_count)
+        with np.errstate(all="ignore"):
+            p = np.exp(score_of(here).contributions_of(values)) * weights[:, None]
+            p /= p.sum(axis=0)
+            joint = np.where(shares[:, here] > 0, p * shares[:, here], 0.0)
+            terms = joint * (np.log(p) - np.log(joint.sum(axis=1, keepdims=True)))
+        found[here] = np.maximum(np.where(joint > 0, terms, 0.0).sum(axis=(0, 1)), 0.0)
     return found
+
+
+def _quadrature(mean: Array, deviation: Array, is_count: bool) -> tuple[Array, Array]:
+    """Return values of each column in ascending order and their weights, [value, column]."""
+    about = np.concatenate([mean - deviation * OFFSETS[:, None, None], mean + deviation * OFFSETS[:, None, None]])
+    values = about.reshape(-1, mean.shape[1])
+    if is_count:
+        high = float((mean + 8 * deviation).max())
+        if high < len(values):  # all counts, and some of a long tail
+            tail = np.geomspace(2 * high + 2, 1e4 * (high + 1), 20)
+            values = np.repeat(np.concatenate([np.arange(2 * high + 2), tail])[:, None], mean.shape[1], axis=1)
+        values = np.round(np.maximum(values, 0.0))
+    values = np.sort(values, axis=0)
+    ends = 0.5 if is_count else 0.0
+    middles = (values[1:] + values[:-1]) / 2
+    bounds = np.concatenate([values[:1] - ends, middles, values[-1:] + ends])
+    return values, np.diff(bounds, axis=0)

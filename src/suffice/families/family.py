@@ -129,19 +129,24 @@ class Family(ABC):
     def draw(self, columns: Columns, hyperparameters: Hyperparameters, rng: np.random.Generator) -> Parameters:
         """Return parameters drawn at random."""
 
-    def value_range(self, statistic: Any, j: int) -> tuple[float, float]:
-        """Return a range that has nearly all values of column j: by default counts up to rate + 3·√rate."""
-        rate = statistic.total[:, j] / np.maximum(np.broadcast_to(statistic.n, statistic.total.shape)[:, j], 1)
-        return 0.0, float(np.ceil((rate + 3 * np.sqrt(rate)).max()))
+    def location(self, statistic: Any) -> tuple[Array, Array]:
+        """Return the mean and about the standard deviation of each column in each class, [class, column].
+
+        By default those of counts of independent events: rate and √rate.
+        """
+        rate = statistic.total / np.maximum(np.broadcast_to(statistic.n, statistic.total.shape), 1)
+        return rate, np.sqrt(rate)
 
     def support(self, columns: Columns, statistic: Any, j: int, seen: Sequence[float] = ()) -> Support:
         """Return the values that column j can have; ``seen`` are values that a numeric support has to include."""
         if columns.codings is not None:
             return description.support_of_coding(columns.codings[j])
-        low, high = self.value_range(statistic, j)
+        mean, deviation = (each[:, j] for each in self.location(statistic))
         if self.cells == "counts":
-            return description.support_of_counts(high, list(seen))
-        return description.support_of_numbers(low, high, list(seen))
+            return description.support_of_counts(float(np.ceil((mean + 3 * deviation).max())), list(seen))
+        some = np.broadcast_to(statistic.n, (len(statistic.n), columns.count))[:, j] > 0
+        low, high = (mean - 3 * deviation)[some].min(), (mean + 3 * deviation)[some].max()
+        return description.support_of_numbers(float(low), float(high), list(seen))
 
     def summarize(self, columns: Columns, statistic: Any, j: int) -> dict[str, Any]:
         """Return what the sums say about column j in each class, for a report.
@@ -163,7 +168,7 @@ class Family(ABC):
         By default that of the family's own maximum-likelihood distributions pₖ and the shares πₖ of the classes,
         Σₖ πₖ Σₓ pₖ(x)·log(pₖ(x) / Σₗ πₗ·pₗ(x)).
         """
-        ranges = np.array([self.value_range(statistic, j) for j in range(columns.count)]).reshape(-1, 2)
+        mean, deviation = self.location(statistic)
         n = np.broadcast_to(statistic.n, (len(statistic.n), columns.count))
         shares = n / np.maximum(n.sum(axis=0), 1e-300)
 
@@ -175,7 +180,7 @@ class Family(ABC):
             few = replace(columns, count=len(places), names=None)
             return self.maximum_likelihood(few, replace(statistic, **arrays)).score()
 
-        return description.information_of_scores(score_of, shares, ranges, is_count=self.cells == "counts")
+        return description.information_of_scores(score_of, shares, mean, deviation, is_count=self.cells == "counts")
 
 
 def log_ratio(part: Array, whole: Array, otherwise: Array | float) -> Array:

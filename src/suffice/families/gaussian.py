@@ -186,14 +186,9 @@ class Gaussian(Family):
         variance = scale / np.maximum(rng.standard_gamma(shape), LEAST_VARIANCE)
         return _normal(mean + np.sqrt(variance / kappa) * rng.standard_normal(mean.shape), variance, floor)
 
-    def value_range(self, statistic: Any, j: int) -> tuple[float, float]:
-        """Return the range of mean ± 3 standard deviations of all classes."""
+    def location(self, statistic: Any) -> tuple[Array, Array]:
         moments = statistic.spreads
-        n = np.broadcast_to(moments.n, moments.mean.shape)[:, j]
-        some = n > 0
-        mean, wide = moments.mean[some, j], 3 * np.sqrt(moments.m2[some, j] / n[some])
-        low, high = float((mean - wide).min()), float((mean + wide).max())
-        return (low, high) if high > low else (low - 1.0, high + 1.0)
+        return moments.mean, np.sqrt(moments.m2 / np.where(moments.n > 0, moments.n, 1.0))
 
     def summarize(self, columns: Columns, statistic: Any, j: int) -> dict[str, Any]:
         moments = statistic.spreads

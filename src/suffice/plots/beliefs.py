@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
+from suffice.families import FAMILIES
 from suffice.plots import Array, axes_for, check_fitted, legend_beside, plain, style
 
 if TYPE_CHECKING:
@@ -172,7 +173,8 @@ def _of_model(model: Any, column: Any, level: Any, parameter: str | None) -> tup
         after[str(label)] = its[what].dist(*args, **kwds)
         if hasattr(statistic, "total"):
             count = float(statistic.total[k, cell])
-            shared = FAMILIES[block.family].is_compositional
+            family = FAMILIES[block.family]
+            shared = family.is_compositional and family.generative is family
             whole = float(
                 statistic.total[k].sum()
                 if shared

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import norm
 
+from suffice.families import FAMILIES
 from suffice.plots import Array, axes_for, check_fitted, legend_beside, plain, style
 from suffice.plots.evidence import image_shape
 from suffice.plots.scales import columns_of, held, quietly, values_of
