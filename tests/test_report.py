@@ -58,6 +58,7 @@ def test_quality_is_what_the_model_is_worth():
     assert np.trace(quality["confusion"]) == pytest.approx(75 * accuracy["value"])
 
 
+@pytest.mark.filterwarnings("ignore:columns left out")
 def test_rows_it_is_most_wrong_about_come_with_reasons():
     table, y = weather()
     model = BayesClassifier().fit(table, y)
@@ -70,6 +71,7 @@ def test_rows_it_is_most_wrong_about_come_with_reasons():
     assert first["sentence"] == model.explain(table[first["row"] : first["row"] + 1]).sentence()
 
 
+@pytest.mark.filterwarnings("ignore:columns left out")
 def test_warnings_name_what_to_be_careful_about():
     table, y = weather()
     model = BayesClassifier().fit(table, y)
@@ -96,6 +98,7 @@ def test_square_images_without_names_get_a_pad():
     assert data_of(report.render(BernoulliNB(binarize=8).fit(named, y)))["engine"]["side"] is None
 
 
+@pytest.mark.filterwarnings("ignore:columns left out")
 @pytest.mark.parametrize("model", [MixtureClassifier(), BayesClassifier(structure=Joint()), BayesClassifier()])
 def test_a_model_that_no_page_computes_is_reported_all_the_same(model):
     X, y = load_digits(return_X_y=True)
