@@ -1,4 +1,4 @@
-"""An explanation is the log joint before it is summed: for every family, rule and structure."""
+"""Explanations: contributions sum to the log joint, for every family, rule and structure."""
 
 from __future__ import annotations
 

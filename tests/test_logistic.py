@@ -1,4 +1,4 @@
-"""Logistic regression: derivatives, optima, the bridge to the generative twin."""
+"""Logistic regression: derivatives, optima, and the conversion of generative models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report's page in a browser: what it computes, how it is used, and that nothing in it comes from outside."""
+"""The report in a browser: its computations, its controls, and that it loads nothing from outside."""
 
 import os
 import shutil
