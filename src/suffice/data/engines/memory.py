@@ -73,7 +73,7 @@ def over_rows(
 def _parts(blocks: tuple[Block, ...], columns: tuple[Columns, ...], classes: int) -> list[slice]:
     """Split the rows into ranges that depend on the size of the data only.
 
-    The number of threads does not matter, so the result does not depend on it. Each range needs its own accumulators, so
+    They do not depend on the number of threads, so neither does the result. Each range needs its own accumulators, so
     there are few ranges if these are large (words times classes).
     """
     rows, cells = blocks[0].shape[0], sum(block.cells for block in blocks)
