@@ -1,4 +1,4 @@
-"""A PostgreSQL server of its own for tests: started in a folder that goes away with it."""
+"""A temporary PostgreSQL server for the tests."""
 
 from __future__ import annotations
 

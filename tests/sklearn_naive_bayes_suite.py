@@ -1,4 +1,4 @@
-"""Run scikit-learn's naive Bayes tests with our classes in its module, and count what differs."""
+"""Runs scikit-learn's naive Bayes tests with the classes of suffice, and counts the differences."""
 
 from __future__ import annotations
 

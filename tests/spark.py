@@ -1,4 +1,4 @@
-"""Spark for tests: a session in this machine, and a standalone cluster of two workers, each a process of its own."""
+"""Spark for the tests: a local session, and a standalone cluster of two worker processes."""
 
 from __future__ import annotations
 

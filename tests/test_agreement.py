@@ -1,4 +1,4 @@
-"""The same numbers as scikit-learn, attribute by attribute, and its own tests on our classes."""
+"""Agreement with scikit-learn: attributes, methods and errors, and scikit-learn's own tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bad input: scikit-learn's type of error, a message that names the culprit, a model that is as it was."""
+"""Bad input: the type of the error is scikit-learn's, the message names the cell, and the model does not change."""
 
 from __future__ import annotations
 

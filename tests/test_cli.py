@@ -1,4 +1,4 @@
-"""The command line through its real entry point: good files and bad ones, people and machines."""
+"""The command line: commands, options, output and errors, through its entry point."""
 
 from __future__ import annotations
 

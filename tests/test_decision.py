@@ -1,4 +1,4 @@
-"""Calibrated probabilities, costs, the right to abstain, and class priors replaced when rows are predicted."""
+"""Decisions: calibration, costs, rejection, and class priors that are replaced at prediction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where scikit-learn is wrong: each point of the README's list, theirs beside ours."""
+"""Differences from scikit-learn: each point of the list in the README."""
 
 from __future__ import annotations
 

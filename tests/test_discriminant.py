@@ -1,4 +1,4 @@
-"""Gaussian classes with covariances of every kind, and mixtures of them."""
+"""Gaussian discriminants with every kind of covariance, and mixtures."""
 
 from __future__ import annotations
 

@@ -6,7 +6,9 @@ import doctest
 import re
 from pathlib import Path
 
+import negative_binomial
 import suffice
+from suffice.families import FAMILIES
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -47,3 +49,24 @@ def test_the_citation_has_this_version_and_licence() -> None:
     citation = (ROOT / "CITATION.cff").read_text().splitlines()
     assert f"version: {suffice.__version__}" in citation
     assert "license: BSD-3-Clause" in citation
+
+
+def test_the_guide_to_families_has_the_code_that_is_tested() -> None:
+    page = (ROOT / "docs" / "add_a_family.md").read_text()
+    shown = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
+    code = (ROOT / "tests" / "negative_binomial.py").read_text()
+    assert _lines("\n".join(shown)) == _lines(code)
+
+
+def test_the_guide_to_families_runs() -> None:
+    page = str(ROOT / "docs" / "add_a_family.md")
+    try:
+        failed, tried = doctest.testfile(page, module_relative=False, globs=dict(vars(negative_binomial)))
+    finally:
+        FAMILIES.pop("negative-binomial", None)
+    assert tried > 10
+    assert failed == 0
+
+
+def _lines(code: str) -> list[str]:
+    return [line for line in code.splitlines() if line]

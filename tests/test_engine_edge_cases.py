@@ -1,4 +1,4 @@
-"""Tables far away that are strange: each of these was once learned wrongly, or not at all."""
+"""Edge cases of engines: unusual names, types, sizes and missing values in files and databases."""
 
 from __future__ import annotations
 

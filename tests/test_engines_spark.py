@@ -1,4 +1,4 @@
-"""Spark takes the sums that memory takes: in this machine, on a cluster, and when a worker is lost on the way."""
+"""The Spark engine: the same sums as in memory, on one machine and on a cluster that loses a worker."""
 
 from __future__ import annotations
 

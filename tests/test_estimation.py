@@ -1,4 +1,4 @@
-"""The same tally, read by four rules under any prior."""
+"""Estimation: the four rules, priors, evidence and intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cross-validation and leave-one-out by sums equal fitting again; models are compared on the same folds."""
+"""Evaluation: cross-validation and leave-one-out by sums equal refitting; comparison of models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What testers found in cross-validation, comparison, calibration, streams and digests."""
+"""Edge cases of evaluation: cross-validation, comparison, calibration, streams and digests."""
 
 from __future__ import annotations
 

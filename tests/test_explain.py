@@ -1,4 +1,4 @@
-"""Contributions sum to log p(x, class), for every family, rule and structure."""
+"""Explanations: contributions sum to the log joint, for every family, rule and structure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Input and settings that nobody plans for, each of which once did harm."""
+"""Edge cases of input: unusual arrays, labels, weights and settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lecture 000: the naive Bernoulli model, its maximum likelihood, its decision, its priors."""
+"""Lecture 000: the naive Bernoulli model, maximum likelihood, decisions and priors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lecture 001: independence, what it saves, and the log-odds as a sum of functions of one feature each."""
+"""Lecture 001: independence, the number of parameters, and log-odds as a sum over features."""
 
 from __future__ import annotations
 

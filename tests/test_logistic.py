@@ -1,4 +1,4 @@
-"""Logistic regression: derivatives, optima, the bridge to the generative twin."""
+"""Logistic regression: derivatives, optima, and the conversion of generative models."""
 
 from __future__ import annotations
 
@@ -275,7 +275,6 @@ def test_units_of_columns_do_not_matter(classes: int) -> None:
     assert still.summary()[3]["p"] == 1.0
 
 
-@pytest.mark.filterwarnings("ignore:not converged after")  # the coefficients of equal columns have no optimum
 def test_columns_that_say_the_same_on_the_large_path() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 450))

@@ -1,4 +1,4 @@
-"""Which family a column gets, where numbers are cut, and what happens to columns that come and go."""
+"""The plan: the family of each column, the bins of numbers, and columns that appear or disappear."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plots: they show the numbers of the model, and no name, class or empty cell breaks them."""
+"""Plots: they show the model's numbers, and work with unusual names, single classes and missing cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that stay right where naive formulas lose them."""
+"""Numerical precision: large offsets, merging and forgetting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Priors, rules and distributions at their edges, each of which once gave a wrong number."""
+"""Edge cases of priors, rules and distributions."""
 
 from __future__ import annotations
 

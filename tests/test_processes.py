@@ -1,4 +1,4 @@
-"""What only a fresh process shows: what is imported, what is compiled, how much memory is used."""
+"""Fresh processes: imports, compilation and memory use."""
 
 from __future__ import annotations
 

@@ -63,6 +63,7 @@ def test_quality_equals_the_scores_of_the_model():
     assert np.trace(quality["confusion"]) == pytest.approx(75 * accuracy["value"])
 
 
+@pytest.mark.filterwarnings("ignore:columns left out")
 def test_largest_errors_come_with_explanations():
     table, y = weather()
     model = BayesClassifier().fit(table, y)
@@ -74,6 +75,7 @@ def test_largest_errors_come_with_explanations():
     assert first["sentence"] == model.explain(row).sentence()
 
 
+@pytest.mark.filterwarnings("ignore:columns left out")
 def test_warnings_name_columns_and_classes():
     table, y = weather()
     model = BayesClassifier().fit(table, y)
@@ -100,6 +102,7 @@ def test_square_images_without_names_get_a_drawing_pad():
     assert data_of(report.render(BernoulliNB(binarize=8).fit(named, y)))["engine"]["side"] is None
 
 
+@pytest.mark.filterwarnings("ignore:columns left out")
 @pytest.mark.parametrize("model", [MixtureClassifier(), BayesClassifier(structure=Joint()), BayesClassifier()])
 def test_models_without_a_live_panel_have_a_report(model):
     X, y = load_digits(return_X_y=True)

@@ -1,4 +1,4 @@
-"""What a model says of each row stands beside the table, wherever it is: under free names, and as `predict` says it."""
+"""Scoring tables: labels and probabilities as new columns, in every engine."""
 
 from __future__ import annotations
 

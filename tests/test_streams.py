@@ -1,4 +1,4 @@
-"""Streams: decay is a weight, a window knows its rows alone, and what is said of a row is said before it is learned."""
+"""Streams: decay, windows, and prequential evaluation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Structures, covariances and mixtures that once went wrong."""
+"""Edge cases of structures, covariances and mixtures."""
 
 from __future__ import annotations
 

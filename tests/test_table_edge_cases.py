@@ -1,4 +1,4 @@
-"""Tables that once went wrong."""
+"""Edge cases of tables: unusual types, names, levels and texts."""
 
 from __future__ import annotations
 

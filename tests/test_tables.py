@@ -1,4 +1,4 @@
-"""Laws of tables: whatever makes the frame, whatever is missing, in whatever order things are met."""
+"""Tables: every kind of frame, missing cells, and the order of rows, levels and columns."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Bins: where to cut a column of numbers, once, from the rows at hand; or whether to cut it at all.
+"""Cuts: choose the bins of a numeric column, or a Gaussian where that predicts the classes better.
 
-A weight counts as that many rows, so the cuts of weighted rows are those of repeated ones.
+A row of weight w counts as w rows, so weighted rows give the same cuts as repeated ones.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from suffice.schema import Array, Cuts
 
 BINS = 10
 
-# What is added to each count, and to each class in rows like all rows, when one way to read a column
-# is held against another.
+# The smoothing with which bins and Gaussian are compared: it is added to each count, and each class gets as many rows
+# with the moments of all rows.
 PSEUDO_COUNT = 0.5
 
-# Whole numbers within this range of each other are counted one by one.
+# Whole numbers whose range is smaller than this are counted in a table.
 TABLE = 1 << 17
 
-# So many different values show how well a Gaussian does.
+# A Gaussian is judged by at most this many different values.
 LOOKED_AT = 4000
 
 
 @dataclass(frozen=True)
 class Ordered:
-    """The different values of a column, sorted, and how much weight of each class lies below each.
+    """The sorted distinct values of a column, and the total weight of each class below each of them.
 
     >>> column = Ordered.of(np.array([3.0, 1.0, 3.0]), np.array([0, 0, 1]), np.ones(3), 2)
     >>> column.values.tolist(), column.below.tolist()
@@ -39,10 +39,10 @@ class Ordered:
 
     @classmethod
     def of(cls, values: Array, codes: Array, weights: Array, classes: int) -> Ordered:
-        """Return a column in order."""
+        """Return the sorted column."""
         low, high = values.min(), values.max()
         if high / 2 - low / 2 < TABLE / 2 and bool(np.all(values == np.floor(values))):
-            # whole numbers close together are counted by a table, which is faster than a sort
+            # counting in a table is faster than sorting
             width = int(high - low) + 1
             places = codes * width + (values - low).astype(np.intp)
             counts = np.bincount(places, weights, minlength=classes * width).reshape(classes, width).T
@@ -59,7 +59,7 @@ class Ordered:
         return cls(values[last], below)
 
     def between(self, place: int) -> float:
-        """Return a cut between the value at a place and the next."""
+        """Return a cut between the value at this position and the next."""
         low, high = float(self.values[place]), float(self.values[place + 1])
         middle = low + (high - low) / 2
         return middle if low < middle < high else high
@@ -71,10 +71,10 @@ class Ordered:
 
 
 def quantiles(column: Ordered, bins: int = BINS) -> Cuts:
-    """Return cuts into bins of equal weight, as far as equal values allow.
+    """Return cuts into bins of equal weight, as far as ties allow.
 
-    A value that fills a bin by itself leaves the other bins to the other values, so that a column
-    that is mostly zero is not one bin and a rest.
+    A value that fills a bin by itself leaves the other bins to the other values, so a column that is mostly zero still
+    has several bins for the rest.
 
     >>> quantiles(Ordered.of(np.arange(100.0), np.zeros(100, int), np.ones(100), 1), bins=4).edges
     (24.5, 49.5, 74.5)
@@ -91,10 +91,10 @@ def quantiles(column: Ordered, bins: int = BINS) -> Cuts:
 
 
 def mdl(column: Ordered) -> Cuts:
-    """Return cuts by which the classes differ, as many as their description is worth (Fayyad and Irani 1993).
+    """Return cuts by the minimum description length principle (Fayyad and Irani 1993).
 
-    A stretch is cut where the entropy H of the classes falls most, if the fall is more than
-    (log₂(N − 1) + log₂(3ᵏ − 2) − k·H + k₁·H₁ + k₂·H₂) / N, and so on in both parts.
+    An interval is cut where the entropy H of the classes decreases most, if the decrease is larger than
+    (log₂(N − 1) + log₂(3ᵏ − 2) − k·H + k₁·H₁ + k₂·H₂) / N; then both parts are cut in the same way.
 
     >>> column = Ordered.of(np.arange(100.0), (np.arange(100) >= 30).astype(int), np.ones(100), 2)
     >>> mdl(column).edges
@@ -114,11 +114,11 @@ CUTTERS: dict[str, Callable[[Ordered], Cuts]] = {"quantiles": quantiles, "mdl": 
 
 
 def most_telling(column: Ordered) -> Cuts | None:
-    """Return the cuts that tell most about the classes; None if a Gaussian tells more.
+    """Return the cuts that predict the classes best; None if a Gaussian predicts them better.
 
-    What a reading tells is the evidence of the classes given the column, each row judged by all others:
-    Σ log P(class | x, the other rows). It is exact and needs no row twice, because leaving a row out
-    is taking 1 from a count, or a value from a mean and a variance.
+    The criterion is the leave-one-out log-likelihood of the classes given the column, Σ log P(class | x, other rows).
+    It is exact and needs no second pass, because leaving a row out subtracts 1 from a count, or a value from a mean and
+    a variance.
     """
     best, cuts = _told_by_gaussian(column), None
     for cutter in CUTTERS.values():
@@ -162,7 +162,7 @@ def _log_normal(x: Array, mean: Array, variance: Array) -> Array:
 
 
 def _told(with_all: Array, without: Array, counts: Array) -> float:
-    """Return Σ counts·log P(class | x), the own class of each row judged without it."""
+    """Return Σ counts·log P(class | x), where the class of each row is scored without that row."""
     highest = np.maximum(with_all.max(axis=1, keepdims=True), without.max(axis=1, keepdims=True))
     each, own = np.exp(with_all - highest), np.exp(without - highest)
     others = np.maximum(each.sum(axis=1, keepdims=True) - each, 0.0)
@@ -175,7 +175,7 @@ def _log(n: Array) -> Array:
 
 
 def _best_cut(below: Array, first: int, last: int) -> int | None:
-    """Return before which of the values a stretch is cut; None if nowhere."""
+    """Return the position before which the values from first to last are cut; None if they are not."""
     if last - first < 2:
         return None
     left = below[first + 1 : last] - below[first]
@@ -186,7 +186,7 @@ def _best_cut(below: Array, first: int, last: int) -> int | None:
     after = (n1 * h1 + n2 * h2) / n
     best = int(np.argmin(after))
     k, k1, k2 = (int((part > 0).sum()) for part in (whole, left[best], right[best]))
-    # log₂(3ᵏ − 2), of which for many classes only k·log₂ 3 is left
+    # log₂(3ᵏ − 2), in a form that does not overflow for many classes
     cost = np.log2(max(n - 1, 1)) + k * np.log2(3) + np.log1p(-2 * 3.0**-k) / np.log(2)
     cost -= k * h - k1 * h1[best] - k2 * h2[best]
     return first + 1 + best if h - after[best] > cost / n else None

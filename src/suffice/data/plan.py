@@ -1,8 +1,8 @@
-"""The plan: which family each column of a table gets, and where its numbers are cut.
+"""The plan: chooses the family of each column of a table, and the bins of its numbers.
 
 The rule, in the order in which it is applied (`family_of`):
 
-| what a column holds | family |
+| contents of the column | family |
 |---|---|
 | nothing | left out |
 | dates, times, durations | left out |
@@ -15,7 +15,7 @@ The rule, in the order in which it is applied (`family_of`):
 | whole numbers, no two alike, in 100 rows or more | left out, as an identifier |
 | other numbers | as ``numeric`` says |
 
-A first batch (`partial_fit`) is not the whole table, so nothing is left out of it but dates.
+The first batch of a stream (`partial_fit`) is not the whole table, so only dates are left out of it.
 """
 
 from __future__ import annotations
@@ -39,13 +39,27 @@ MOST_LEVELS, ROWS_A_LEVEL = 20, 5
 WORDS_OF_A_TEXT = 3
 STRINGS_ALL_DIFFERENT, NUMBERS_ALL_DIFFERENT = 20, 100
 
-# Bins are cut by so many rows at most, drawn at random with a fixed seed: fewer where there are many classes.
+# Bins are chosen from at most this many rows, drawn with a fixed seed; from fewer if there are many classes.
 SAMPLE, CELLS = 100_000, 1 << 22
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What the rule asks of a column: its kind, how many cells hold something, how many different things."""
+    """The facts about a column on which the choice of its family depends.
+
+    Attributes
+    ----------
+    kind : {"number", "boolean", "string", "category", "date", "empty"}
+        The type of the values.
+    rows : int
+        The number of cells that are not missing.
+    distinct : int
+        The number of different values.
+    whole : bool
+        Whether all numbers are whole.
+    words : float
+        The mean number of words of a string.
+    """
 
     kind: str
     rows: int
@@ -71,12 +85,7 @@ def family_of(facts: Facts, numeric: str, complete: bool = True) -> tuple[str, s
     if facts.kind == "boolean" or (facts.distinct == 2 and complete):
         return "bernoulli", ""
     if facts.kind == "number":
-        few = facts.distinct <= MOST_LEVELS and facts.rows >= ROWS_A_LEVEL * facts.distinct
-        if facts.whole and few and complete:
-            return "categorical", ""
-        if facts.whole and complete and facts.distinct == facts.rows >= NUMBERS_ALL_DIFFERENT:
-            return "ignore", "no two alike, an identifier"
-        return numeric, ""
+        return _family_of_whole_numbers(facts, numeric) if facts.whole and complete else (numeric, "")
     if facts.words >= WORDS_OF_A_TEXT and facts.distinct > facts.rows / 2:
         return "text", ""
     if complete and facts.distinct == facts.rows >= STRINGS_ALL_DIFFERENT:
@@ -84,10 +93,18 @@ def family_of(facts: Facts, numeric: str, complete: bool = True) -> tuple[str, s
     return "categorical", ""
 
 
+def _family_of_whole_numbers(facts: Facts, numeric: str) -> tuple[str, str]:
+    if facts.distinct <= MOST_LEVELS and facts.rows >= ROWS_A_LEVEL * facts.distinct:
+        return "categorical", ""
+    if facts.distinct == facts.rows >= NUMBERS_ALL_DIFFERENT:
+        return "ignore", "no two alike, an identifier"
+    return numeric, ""
+
+
 def planned(
     sheet: Sheet, target: Target, families: Any, numeric: str, complete: bool
 ) -> tuple[tuple[Columns, ...], Features]:
-    """Return the blocks in which a sheet's columns are counted, and which columns are left out and why."""
+    """Return the blocks of a sheet's columns, and which columns are left out for which reason."""
     if isinstance(sheet, SparseSheet):
         return (_of_sparse(sheet, families, complete),), Features(sheet.names)
     asked = _asked(families, sheet)
@@ -103,7 +120,7 @@ def planned(
                 left_out[name] = reason
         chosen[name] = family
     if all(family == "ignore" for family in chosen.values()):
-        # of constants a model can be made, if only to say that they say nothing
+        # a table of constants still gives a model, which predicts the class priors
         constant = [name for name, reason in left_out.items() if reason in ("constant", "empty")]
         if not constant:
             raise ValueError(f"there is no column to learn from: {_reasons(left_out) or 'all are to be ignored'}")
@@ -120,7 +137,7 @@ def planned(
 
 
 def _of_sparse(sheet: SparseSheet, families: Any, complete: bool) -> Columns:
-    """Return a sparse matrix as one block: bits if all it stores is ones, and more is not to come; else counts."""
+    """Return a sparse matrix as one block, bernoulli if it is complete and all stored values are 1, or multinomial."""
     if families == "auto":
         stored = sheet.block.matrix.data
         bits = stored.dtype == bool or (complete and bool(np.all(stored == 1)))
@@ -135,7 +152,7 @@ def _of_sparse(sheet: SparseSheet, families: Any, complete: bool) -> Columns:
 
 
 def facts_of(sheet: Sheet, name: Any, weights: Array | None) -> Facts:
-    """Return what the rule asks of a column; a row of weight 2 is two rows."""
+    """Return the facts about a column; a row of weight 2 counts as two rows."""
     kind = sheet.kind(name)
     if kind in ("date", "empty"):
         return Facts(kind, 0, 0)
@@ -158,7 +175,7 @@ def _facts_of_numbers(kind: str, values: Array, weights: Array | None) -> Facts:
     there = values if held.all() else values[held]
     if not len(there):
         return Facts("empty", 0, 0)
-    # a thousand rows show that there are many different numbers, and only few need a closer look
+    # a thousand rows show whether there are many different numbers; only otherwise all rows are examined
     some = there[:: max(len(there) // 1000, 1)]
     distinct, whole = len(np.unique(some)), _whole(some)
     if distinct <= MOST_LEVELS or (whole and distinct == len(some)):
@@ -167,12 +184,12 @@ def _facts_of_numbers(kind: str, values: Array, weights: Array | None) -> Facts:
 
 
 def _whole(values: Array) -> bool:
-    """Say whether all numbers are whole; beyond 2⁵³ a double cannot tell."""
+    """Return whether all numbers are whole; beyond 2⁵³ every double is, so they do not count."""
     return values.dtype.kind in "iu" or bool(np.all((values == np.floor(values)) & (np.abs(values) < 2**53)))
 
 
 def _asked(families: Any, sheet: Sheet) -> dict[Any, Any]:
-    """Return the family that was asked for, of each column for which one was."""
+    """Return the family of each column for which the user named one."""
     if not isinstance(families, Mapping):
         families = dict.fromkeys(sheet.names, families)
     known = ("auto", *CUTTERS, *FAMILIES, "ignore")
@@ -192,7 +209,7 @@ def _asked(families: Any, sheet: Sheet) -> dict[Any, Any]:
 
 
 def _blocks(sheet: Sheet, target: Target, rows: Array | None, chosen: Mapping[Any, Any]) -> tuple[Columns, ...]:
-    """Return the columns block by block: all with levels, all of each family of numbers, each text by itself."""
+    """Return the blocks: one of all columns with levels, one for each family of numbers, one for each text."""
     coded: dict[str, dict[Any, Coding]] = {"categorical": {}}
     # these come first, in this order, as in every model file so far
     plain: dict[str, list[Any]] = {"gaussian": [], "poisson": [], "multinomial": [], "complement": []}
@@ -223,7 +240,7 @@ def _blocks(sheet: Sheet, target: Target, rows: Array | None, chosen: Mapping[An
 
 
 def _cuts(sheet: Sheet, name: Any, target: Target, rows: Array | None, how: str) -> Cuts | None:
-    """Return where a column of numbers is cut; None if it is not ("auto", and a Gaussian tells more)."""
+    """Return the bins of a numeric column; None if ``how`` is "auto" and a Gaussian predicts the classes better."""
     if sheet.kind(name) not in ("number", "boolean", "empty"):
         raise ValueError(f"column {name!r} is to be cut into bins ({how}), and holds no numbers")
     values = sheet.number(name) if sheet.kind(name) != "empty" else np.full(sheet.shape[0], np.nan)

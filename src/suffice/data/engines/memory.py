@@ -1,4 +1,4 @@
-"""The engine for data in memory: row ranges in threads, and the merge of their tallies."""
+"""The engine for data in memory: counts ranges of rows in threads, and merges their tallies."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from suffice.statistics import Tally
 
 Result = TypeVar("Result")
 
-# A part has at least LEAST_WORK cells, or its thread and its merge cost more than they save. Up to
-# FEW_PARTS of them is what a small machine can use; a large one gets more where the data are large.
+# A part has at least LEAST_WORK cells; with fewer, starting a thread and merging cost more than they save. There are up
+# to FEW_PARTS parts, or MANY_PARTS if there are more than MUCH_WORK cells.
 LEAST_WORK = 1 << 20
 FEW_PARTS, MANY_PARTS, MUCH_WORK = 4, 16, 1 << 27
-MOST_ROWS = 1 << 22  # in a part: keeps sums of squares of bytes within 64 bits
+MOST_ROWS = 1 << 22  # in a part, so that sums of squares of bytes fit into 64 bits
 SCORED_ROWS, FEWEST_ROWS = 1 << 13, 1 << 10
-SCORED_CELLS = 1 << 21  # in a part that is scored: its scores are gone before the next one's come
+SCORED_CELLS = 1 << 21  # in a part that is scored, so that its scores stay in the cache
 
 
 def tally(
     table: Table, columns: tuple[Columns, ...], features: Features | None = None, *, trimmed: bool = True
 ) -> Tally:
-    """Return the tally of a table's rows, in one scan of each block; of levels that were met alone, if trimmed."""
+    """Return the tally of a table, with one scan of each block; if ``trimmed``, without levels that have no rows."""
     classes = table.target.classes
 
     def tally_of(rows: slice) -> Tally:
@@ -47,7 +47,7 @@ def tally(
 def tally_by(
     table: Table, columns: tuple[Columns, ...], groups: Array, count: int, features: Features | None = None
 ) -> list[Tally]:
-    """Return the tally of each group of rows, all of one schema, in one scan: a group is but a finer class."""
+    """Return the tally of each group of rows in one scan; each pair of group and class is counted as a class."""
     target, classes = table.target, len(table.target.classes)
     finer = replace(target, classes=np.arange(count * classes), codes=groups * classes + target.codes)
     whole = tally(replace(table, target=finer), columns, features)
@@ -62,7 +62,7 @@ def tally_by(
 def over_rows(
     blocks: tuple[Block, ...], classes: int, function: Callable[[slice], Result], alone: bool = False
 ) -> list[Result]:
-    """Return the function's result for ranges of rows, in order, by several threads unless it uses them itself."""
+    """Return the function's results for ranges of rows, in order; in threads, unless ``alone``."""
     rows, cells = blocks[0].shape[0], sum(block.cells for block in blocks)
     quarter = max(-(-rows // 4), FEWEST_ROWS)
     step = max(min(SCORED_CELLS * rows // max(cells, 1), (1 << 17) // classes, SCORED_ROWS, quarter), 64)
@@ -71,10 +71,10 @@ def over_rows(
 
 
 def _parts(blocks: tuple[Block, ...], columns: tuple[Columns, ...], classes: int) -> list[slice]:
-    """Cut the rows into ranges by the size of the data alone.
+    """Split the rows into ranges that depend on the size of the data only.
 
-    The number of threads has no say in it, so it has none in the result either. Each range costs
-    accumulators of its own, so there are few where these are large (a vocabulary times classes).
+    They do not depend on the number of threads, so neither does the result. Each range needs its own accumulators, so
+    there are few ranges if these are large (words times classes).
     """
     rows, cells = blocks[0].shape[0], sum(block.cells for block in blocks)
     if cells < LEAST_WORK and rows <= MOST_ROWS:
@@ -88,5 +88,5 @@ def _parts(blocks: tuple[Block, ...], columns: tuple[Columns, ...], classes: int
 
 
 def _size(columns: Columns, block: Block) -> int:
-    """Return how many accumulators a class has; of plain codes, whose levels are not known yet, one a column."""
+    """Return the number of accumulators of a class; one per column for plain codes, whose levels are not known yet."""
     return block.shape[1] if columns.sizes is None and not columns.pairs else columns.size
