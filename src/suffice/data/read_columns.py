@@ -135,8 +135,8 @@ def _cut_numbers(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells
     for place in places:
         if sheet.kind(names[place]) not in ("number", "boolean", "empty"):
             raise ValueError(
-                f"column {names[place]!r} was learned as numbers, and holds {_first_non_number(sheet, names[place])}; turn "
-                "it into numbers"
+                f"column {names[place]!r} was learned as numbers, and holds "
+                f"{_first_non_number(sheet, names[place])}; turn it into numbers"
             )
     block = sheet.numbers(tuple(names[p] for p in places))
     edges = [codings[p].edges for p in places]
@@ -171,7 +171,7 @@ def matched(there: Sequence[Any], names: Iterable[Any], needed: Iterable[Any]) -
         )
     if missing:
         warnings.warn(
-            f"columns that were learned are not there, and are read as if all their cells were empty: "
+            "columns that were learned are not there, and are read as if all their cells were empty: "
             + few(list(map(repr, missing)), 10),
             UserWarning,
             stacklevel=2,
