@@ -1,4 +1,4 @@
-"""The one door for data. Everything a user passes in is checked here, and nowhere else."""
+"""Data from users: arrays, data frames, files and databases. Input is checked here, and nowhere below."""
 
 from suffice.data.frames import (
     FrameSheet,

@@ -1,4 +1,4 @@
-"""Names of columns: as they are said, and of what is computed beside a table, whose own columns keep theirs."""
+"""Names of columns: in messages, and of new columns that are added to a table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Value = TypeVar("Value")
 
 
 def column_name(name: Any) -> str:
-    """Return the name that a column has in a table: its own, or x0, x1, … where it has none.
+    """Return the name of a column in a table: its own, or x0, x1, … for columns of an array.
 
     >>> column_name("age"), column_name(3)
     ('age', 'x3')
@@ -18,7 +18,7 @@ def column_name(name: Any) -> str:
 
 
 def few(names: Sequence[str], most: int = 12) -> str:
-    """Return names one after another, of many the first.
+    """Return a list of names as text, at most so many of them.
 
     >>> few(["a", "b", "c"], most=2)
     'a, b and 1 more'
@@ -36,14 +36,14 @@ def quote_names(names: Sequence[Any], most: int = 10) -> str:
 
 
 def names_of(frame: Any) -> list[Any]:
-    """Return the names of a frame's columns, of any make."""
+    """Return the column names of a data frame of any library."""
     return list(frame.schema.names if hasattr(frame, "num_rows") else frame.columns)
 
 
 def renamed(found: Mapping[str, Value], taken: Iterable[Any], *, folds: bool = False) -> dict[str, Value]:
-    """Return what was found under names that are free: with _1, or _2, and so on, where a column has the name.
+    """Return new columns under names that are not taken: _1, _2 and so on are appended where needed.
 
-    ``folds`` says whether names that differ in capitals alone are the same.
+    If ``folds``, names that differ only in capitals are the same.
 
     >>> renamed({"prediction": "a", "p(a)": 0.5}, ["prediction", "P(A)", "prediction_1"])
     {'prediction_2': 'a', 'p(a)': 0.5}

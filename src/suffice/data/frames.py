@@ -1,4 +1,4 @@
-"""Data frames of any make, through narwhals."""
+"""Data frames of pandas, polars and pyarrow, through narwhals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from suffice.schema import Array
 
 @dataclass(frozen=True)
 class Frame(Dense):
-    """A data frame of number columns, turned into arrays a piece at a time (``array`` is narwhals')."""
+    """A data frame of number columns, converted to arrays one piece at a time; ``array`` is a narwhals frame."""
 
     array: Any
     common: np.dtype[Any]
@@ -52,12 +52,12 @@ class Frame(Dense):
         for first in range(start, stop, step):
             rows = slice(first, min(first + step, stop))
             numbers = self.array[rows].to_numpy()
-            if numbers.dtype.kind == "O":  # booleans with empty cells, or beside whole numbers
+            if numbers.dtype.kind == "O":  # booleans with empty cells, or mixed with integers
                 empty = np.array([[is_missing(value) for value in line] for line in numbers])
                 numbers = np.where(empty, np.nan, numbers) if empty.any() else numbers
                 numbers = numbers.astype(np.float64 if empty.any() else self.dtype)
             if numbers.dtype.kind == "f" and self.dtype.kind != "f":
-                # whole numbers come out as floats where cells are empty
+                # integers become floats where cells are empty
                 row, column = np.argwhere(np.isnan(numbers))[0]
                 self.reject_not_finite(first + int(row), int(column), np.nan)
             piece = np.array(numbers, self.dtype, order="C")
@@ -66,14 +66,14 @@ class Frame(Dense):
 
 
 def frame_block(X: Any, owner: str) -> Block | None:
-    """Return a pandas, polars or pyarrow frame as a block; None if X is no frame."""
+    """Return a data frame as a block of numbers; None if X is not a data frame."""
     import narwhals.stable.v2 as nw
 
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         return None
     if 0 in frame.shape:
-        return None  # the general door words the complaint about an empty table
+        return None  # `as_block` raises the error for an empty table
     names = _names(list(frame.columns))
     kinds = [_numpy_dtype(dtype, nw) for dtype in frame.schema.values()]
     if None not in kinds:
@@ -84,13 +84,13 @@ def frame_block(X: Any, owner: str) -> Block | None:
 
 @dataclass(frozen=True)
 class FrameSheet(Sheet):
-    """A data frame of any make (``frame`` is narwhals'), with columns of any kind."""
+    """A data frame with columns of any kind; ``frame`` is a narwhals frame."""
 
     frame: Any
 
     @classmethod
     def of(cls, X: Any, owner: str) -> FrameSheet | None:
-        """Return a pandas, polars or pyarrow frame as a sheet; None if X is no frame."""
+        """Return a data frame as a sheet; None if X is not a data frame."""
         import narwhals.stable.v2 as nw
 
         frame = nw.from_native(X, eager_only=True, pass_through=True)
@@ -112,7 +112,7 @@ class FrameSheet(Sheet):
         if dtype.is_numeric():
             return "number"
         if dtype == nw.String or dtype == nw.Categorical or dtype == nw.Enum:
-            # pandas has no type for a column of nothing, and calls it a column of strings
+            # pandas has no type for an empty column, and calls it a column of strings
             return "empty" if series.null_count() == len(series) else "string"
         if dtype.is_temporal():
             return "date"
@@ -120,7 +120,7 @@ class FrameSheet(Sheet):
 
     def number(self, name: Any) -> Array:
         series = self._series(name)
-        wide = str(series.dtype) in ("Int128", "UInt128")  # which NumPy does not know
+        wide = str(series.dtype) in ("Int128", "UInt128")  # which NumPy lacks
         return self.finite(as_numbers(np.array(series.to_list(), object) if wide else series.to_numpy()), name)
 
     def plain(self, name: Any) -> Array:
@@ -132,7 +132,7 @@ class FrameSheet(Sheet):
         series = self._series(name)
         if not (series.dtype.is_integer() and series.null_count() and "128" not in str(series.dtype)):
             return super()._coded(name)
-        # as whole numbers, also beside empty cells: a double does not tell large ones apart
+        # as integers even with empty cells: doubles do not distinguish large ones
         there = ~series.is_null().to_numpy()
         labels, found = coded_numbers(series.drop_nulls().to_numpy()) if there.any() else ([], np.zeros(0, np.intp))
         codes = np.full(len(series), -1, np.intp)
@@ -158,7 +158,7 @@ class FrameSheet(Sheet):
         return self._series(name).to_list()  # type: ignore[no-any-return]
 
     def _series(self, name: Any) -> Any:
-        known = self._looked_at
+        known = self._cache
         if ("series", name) not in known:
             columns = zip(self.names, self.frame.iter_columns(), strict=True)
             known |= {("series", each): series for each, series in columns}
@@ -171,28 +171,28 @@ class FrameSheet(Sheet):
         native = series.to_native()
         if series.dtype == nw.Object or series.dtype == nw.Unknown:
             return coded_objects(series.to_list())
-        if hasattr(native, "factorize"):  # pandas and its like
+        if hasattr(native, "factorize"):  # pandas
             codes, found = native.factorize()
             labels = found.tolist()
         elif hasattr(native, "dictionary_encode"):  # pyarrow
             encoded = native.dictionary_encode().unify_dictionaries().combine_chunks()
             codes = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
-            codes, labels = _met(codes, encoded.dictionary.to_pylist())
+            codes, labels = _drop_unused_labels(codes, encoded.dictionary.to_pylist())
         elif hasattr(native, "replace_strict"):  # polars
             labels = native.drop_nulls().unique().to_list()
             codes = native.cast(str).replace_strict(labels, list(range(len(labels))), default=-1).to_numpy()
         else:
             return coded_objects(series.to_list())
         if not all(isinstance(label, str) for label in labels):
-            kind_of(labels, f"column {name!r}")  # categories may be of any kind, but not of several
+            kind_of(labels, f"column {name!r}")  # categories may be of any kind, but all of one
         kept = [label_of(label) for label in labels]
         return (kept, codes) if len(set(kept)) == len(kept) else coded_objects(series.to_list())
 
 
-def _met(codes: Array, labels: list[Any]) -> tuple[Array, list[Any]]:
-    """Return codes and labels without those of a dictionary that no cell holds, or that stand for an empty cell.
+def _drop_unused_labels(codes: Array, labels: list[Any]) -> tuple[Array, list[Any]]:
+    """Return codes and labels without the dictionary entries that no cell holds or that stand for an empty cell.
 
-    >>> _met(np.array([2, -1, 1, 2]), ["never", None, "b"])
+    >>> _drop_unused_labels(np.array([2, -1, 1, 2]), ["never", None, "b"])
     (array([ 0, -1, -1,  0]), ['b'])
     """
     there = np.zeros(len(labels) + 1, bool)
@@ -204,7 +204,7 @@ def _met(codes: Array, labels: list[Any]) -> tuple[Array, list[Any]]:
 
 
 def _names(columns: list[Any]) -> tuple[str, ...] | None:
-    """Return the column names if all are strings; None if none is; mixed names are an error."""
+    """Return the column names if all are strings, None if none is; raise an error if they are mixed."""
     strings = [isinstance(name, str) for name in columns]
     if columns and all(strings):
         return tuple(str(name) for name in columns)
@@ -220,19 +220,19 @@ def _names(columns: list[Any]) -> tuple[str, ...] | None:
 
 
 def _numpy_dtype(dtype: Any, nw: Any) -> np.dtype[Any] | None:
-    """Return the type of a column of numbers; None if it is none."""
+    """Return the NumPy type of a column of numbers; None for other columns."""
     if dtype == nw.Boolean:
         return np.dtype(bool)
     if dtype.is_decimal() or not dtype.is_numeric():
         return None
     try:
         return np.dtype(str(dtype).lower())
-    except TypeError:  # whole numbers of 128 bits
+    except TypeError:  # integers of 128 bits
         return np.dtype(np.float64)
 
 
 def _as_numbers(series: Any, name: str, owner: str) -> Array:
-    """Return a column of objects or strings as numbers, as NumPy reads them."""
+    """Return a column of objects or strings as doubles; raise an error that names the first value that is not one."""
     values = series.to_numpy()
     if values.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: column {name!r} holds {values.dtype}")
@@ -258,13 +258,13 @@ def _as_numbers(series: Any, name: str, owner: str) -> Array:
 
 
 def split_frame(source: Any, target: str, weight: str | None, missing_target: str) -> tuple[Any, Array, Any]:
-    """Return a frame without its column of labels, the labels, and the weights if a column holds them."""
+    """Return a data frame without its columns of labels and weights, the labels, and the weights or None."""
     rest, labels, codes, weights = coded_frame(source, target, weight, missing_target)
     return rest, labels[codes], weights
 
 
 def coded_frame(source: Any, target: str, weight: str | None, missing_target: str) -> tuple[Any, Array, Array, Any]:
-    """Return a frame without its column of labels, the different labels, the code of each row, and the weights."""
+    """Return a data frame without labels and weights, the distinct labels, the code of each row, and the weights."""
     import narwhals.stable.v2 as nw
 
     frame = nw.from_native(source, eager_only=True, pass_through=True)
@@ -291,7 +291,7 @@ def _weights(series: Any, name: str) -> Array:
 
 
 def check_table(names: Sequence[Any], target: str, weight: str | None, missing_target: str) -> str:
-    """Return the target, which is among the columns, as the weights are, and is not all there is; or raise."""
+    """Return the target; raise an error if a column is missing or no column is left to learn from."""
     if missing_target not in ("error", "drop"):
         raise ValueError(f"missing_target is 'error' or 'drop', not {missing_target!r}")
     for name in (target, *([] if weight is None else [weight])):
@@ -300,7 +300,7 @@ def check_table(names: Sequence[Any], target: str, weight: str | None, missing_t
     if target == weight:
         raise ValueError(f"column {target!r} has the labels, and cannot be the weight of each row; name another column")
     if not set(names) - {target, weight}:
-        raise ValueError(f"there is no column to learn from beside {target!r}")
+        raise ValueError(f"there is no column to learn from besides {target!r}")
     return target
 
 
@@ -318,7 +318,7 @@ def header_hint(names: Sequence[Any]) -> str:
 
 
 def missing_labels(target: str, missing: int, rows: int, first: int | None = None) -> ValueError:
-    """Return the complaint about rows that have no label."""
+    """Return the error for rows without a label."""
     if missing == rows:
         return ValueError(f"column {target!r}, the target, is empty in all {rows} rows")
     place = "" if first is None else f", the first of them {first}"
@@ -329,14 +329,14 @@ def missing_labels(target: str, missing: int, rows: int, first: int | None = Non
 
 
 def stacked(frames: Sequence[Any]) -> Any:
-    """Return frames of one make as one."""
+    """Return data frames of one library as one."""
     import narwhals.stable.v2 as nw
 
     return frames[0] if len(frames) == 1 else nw.concat([nw.from_native(its) for its in frames]).to_native()
 
 
 def beside(frame: Any, columns: Mapping[str, Array]) -> Any:
-    """Return a frame with more columns."""
+    """Return a data frame with additional columns."""
     import narwhals.stable.v2 as nw
 
     its = nw.from_native(frame, eager_only=True)
@@ -345,7 +345,10 @@ def beside(frame: Any, columns: Mapping[str, Array]) -> Any:
 
 
 def only(frame: Any, names: Sequence[Any] | int) -> Any:
-    """Return the columns of these names that a frame has, in order; of so many without names, x0, x1, …, an array."""
+    """Return some columns of a data frame, in the order of ``names``.
+
+    If ``names`` is a number, the columns are x0, x1, …, and the result is an array.
+    """
     import narwhals.stable.v2 as nw
 
     its = nw.from_native(frame, eager_only=True)
@@ -356,7 +359,7 @@ def only(frame: Any, names: Sequence[Any] | int) -> Any:
 
 
 def as_arrow(frame: Any) -> Any:
-    """Return a frame of any make as a table of Arrow."""
+    """Return a data frame as an Arrow table."""
     import narwhals.stable.v2 as nw
 
     return nw.from_native(frame, eager_only=True).to_arrow()

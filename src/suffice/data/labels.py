@@ -1,4 +1,4 @@
-"""Labels: what a user calls the classes, and the codes 0, 1, … that arrays are laid out by."""
+"""Class labels, and the codes 0, 1, … under which arrays hold them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from sklearn.utils.validation import assert_all_finite, column_or_1d
 
 from suffice.schema import Array
 
-# Whole-number labels within this range of each other are coded by a table instead of a sort.
+# Integer labels within this range are coded by a table instead of a sort.
 RANGE = 1 << 16
 
-# What stands for an empty cell in a file of text.
+# Texts that stand for an empty cell in a CSV file.
 EMPTY = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
 
 
 def encode(y: Any, owner: str) -> tuple[Array, Array]:
-    """Return the labels met, sorted, and the code of each row: y = labels[codes].
+    """Return the sorted distinct labels, and the code of each row: y = labels[codes].
 
     >>> labels, codes = encode(["spam", "ham", "spam"], "a test")
     >>> labels.tolist(), codes.tolist()
@@ -34,12 +34,12 @@ def encode(y: Any, owner: str) -> tuple[Array, Array]:
 
 
 def as_labels(y: Any, owner: str) -> Array:
-    """Return y as an array of labels, or say why it is none."""
+    """Return y as an array of labels; raise an error if it cannot be one."""
     if y is None:
         raise ValueError(f"This {owner} estimator requires y to be passed, but the target y is None.")
     kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     if isinstance(kind, np.dtype) and kind.kind in "biu" and not y.isna().any():
-        y = y.to_numpy(kind)  # pandas would make floats of them, in which large numbers are the same
+        y = y.to_numpy(kind)  # pandas would convert them to floats, which do not distinguish large numbers
     labels: Array = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
     if labels.dtype.kind == "O":
         _reject_missing(labels)
@@ -60,7 +60,7 @@ def as_labels(y: Any, owner: str) -> Array:
 
 
 def _coded_by_name(labels: Array) -> tuple[Array, Array]:
-    """Code strings by a dictionary: few of many are different, and sorting all would take longer."""
+    """Return labels and codes by a dictionary, which is faster than sorting all rows."""
     index: dict[Any, int] = {}
     codes = np.fromiter((index.setdefault(label, len(index)) for label in labels.tolist()), np.intp, len(labels))
     known = np.empty(len(index), labels.dtype)
@@ -82,14 +82,14 @@ def _coded_by_table(labels: Array) -> tuple[Array, Array]:
         labels = labels.view(np.uint8)
         known, codes = _coded_by_table(labels)
         return known.astype(bool), codes
-    if len(labels) == 1:  # a stream's next row
+    if len(labels) == 1:  # the next row of a stream
         return labels.copy(), np.zeros(1, np.intp)
     kind, least, most = labels.dtype, int(labels.min()), int(labels.max())
     if most - least >= RANGE:
         known, codes = np.unique(labels, return_inverse=True)
         return known, codes.astype(np.intp, copy=False)
     if labels.dtype.itemsize < 8:
-        labels = labels.astype(np.int64)  # the range of a narrow type may not fit into itself
+        labels = labels.astype(np.int64)  # differences may not fit into a narrow type
     codes = (labels - labels.dtype.type(least) if least else labels).astype(np.intp, copy=False)
     met = np.bincount(codes, minlength=most - least + 1) > 0
     known = np.flatnonzero(met).astype(kind) + kind.type(least)
@@ -108,8 +108,8 @@ def _reject_missing(labels: Array) -> None:
 
 
 def is_missing(label: Any) -> bool:
-    """Say whether a value of an object array stands for an empty cell."""
-    # pandas' NA answers every comparison with itself, so it is known by its type
+    """Return whether a value of an object array stands for an empty cell."""
+    # comparisons with pandas' NA return NA, so it is recognized by its type
     return (
         label is None
         or type(label).__name__ in ("NAType", "NaTType", "MaskedConstant")
@@ -118,12 +118,12 @@ def is_missing(label: Any) -> bool:
 
 
 def spoken(label: Any) -> str:
-    """Return a label as files and people write it: truth as true and false."""
+    """Return a label as text; booleans as true and false."""
     return str(label).lower() if isinstance(label, bool) else str(label)
 
 
 def share_name(label: Any) -> str:
-    """Return what the column with a class's probability is called, wherever rows are scored.
+    """Return the name of the column that holds the probability of a class.
 
     >>> share_name("spam")
     'p(spam)'
@@ -132,7 +132,7 @@ def share_name(label: Any) -> str:
 
 
 def _plain(labels: Array) -> Array:
-    """Return objects as an array of their own type where they have one type that sorts."""
+    """Return numbers in an object array as an array of numbers; raise an error if the types are mixed."""
     kinds = {type(label) for label in labels.tolist()}
     if all(issubclass(kind, (int, float, np.number, np.bool_)) for kind in kinds):
         return np.array(labels.tolist())
@@ -144,7 +144,7 @@ def _plain(labels: Array) -> Array:
 
 
 def coded_numbers(values: Array) -> tuple[list[Any], Array]:
-    """Return the different numbers, whole ones as such, and the code of each, negative where there is none.
+    """Return the distinct numbers, integers as int, and the code of each row, −1 for an empty cell.
 
     >>> labels, codes = coded_numbers(np.array([2.0, np.nan, 0.5, 2.0]))
     >>> labels, codes.tolist()

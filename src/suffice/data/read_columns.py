@@ -1,4 +1,4 @@
-"""Reading: the columns of a sheet, in the blocks in which they are counted and scored."""
+"""The columns of a sheet as blocks, in which they are counted and scored."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.blocks.block import Block, Coded, Sparse
+from suffice.data.column_names import few
 from suffice.data.labels import is_missing
 from suffice.data.sheets import Sheet
 from suffice.data.texts import counted
@@ -17,9 +18,9 @@ from suffice.schema import Array, Columns, Combinations, Cuts, Levels, Schema, W
 
 
 def read(sheet: Sheet, blocks: Iterable[Columns], grow: bool) -> tuple[tuple[Columns, ...], tuple[Block, ...]]:
-    """Return the columns, with the levels and words that are new if they may grow, and the cells.
+    """Return the columns, with new levels and words if ``grow``, and their cells.
 
-    Columns are found by name. One that the sheet has not is read as if all its cells were empty.
+    Columns are matched by name. The cells of a column that the sheet lacks are empty.
     """
     columns, cells = zip(*(_read(sheet, block, grow) for block in blocks), strict=True)
     return columns, cells
@@ -31,8 +32,8 @@ def _read(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
         for name in columns.names:
             if name in sheet.places and sheet.kind(name) not in ("number", "boolean", "empty"):
                 raise ValueError(
-                    f"column {name!r} is {columns.family}, and holds {_no_number(sheet, name)}; turn it into numbers, "
-                    f"or learn it as levels: families={{{name!r}: 'categorical'}}"
+                    f"column {name!r} is {columns.family}, and holds {_first_non_number(sheet, name)}; turn it into "
+                    f"numbers, or learn it as levels: families={{{name!r}: 'categorical'}}"
                 )
         block = sheet.numbers(columns.names)
         return columns, block if columns.threshold is None else block.without_gaps()
@@ -42,7 +43,7 @@ def _read(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
 
 
 def recoded(block: Block, columns: Columns, others: Columns) -> Block:
-    """Return cells read for some columns as they would have been read for others, which know less."""
+    """Return cells that were read for some columns as they would be read for others with fewer levels."""
     if columns.codings is None or others.codings is None:
         return block
     pairs = list(zip(columns.codings, others.codings, strict=True))
@@ -69,7 +70,7 @@ def _read_text(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Blo
 
 
 def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
-    """Return codes for labels and for bins, each column in its place."""
+    """Return the block of codes of levels and of bins."""
     assert columns.codings is not None
     assert columns.names is not None
     codings = list(columns.codings)
@@ -86,7 +87,7 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
                     UserWarning,
                     stacklevel=2,
                 )
-            # the last place is for empty cells, whose code is −1
+            # the last entry is for empty cells, whose code is −1
             final = [levels.index.get(label, levels.size) for label in labels]
             coded[place] = np.array([*final, -1])[codes]
     sizes = [levels.size for levels in codings]
@@ -94,9 +95,9 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
     cells = np.full((sheet.shape[0], len(codings)), -1, narrow)
     for place, codes in coded.items():
         cells[:, place] = codes
-    _cut(sheet, columns.names, codings, cells)
+    _cut_numbers(sheet, columns.names, codings, cells)
     if isinstance(codings[-1], Combinations):
-        codings[-1], together = _combined(columns.names[:-1], codings, cells[:, :-1], grow)
+        codings[-1], together = _combine_levels(columns.names[:-1], codings, cells[:, :-1], grow)
         wide = np.min_scalar_type(-codings[-1].size - 2)
         cells = cells.astype(np.promote_types(cells.dtype, wide))
         cells[:, -1] = together
@@ -105,12 +106,12 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
 
 
 def _sorted_names(names: tuple[Any, ...]) -> list[int]:
-    """Return the order in which a combination lists its columns: by name, so that tables of any order agree."""
+    """Return the order of columns in a combination: by name, so that it does not depend on the table."""
     return sorted(range(len(names)), key=lambda place: str(names[place]))
 
 
-def _combined(names: tuple[Any, ...], codings: list[Any], cells: Array, grow: bool) -> tuple[Combinations, Array]:
-    """Return the combinations of levels that rows hold, and the code of each row's; −1 where a cell is empty."""
+def _combine_levels(names: tuple[Any, ...], codings: list[Any], cells: Array, grow: bool) -> tuple[Combinations, Array]:
+    """Return the combinations of levels, and the code of each row, −1 if a cell is empty."""
     last, order = codings[-1], _sorted_names(names)
     codings, cells = [codings[place] for place in order], cells[:, order]
     met, inverse = np.unique(cells, axis=0, return_inverse=True)
@@ -126,16 +127,16 @@ def _combined(names: tuple[Any, ...], codings: list[Any], cells: Array, grow: bo
     return last, np.where(empty, -1, final)[inverse.ravel()]
 
 
-def _cut(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells: Array) -> None:
-    """Write the codes of numbers that are cut into bins."""
+def _cut_numbers(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells: Array) -> None:
+    """Write the bins of columns of numbers into ``cells``."""
     places = [p for p, its in enumerate(codings) if isinstance(its, Cuts) and names[p] in sheet.places]
     if not places:
         return
     for place in places:
         if sheet.kind(names[place]) not in ("number", "boolean", "empty"):
             raise ValueError(
-                f"column {names[place]!r} was learned as numbers, and holds {_no_number(sheet, names[place])}; turn it "
-                "into numbers"
+                f"column {names[place]!r} was learned as numbers, and holds "
+                f"{_first_non_number(sheet, names[place])}; turn it into numbers"
             )
     block = sheet.numbers(tuple(names[p] for p in places))
     edges = [codings[p].edges for p in places]
@@ -146,8 +147,8 @@ def _cut(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells: Array)
             block.reject_if_not_finite(rows)
 
 
-def _no_number(sheet: Sheet, name: Any) -> str:
-    """Return the first value of a column that is no number, to show in a message."""
+def _first_non_number(sheet: Sheet, name: Any) -> str:
+    """Return the first value of a column that is not a number, for a message."""
     held = [value for value in sheet.strings(name) if not is_missing(value)]
     for value in held:
         try:
@@ -158,7 +159,7 @@ def _no_number(sheet: Sheet, name: Any) -> str:
 
 
 def matched(there: Sequence[Any], names: Iterable[Any], needed: Iterable[Any]) -> None:
-    """Warn of columns that were learned and are not there, and of columns that are there and were not learned."""
+    """Warn about columns of the model that are missing, and about columns that the model does not have."""
     present, known = set(there), set(names)
     missing = [name for name in needed if name not in present]
     new = [name for name in there if name not in known]
@@ -170,24 +171,22 @@ def matched(there: Sequence[Any], names: Iterable[Any], needed: Iterable[Any]) -
         )
     if missing:
         warnings.warn(
-            f"columns that were learned are not there, and are read as if all their cells were empty: {_list(missing)}",
+            "columns that were learned are not there, and are read as if all their cells were empty: "
+            + few(list(map(repr, missing)), 10),
             UserWarning,
             stacklevel=2,
         )
     if new:
-        warnings.warn(f"columns that were not learned are ignored: {_list(new)}", UserWarning, stacklevel=2)
-
-
-def _list(names: list[Any]) -> str:
-    said = ", ".join(repr(name) for name in names[:10])
-    return said + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+        warnings.warn(
+            f"columns that were not learned are ignored: {few(list(map(repr, new)), 10)}", UserWarning, stacklevel=2
+        )
 
 
 def decoded(schema: Schema, blocks: tuple[Array, ...], rng: np.random.Generator) -> Array:
-    """Return drawn cells as a table of objects, in the order of the columns; what was left out is empty.
+    """Return sampled cells as a table of objects, in the order of the columns; columns that were left out are empty.
 
-    A number drawn as a bin lies anywhere within it, of an open bin within the width of the one beside it.
-    A level never met is drawn as an empty cell.
+    A number is uniform within its sampled bin; an open bin is as wide as its neighbour. An unknown level is an empty
+    cell.
     """
     assert schema.features is not None
     places = {name: place for place, name in enumerate(schema.features.names)}
@@ -196,7 +195,7 @@ def decoded(schema: Schema, blocks: tuple[Array, ...], rng: np.random.Generator)
         codings = columns.codings or (None,) * columns.count
         for j, (name, its) in enumerate(zip(columns.names or (), codings, strict=True)):
             if name not in places:
-                continue  # combinations, whose columns are there as well
+                continue  # a combination, whose columns are in the table
             column: list[Any]
             if isinstance(its, Words):
                 words = np.array(its.labels, object)
@@ -205,7 +204,7 @@ def decoded(schema: Schema, blocks: tuple[Array, ...], rng: np.random.Generator)
                 labels = [*its.labels, None, None]
                 column = [labels[code] for code in _codes(columns, cells, j)]
             elif isinstance(its, Cuts):
-                column = _within(its, _codes(columns, cells, j), rng)
+                column = _sample_within(its, _codes(columns, cells, j), rng)
             else:
                 column = cells[:, j].tolist()
             table[:, places[name]] = column
@@ -213,7 +212,7 @@ def decoded(schema: Schema, blocks: tuple[Array, ...], rng: np.random.Generator)
 
 
 def _codes(columns: Columns, cells: Array, j: int) -> list[int]:
-    """Return the codes of a column; those of a drawn combination are the combination's."""
+    """Return the codes of a column, from the combination if one was sampled."""
     last = columns.codings[-1] if columns.codings else None
     if not isinstance(last, Combinations):
         return cells[:, j].tolist()  # type: ignore[no-any-return]
@@ -229,7 +228,7 @@ def _codes(columns: Columns, cells: Array, j: int) -> list[int]:
     return found
 
 
-def _within(cuts: Cuts, codes: list[int], rng: np.random.Generator) -> list[float]:
+def _sample_within(cuts: Cuts, codes: list[int], rng: np.random.Generator) -> list[float]:
     edges = np.array(cuts.edges, np.float64)
     if not len(edges):
         return [0.0] * len(codes)

@@ -1,7 +1,7 @@
-"""Sheets: a user's table as it is, looked at column by column before anything is counted.
+"""Sheets: tables with columns of any kind, before they are read into blocks.
 
-A sheet says of what kind a column is and hands it out in the form that suits the kind: numbers as a
-block that is read in pieces, levels as codes with their labels, texts as strings.
+A sheet knows the kind of each column (number, boolean, string, date or empty) and returns it in a form that suits the
+kind: numbers as a block that is read in pieces, levels as codes with their labels, texts as strings.
 """
 
 from __future__ import annotations
@@ -19,12 +19,10 @@ from suffice.blocks.block import Block, Dense, Gappy, Sparse
 from suffice.data.labels import coded_numbers, is_missing
 from suffice.schema import Array
 
-KINDS = ("number", "boolean", "string", "date", "empty")
-
 
 @dataclass(frozen=True)
 class Sheet(ABC):
-    """A table with columns of any kind; ``owner`` is who asks, for error messages."""
+    """A table with columns of any kind; ``owner`` is the name of the estimator in error messages."""
 
     owner: str
     names: tuple[Any, ...]
@@ -38,22 +36,22 @@ class Sheet(ABC):
 
     @abstractmethod
     def number(self, name: Any) -> Array:
-        """Return a column of numbers or booleans as doubles, NaN where a cell is empty."""
+        """Return a column of numbers or booleans as doubles; an empty cell is NaN."""
 
     def plain(self, name: Any) -> Array:
-        """Return a column of numbers as it is: whole numbers as such, which a double may not tell apart."""
+        """Return a column of numbers with its own type: doubles do not distinguish large integers."""
         return self.number(name)
 
     @abstractmethod
     def numbers(self, names: tuple[Any, ...]) -> Block:
-        """Return columns of numbers as a block; of a column that is not there, all cells are empty."""
+        """Return columns of numbers as a block; the cells of a missing column are empty."""
 
     @abstractmethod
     def strings(self, name: Any) -> list[Any]:
-        """Return a column of strings as a list, with None or NaN where a cell is empty."""
+        """Return a column of strings as a list; an empty cell is None or NaN."""
 
     def values(self, name: Any) -> list[Any]:
-        """Return a column as a person would write it, with None where a cell is empty."""
+        """Return the values of a column as Python objects; an empty cell is None."""
         kind = self.kind(name)
         if kind in ("number", "boolean"):
             numbers = self.plain(name).tolist()
@@ -68,7 +66,7 @@ class Sheet(ABC):
     def _coded_strings(self, name: Any) -> tuple[list[Any], Array]: ...
 
     def finite(self, values: Array, name: Any) -> Array:
-        """Return numbers of which none is infinite, or name the one that is."""
+        """Return numbers; raise an error that names the row if one is infinite."""
         infinite = np.isinf(values)
         if infinite.any():
             row = int(np.argmax(infinite))
@@ -80,31 +78,31 @@ class Sheet(ABC):
 
     @cached_property
     def places(self) -> dict[Any, int]:
-        """Where each column stands."""
+        """The position of each column."""
         return {name: place for place, name in enumerate(self.names)}
 
     @cached_property
-    def _looked_at(self) -> dict[Any, Any]:
-        """What is known of columns already: they are looked at to plan, and again to read them."""
+    def _cache(self) -> dict[Any, Any]:
+        """Results of earlier calls: columns are inspected to plan, and again to read them."""
         return {}
 
     def kind(self, name: Any) -> str:
-        """Return what a column holds, one of `KINDS`, or say why it cannot be read."""
-        known: dict[Any, str] = self._looked_at
+        """Return the kind of a column; raise an error if it has none."""
+        known: dict[Any, str] = self._cache
         if ("kind", name) not in known:
             known["kind", name] = self._kind(name)
         return known["kind", name]
 
     def coded(self, name: Any, last: bool = True) -> tuple[list[Any], Array]:
-        """Return the labels met in a column, and the code of each row, negative where its cell is empty.
+        """Return the distinct labels of a column, and the code of each row, −1 for an empty cell.
 
-        They are kept to be asked for again, unless this is the last time.
+        The result is kept for the next call unless this is the ``last`` one.
         """
-        known = self._looked_at.pop(("codes", name), None)
+        known = self._cache.pop(("codes", name), None)
         if known is None:
             known = self._coded(name)
         if not last:
-            self._looked_at["codes", name] = known
+            self._cache["codes", name] = known
         return known  # type: ignore[no-any-return]
 
     def _coded(self, name: Any) -> tuple[list[Any], Array]:
@@ -121,7 +119,7 @@ class Sheet(ABC):
 
 @dataclass(frozen=True)
 class ArraySheet(Sheet):
-    """A two-dimensional array, of numbers or of objects; columns are named by their place."""
+    """A two-dimensional array of numbers or objects; the names of columns are their positions."""
 
     array: Array
 
@@ -158,7 +156,7 @@ class ArraySheet(Sheet):
 
 @dataclass(frozen=True)
 class SparseSheet(Sheet):
-    """A sparse matrix: columns of numbers, most of them 0."""
+    """A sparse matrix of numbers."""
 
     block: Sparse
 
@@ -184,7 +182,7 @@ class SparseSheet(Sheet):
 
 
 def kind_of(values: list[Any], name: str) -> str:
-    """Return what a column of Python's own objects holds, or say why it cannot be read."""
+    """Return the kind of a column of Python objects; raise an error if it mixes kinds or is nested."""
     first: dict[type, Any] = {}
     for value in values:
         if type(value) not in first and not is_missing(value):
@@ -223,15 +221,15 @@ def _kind_of_value(value: Any) -> str:
         return "date"
     if isinstance(value, (list, tuple, dict, set, frozenset, bytes, bytearray, np.ndarray)):
         return "nested"
-    return "string"  # and whatever else has a name: members of an enumeration, intervals
+    return "string"  # and other objects with a name, such as members of an enumeration and intervals
 
 
 def _is_period(value: Any) -> bool:
-    return type(value).__name__ == "Period"  # pandas' own, which is not imported for it
+    return type(value).__name__ == "Period"  # of pandas, which is not imported for this test
 
 
 def as_numbers(values: Array) -> Array:
-    """Return numbers of any type as doubles, NaN where a cell is empty."""
+    """Return numbers of any type as doubles; an empty cell is NaN."""
     if values.dtype.kind in "biuf":
         return np.asarray(values, np.float64)
     try:
@@ -242,7 +240,7 @@ def as_numbers(values: Array) -> Array:
 
 
 def coded_objects(values: list[Any]) -> tuple[list[Any], Array]:
-    """Return the labels among objects that are strings or have a name, and the code of each.
+    """Return the distinct labels of a list of objects, and the code of each.
 
     >>> labels, codes = coded_objects(["b", None, "a", "b"])
     >>> labels, codes.tolist()
@@ -256,7 +254,7 @@ def coded_objects(values: list[Any]) -> tuple[list[Any], Array]:
 
 
 def label_of(value: Any) -> Any:
-    """Return a level as it is kept: a string, a number or a boolean."""
+    """Return a level as a string, a number or a boolean."""
     if isinstance(value, (str, bool, int)):
         return value
     if isinstance(value, float):

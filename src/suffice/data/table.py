@@ -1,4 +1,4 @@
-"""The one door for data: what a user passes becomes a checked block, class codes and weights."""
+"""Tables: the input of a user as checked blocks of columns, class codes and weights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from suffice.schema import Array, merged_classes
 
 @dataclass(frozen=True)
 class Target:
-    """What is known of each row beside its columns: its class, and its weight (None: 1)."""
+    """The class of each row and its weight; weights of None are all 1."""
 
     classes: Array
     codes: Array
@@ -26,7 +26,7 @@ class Target:
 
     @classmethod
     def of(cls, rows: int, y: Any, sample_weight: Any, known: Array | None, owner: str) -> Target:
-        """Return the labels of so many rows, coded among the known ones and new ones."""
+        """Return the target of labels, whose classes are the known ones and new ones."""
         met, codes = encode(y, owner=owner)
         if len(codes) != rows:
             check_consistent_length(np.empty(rows), codes)
@@ -37,12 +37,12 @@ class Target:
 
     @classmethod
     def coded(cls, labels: Array, codes: Array, weights: Any, owner: str) -> Target:
-        """Return the target of rows whose labels are coded already, in whatever order."""
+        """Return the target of labels that are already coded, in any order."""
         classes, places = encode(labels, owner=owner)
         return cls(classes, places[codes], weights_of(weights, len(codes)))
 
     def only(self, rows: Array) -> Target:
-        """Return the target in which only these rows count."""
+        """Return the target in which all other rows have weight 0."""
         weights = np.zeros(len(self.codes))
         weights[rows] = 1.0 if self.weights is None else self.weights[rows]
         return replace(self, weights=weights)
@@ -56,7 +56,7 @@ class Table:
     target: Target
 
     def parts(self, rows: slice) -> list[Part]:
-        """Return a range of the rows, block by block."""
+        """Return a range of the rows of each block."""
         target = self.target
         weights = None if target.weights is None else target.weights[rows]
         first = part_of(self.blocks[0], rows, target.codes[rows], weights, len(target.classes))
@@ -64,7 +64,7 @@ class Table:
 
 
 def weights_of(sample_weight: Any, rows: int) -> Array | None:
-    """Return the weights as an array of doubles, or None where every row counts once."""
+    """Return the weights as an array of doubles; None if there are none."""
     if sample_weight is None:
         return None
     weights = np.array(_check_sample_weight(sample_weight, np.empty((rows, 0)), dtype=np.float64))
@@ -83,7 +83,7 @@ def weights_of(sample_weight: Any, rows: int) -> Array | None:
 
 
 def as_block(X: Any, *, owner: str, sparse: bool) -> Block:
-    """Return the user's X as a block, unconverted, or say what is wrong with its form."""
+    """Return X as a block of numbers without a copy; raise an error if it cannot be one."""
     if type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype.kind in "biuf":
         return Dense(owner, None, X)
     if sp.issparse(X):
@@ -101,7 +101,7 @@ def as_block(X: Any, *, owner: str, sparse: bool) -> Block:
 
 
 def as_sheet(X: Any, *, owner: str) -> Sheet:
-    """Return the user's X as a sheet, whatever its columns hold, or say what is wrong with its form."""
+    """Return X as a sheet with columns of any kind; raise an error if it cannot be one."""
     if sp.issparse(X):
         block = _sparse_block(X, owner, True)
         return SparseSheet(owner, tuple(range(block.shape[1])), block)
@@ -123,7 +123,7 @@ def as_sheet(X: Any, *, owner: str) -> Sheet:
 
 
 def _as_array(X: Any) -> Array:
-    """Return lists and masked arrays as arrays; in lists of lists, each cell keeps its own type."""
+    """Return lists and masked arrays as arrays; the cells of lists of lists keep their types."""
     if isinstance(X, np.ma.MaskedArray):
         numbers = X.dtype.kind in "biuf"
         hole, cells = (np.nan, X.data.astype(np.float64)) if numbers else (None, X.data.astype(object))
@@ -132,7 +132,7 @@ def _as_array(X: Any) -> Array:
         return np.asarray(X)
     try:
         array = np.array(X, dtype=object)
-    except ValueError:  # rows of unequal length: the general door words the complaint
+    except ValueError:  # rows of unequal length, for which `check_array` raises the error
         return np.asarray(X)
     if array.ndim != 2 or not array.size:
         return array

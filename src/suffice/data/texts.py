@@ -1,4 +1,4 @@
-"""Texts: words counted, with a vocabulary that grows."""
+"""Texts as counts of words, with a vocabulary that grows."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from suffice.schema import Text, Words
 
 
 def counted(texts: list[Any], words: Words, grow: bool, name: str) -> tuple[Words, Any]:
-    """Return the vocabulary, with the new words if it may grow, and the counts [text, word] as sparse rows.
+    """Return the vocabulary, with new words if ``grow``, and the counts [text, word] as a sparse matrix.
 
-    A word that is not in the vocabulary is not counted; a missing text has no words.
+    Words outside the vocabulary are not counted; a missing text has no words.
 
     >>> words, counts = counted(["a bit of a bit", None], Words(()), True, "column 'message'")
     >>> words.labels, counts.toarray().tolist()
@@ -29,7 +29,7 @@ def counted(texts: list[Any], words: Words, grow: bool, name: str) -> tuple[Word
     for row, text in enumerate(texts):
         if not is_missing(text):
             if not isinstance(text, str):
-                raise ValueError(f"{name} is text, and holds {text!r} in row {row}, which is none")
+                raise ValueError(f"{name} is text, and holds {text!r} in row {row}, which is not a string")
             if grow:
                 found.extend([index.setdefault(word, len(index)) for word in analyze(text)])
             else:
@@ -51,7 +51,7 @@ def counted(texts: list[Any], words: Words, grow: bool, name: str) -> tuple[Word
 
 @lru_cache(maxsize=64)
 def analyzer(text: Text) -> Callable[[str], list[str]]:
-    """Return the function that takes a text apart, as scikit-learn's CountVectorizer does it."""
+    """Return the function that splits a text into words, which is that of scikit-learn's CountVectorizer."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     vectorizer = CountVectorizer(

@@ -6,7 +6,9 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import reduce
+from operator import add
+from typing import Any
 
 from suffice.data.column_names import quote_names
 from suffice.data.engines.source import SourceError
@@ -15,47 +17,27 @@ from suffice.data.files.file_formats import FoundFile
 from suffice.data.files.table_file import ColumnHints
 from suffice.data.labels import EMPTY
 
-# The type of a column is the first whose test all its cells pass. (DuckDB rounds 0.4 to a whole number.) A look at one
-# character comes first, because a cast that fails is slow: numbers begin with a sign, a point, a digit or "inf".
-IS_NUMERIC = "(ascii({0}) < 58 OR ascii({0}) IN (73, 105))"
+# The type of a column is the first whose test all its cells pass. (DuckDB rounds 0.4 to a whole number.) Tests look at
+# one character first, because a cast that fails is slow: numbers begin with a sign, a point, a digit or "inf".
+NUMERIC = "ascii({0}) < 58 OR ascii({0}) IN (73, 105)"
+DATED = "substr(ltrim({0}), 5, 1) IN ('-', '/')"
+COMMA = r"'\s*[+-]?(\d+|\d{{1,3}}(\.\d{{3}})+)?(,\d*)?([eE][+-]?\d+)?\s*'"
 TESTS = {
     "BOOLEAN": "lower({0}) IN ('true', 'false')",
-    "BIGINT": f"CASE WHEN {IS_NUMERIC} THEN TRY_CAST({{0}} AS BIGINT) = TRY_CAST({{0}} AS DOUBLE) END",
-    "DOUBLE": f"CASE WHEN {IS_NUMERIC} THEN TRY_CAST({{0}} AS DOUBLE) IS NOT NULL END",
-    "TIMESTAMP": "CASE WHEN substr(ltrim({0}), 5, 1) IN ('-', '/') THEN TRY_CAST({0} AS TIMESTAMP) IS NOT NULL END",
+    "BIGINT": f"CASE WHEN {NUMERIC} THEN TRY_CAST({{0}} AS BIGINT) = TRY_CAST({{0}} AS DOUBLE) END",
+    "DATE": f"CASE WHEN {DATED} THEN TRY_CAST({{0}} AS DATE) = TRY_CAST({{0}} AS TIMESTAMP) END",
+    "TIMESTAMP": f"CASE WHEN {DATED} THEN TRY_CAST({{0}} AS TIMESTAMP) IS NOT NULL END",
+    "DIGITS": "translate({0}, '+-0123456789', '') = ''",  # whole numbers of more than 64 bits stay text
+    "DOUBLE": f"CASE WHEN {NUMERIC} THEN TRY_CAST({{0}} AS DOUBLE) IS NOT NULL END",
+    "COMMA": f"CASE WHEN {NUMERIC} THEN regexp_full_match({{0}}, {COMMA}) END",
 }
-TYPE_NAMES = {
-    "BOOLEAN": "booleans",
-    "BIGINT": "numbers",
-    "DOUBLE": "numbers",
-    "COMMA": "numbers",
-    "TIMESTAMP": "dates",
-}
-DECIMAL_COMMA = r"^\s*[+-]?(\d+|\d{1,3}(\.\d{3})+)?(,\d*)?([eE][+-]?\d+)?\s*$"
-LONGEST_WHOLE = 18  # digits that every 64-bit integer can have
-FILE = '"suffice file"'
-
-
-class Doubt(NamedTuple):
-    """A test that needs a second look at the cells, and the types of a column that passes and of one that fails."""
-
-    test: str
-    types: tuple[str, str]
-
-
-DOUBTS = {
-    "DIGITS": Doubt("regexp_full_match({0}, '\\s*[+-]?\\d+\\s*')", ("VARCHAR", "DOUBLE")),  # a double would round them
-    "DAYS": Doubt("TRY_CAST({0} AS DATE) = TRY_CAST({0} AS TIMESTAMP)", ("DATE", "TIMESTAMP")),
-    "COMMAS": Doubt(
-        "regexp_matches({0}, '" + DECIMAL_COMMA.replace("{", "{{").replace("}", "}}") + "')", ("COMMA", "VARCHAR")
-    ),
-}
-
-# How a column is read from its text; other types are plain casts.
+# How a column of a type is read from its text; other types are plain casts.
 EXPRESSIONS = {
     "VARCHAR": "{0}",
+    "DIGITS": "{0}",
     "COMMA": "TRY_CAST(replace(replace(trim({0}), '.', ''), ',', '.') AS DOUBLE)",
 }
+TYPE_NAMES = {"BOOLEAN": "booleans", "DATE": "dates", "TIMESTAMP": "dates", "VARCHAR": "strings"}
 
 
 @dataclass(frozen=True)
@@ -84,33 +66,56 @@ class CsvGroup:
         """Return the SQL that reads the columns with their types, without those that are left out."""
         made = []
         for name in self.layout.names:
-            cell = identifier(name)
-            read = EXPRESSIONS.get(types[name], f"CAST({{0}} AS {types[name]})").format(cell)
-            if name not in left_out and read != cell:
-                made.append(f"{read} AS {cell}")
+            read = EXPRESSIONS.get(types[name], f"CAST({{0}} AS {types[name]})")
+            if name not in left_out and read != "{0}":
+                made.append(f"{read.format(identifier(name))} AS {identifier(name)}")
         without = f" EXCLUDE ({', '.join(map(identifier, left_out))})" if left_out else ""
         replaced = f" REPLACE ({', '.join(made)})" if made else ""
         return f"SELECT *{without}{replaced} FROM {self.texts()}"
 
 
+@dataclass(frozen=True)
+class ColumnFacts:
+    """The cells of a column in one file or in several: how many are filled, have a comma and pass each test."""
+
+    file: str
+    filled: int
+    commas: int
+    fitting: tuple[int, ...]
+    looks_like_dates: bool
+
+    def __add__(self, other: ColumnFacts) -> ColumnFacts:
+        fitting = tuple(a + b for a, b in zip(self.fitting, other.fitting, strict=True))
+        dates = self.looks_like_dates and other.looks_like_dates
+        return ColumnFacts(self.file, self.filled + other.filled, self.commas + other.commas, fitting, dates)
+
+    @property
+    def type(self) -> str:
+        """The first type whose test all cells pass."""
+        fits = (its for its, count in zip(TESTS, self.fitting, strict=True) if self.filled and count == self.filled)
+        return next((its for its in fits if its != "COMMA" or self.commas), "VARCHAR")
+
+
 def infer_types(connection: Any, groups: Sequence[CsvGroup], hints: ColumnHints) -> dict[str, str]:
-    """Return the type of each column; raise an error that names two files in which a column differs."""
-    by_file: dict[str, dict[str, str]] = {}  # the first file in which a column has each type
-    doubts: dict[str, str] = {}
-    dates = set()
+    """Return the type of each column; raise an error that names two files if a column is text in only one of them."""
+    facts: dict[str, list[ColumnFacts]] = {name: [] for group in groups for name in group.layout.names}
     for group in groups:
-        for name, facts in _count_fitting_cells(connection, group).items():
-            met = by_file.setdefault(name, {})
-            for its in facts:
-                if its.filled and name not in hints.texts:
-                    met.setdefault(its.type, its.file)
-                    doubts |= {name: its.doubt} if its.doubt else {}
-            if facts and all(its.looks_like_dates for its in facts):
-                dates.add(name)
-    types = {name: _common_type(name, met) for name, met in by_file.items()}
-    doubts = {name: doubt for name, doubt in doubts.items() if types[name] in DOUBTS[doubt].types}
-    types |= _resolve_doubts(connection, groups, doubts)
-    _warn_about_types(types, set() if hints.learned else dates.difference(hints.named))
+        for name, its in _count_cells(connection, group):
+            facts[name].append(its)
+    types = {name: "VARCHAR" if name in hints.texts else _common_type(name, its) for name, its in facts.items()}
+    commas = [name for name, its in types.items() if its == "COMMA"]
+    if commas:
+        warnings.warn(f"columns with decimal commas are read as numbers: {quote_names(commas)}", stacklevel=2)
+    dates = [
+        name for name, its in facts.items() if types[name] == "VARCHAR" and all(each.looks_like_dates for each in its)
+    ]
+    dates = [name for name in dates if not hints.learned and name not in hints.named]
+    if dates:
+        warnings.warn(
+            f"columns hold dates as text: {quote_names(dates)}; turn them into numbers, such as the month or days "
+            f"since, or leave them out, such as families={{{dates[0]!r}: 'ignore'}}",
+            stacklevel=2,
+        )
     return types
 
 
@@ -133,93 +138,32 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-@dataclass(frozen=True)
-class _Facts:
-    """What the cells of a column in one file show."""
-
-    file: str
-    has_commas: bool  # whether a number may have a decimal comma
-    filled: int
-    fitting: tuple[int, ...]
-    longest: int
-    ends: tuple[str, str]  # the first and the last cell in the order of strings
-
-    @property
-    def type(self) -> str:
-        fits = (its for its, count in zip(TESTS, self.fitting, strict=True) if count == self.filled)
-        return next(fits, "COMMA" if self.has_commas and self._ends_match(DECIMAL_COMMA) else "VARCHAR")
-
-    @property
-    def doubt(self) -> str:
-        """Which of `DOUBTS` needs a second look at all cells."""
-        long = "DIGITS" if self.type == "DOUBLE" and self.longest > LONGEST_WHOLE else ""
-        return {"TIMESTAMP": "DAYS", "COMMA": "COMMAS"}.get(self.type, long)
-
-    @property
-    def looks_like_dates(self) -> bool:
-        return self.type == "VARCHAR" and self._ends_match(DATE)
-
-    def _ends_match(self, pattern: str) -> bool:
-        return self.filled > 0 and all(re.match(pattern, end) for end in self.ends)
-
-
-def _count_fitting_cells(connection: Any, group: CsvGroup) -> dict[str, list[_Facts]]:
-    """Return for each column and file how many cells pass each test."""
-    names, asked = group.layout.names, []
-    for name in names:
-        cell = identifier(name)
-        tests = [f"count(*) FILTER (WHERE {test.format(cell)})" for test in TESTS.values()]
-        asked += [f"count({cell})", *tests, f"max(length({cell}))", f"min({cell})", f"max({cell})"]
-    rows = group.texts(", filename='suffice file'")
-    found = connection.execute(f"SELECT {FILE}, {', '.join(asked)} FROM {rows} GROUP BY {FILE}").fetchall()
+def _count_cells(connection: Any, group: CsvGroup) -> list[tuple[str, ColumnFacts]]:
+    """Return the facts about each column in each file."""
+    tests = {**TESTS, "COMMA": "false"} if group.layout.delimiter[0] == "," else TESTS
+    aggregates = ["count({0})", "count(*) FILTER (WHERE contains({0}, ','))", "min({0})", "max({0})"]
+    aggregates += [f"count(*) FILTER (WHERE {test})" for test in tests.values()]
+    asked = [each.format(identifier(name)) for name in group.layout.names for each in aggregates]
+    rows, file = group.texts(", filename='suffice file'"), identifier("suffice file")
+    found = connection.execute(f"SELECT {file}, {', '.join(asked)} FROM {rows} GROUP BY {file}").fetchall()
     shown = {file.path: file.shown for file in group.files}
-    has_commas, width = group.layout.delimiter[0] != ",", len(asked) // len(names)
-    facts: dict[str, list[_Facts]] = {name: [] for name in names}
-    for file, *values in sorted(found):
-        for place, name in enumerate(names):
-            filled, *fitting, longest, least, most = values[place * width : (place + 1) * width]
-            its = _Facts(shown[file], has_commas, filled, tuple(fitting), longest or 0, (least or "", most or ""))
-            facts[name].append(its)
+    facts = []
+    for path, *values in sorted(found):
+        for place, name in enumerate(group.layout.names):
+            filled, commas, least, most, *fitting = values[place * len(aggregates) : (place + 1) * len(aggregates)]
+            looks_like_dates = filled > 0 and all(re.match(DATE, end) for end in (least, most))
+            facts.append((name, ColumnFacts(shown[path], filled, commas, tuple(fitting), looks_like_dates)))
     return facts
 
 
-def _common_type(name: str, by_file: Mapping[str, str]) -> str:
-    """Return the type of a column in all files, or raise an error that names two files in which it differs."""
-    for numbers in (("BIGINT",), ("BIGINT", "DOUBLE"), ("BIGINT", "COMMA")):
-        if by_file and set(by_file) <= set(numbers):
-            return numbers[-1]
-    if len(by_file) > 1:
-        (one, here), (other, there) = list(by_file.items())[:2]
+def _common_type(name: str, facts: Sequence[ColumnFacts]) -> str:
+    """Return the type of a column in all files; raise an error if it is text in only some of them."""
+    total = reduce(add, facts, ColumnFacts("", 0, 0, (0,) * len(TESTS), True))
+    different = {its.type: its for its in reversed(facts) if its.filled}
+    if total.type == "VARCHAR" and len(different) > 1:
+        one, other, *_ = reversed(different.values())
+        first, second = (TYPE_NAMES.get(its.type, "numbers") for its in (one, other))
         raise SourceError(
-            f"column {name!r} is {TYPE_NAMES.get(one, 'strings')} in {here} and {TYPE_NAMES.get(other, 'strings')} in "
-            f"{there}; make it the same in all files"
+            f"column {name!r} is {first} in {one.file} and {second} in {other.file}; make it the same in all files"
         )
-    return next(iter(by_file), "VARCHAR")
-
-
-def _resolve_doubts(connection: Any, groups: Sequence[CsvGroup], doubts: Mapping[str, str]) -> dict[str, str]:
-    """Return the type of each doubtful column after a test of all its cells."""
-    passes = dict.fromkeys(doubts, True)
-    for group in groups:
-        here = [name for name in doubts if name in group.layout.names]
-        asked = []
-        for name in here:
-            cell = identifier(name)
-            asked.append(f"count({cell}) = count(*) FILTER (WHERE {DOUBTS[doubts[name]].test.format(cell)})")
-        answer = connection.execute(f"SELECT {', '.join(asked)} FROM {group.texts()}").fetchone() if here else ()
-        for name, passed in zip(here, answer, strict=True):
-            passes[name] &= passed
-    return {name: DOUBTS[doubts[name]].types[0 if passed else 1] for name, passed in passes.items()}
-
-
-def _warn_about_types(types: Mapping[str, str], dates: set[str]) -> None:
-    commas = [name for name, its in types.items() if its == "COMMA"]
-    if commas:
-        warnings.warn(f"columns with decimal commas are read as numbers: {quote_names(commas)}", stacklevel=2)
-    texts = [name for name, its in types.items() if its == "VARCHAR" and name in dates]
-    if texts:
-        warnings.warn(
-            f"columns hold dates as text: {quote_names(texts)}; turn them into numbers, such as the month or days "
-            f"since, or leave them out, such as families={{{texts[0]!r}: 'ignore'}}",
-            stacklevel=2,
-        )
+    return total.type
