@@ -187,8 +187,11 @@ def _start(x: Array, weights: Array, components: int, rng: np.random.Generator) 
     scale = x.std(axis=0)
     z = (x - x.mean(axis=0)) / np.where(scale > 0, scale, 1.0) if (scale.max() > 100 * np.median(scale)) else x
     squares = np.einsum("ij,ij->i", z, z)
-    seed = int(rng.integers(2**31))
-    centres, _ = kmeans_plusplus(z, components, sample_weight=weights, x_squared_norms=squares, random_state=seed)
+    # rows are drawn in an order of their own, so that neither their order nor a repetition matters
+    order = np.argsort(z @ np.random.default_rng(0).standard_normal(z.shape[1]), kind="stable")
+    centres, _ = kmeans_plusplus(
+        z[order], components, sample_weight=weights[order], random_state=int(rng.integers(2**31))
+    )
     for _ in range(LLOYD_STEPS):
         shares = _nearest(z, squares, centres) * weights[:, None]
         size = shares.sum(axis=0)

@@ -21,6 +21,7 @@ from suffice.recipe import Recipe
 from suffice.schema import Array, Schema
 from suffice.statistics import Counts, Moments, Statistic, Tally, rounded
 from suffice.statistics.cancellation import LEAST_LEFT
+from suffice.statistics.moments import PooledMoments
 
 Held = TypeVar("Held", bound=Statistic)
 
@@ -111,8 +112,8 @@ def _moments_without(whole: Moments, mine: Moments, codes: Array) -> tuple[Stati
     # the pooled moments need one line a row; pooling the classes of each row anew would cost as much as all of them
     pooled, fine = _rest(whole.pooled(), mine)
     found = _with_own(whole, rest, codes)
-    by_row = {name: its[:, None] for name, its in pooled.arrays().items()}
-    return found.with_pooled(replace(pooled, **by_row)), exact & fine
+    by_row = {f"pooled_{name}": its[:, None] for name, its in pooled.arrays().items()}
+    return PooledMoments(**found.arrays(), **by_row), exact & fine
 
 
 def _rest(whole: Moments, mine: Moments) -> tuple[Moments, Array]:

@@ -141,35 +141,42 @@ class Moments(Statistic):
         """The moments of each column by itself; for `Moments`, the object itself."""
         return self
 
-    def pooled(self) -> Self:
+    def pooled(self) -> Moments:
         """Return the moments of all classes together, with a class axis of length 1."""
         return self._pooled
 
     @cached_property
-    def _pooled(self) -> Self:
+    def _pooled(self) -> Moments:
         n = self.n
         first = np.argmax(n > 0, axis=-2)[..., None, :]  # for each column, the first class that has rows
         one_class = (*self.m2.shape[:-2], 1, self.m2.shape[-1])
         shift = np.take_along_axis(self.mean, np.broadcast_to(first, one_class), axis=-2)
         drift = np.where(n > 0, (self.mean - shift) + self.tail, 0.0)
-        return type(self).about(
+        return Moments.about(
             n.sum(axis=-2, keepdims=True),
             shift,
             (n * drift).sum(axis=-2, keepdims=True),
             (self.m2 + n * drift * drift).sum(axis=-2, keepdims=True),
         )
 
-    def with_pooled(self, pooled: Self) -> Self:
-        """Return the same moments, with pooled moments that the caller has already computed."""
-        copied = type(self)(self.n, self.mean, self.tail, self.m2)
-        copied.__dict__["_pooled"] = pooled
-        return copied
-
     def _mean_difference(self, other: Self) -> Array:
         # the means are close to each other relative to their size, so their difference is exact and the tails matter
         delta = (other.mean - self.mean) + (other.tail - self.tail)
         both = (self.n > 0) & (other.n > 0)
         return delta if both.all() else np.where(both, delta, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class PooledMoments(Moments):
+    """Moments for which those of all classes together are known already."""
+
+    pooled_n: Array
+    pooled_mean: Array
+    pooled_tail: Array
+    pooled_m2: Array
+
+    def pooled(self) -> Moments:
+        return Moments(self.pooled_n, self.pooled_mean, self.pooled_tail, self.pooled_m2)
 
 
 def rounded(large: Array, small: Array) -> tuple[Array, Array]:
