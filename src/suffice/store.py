@@ -1,8 +1,8 @@
 """Model files: named arrays and a header of JSON, in the form of safetensors.
 
-Nothing in a file is run when it is loaded: it names settings and sums, and only kinds that are listed
-here are made from it. A file is written beside its place, synced to the disk and then renamed, so that
-there is the old one or the new one, never half of one.
+Loading a file runs no code from it: it has settings and sums, and only classes that are listed here are made from it.
+A file is written under another name, synced to the disk and then renamed, so that an interrupted save leaves the old
+file intact.
 """
 
 from __future__ import annotations

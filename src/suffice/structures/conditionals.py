@@ -60,30 +60,30 @@ class Conditionals:
         above = slice(starts[parent], starts[parent] + sizes[parent])
         here = slice(starts[column], starts[column] + sizes[column])
         share = self._own(column)
-        met = np.zeros((len(share), sizes[parent] + 1, sizes[column] + 1))
-        met[:, :-1, :-1] = self.counts.pairs[:, above, here]
-        return _log(self._conditional(met, share[:, None, :], met.sum(axis=-1, keepdims=True)))
+        pairs = np.zeros((len(share), sizes[parent] + 1, sizes[column] + 1))
+        pairs[:, :-1, :-1] = self.counts.pairs[:, above, here]
+        return _log(self._conditional(pairs, share[:, None, :], pairs.sum(axis=-1, keepdims=True)))
 
     def every(self) -> Array:
         """Return log p(slot | any slot, class), [class, parent's slot, slot]; 0 within a column."""
         sizes = self.sizes
         levels = np.delete(np.arange(self.shares.shape[1]), np.cumsum(sizes + 1) - 1)
-        met = np.zeros((len(self.shares), self.shares.shape[1], self.shares.shape[1]))
-        met[np.ix_(np.arange(len(met)), levels, levels)] = self.counts.pairs
+        pairs = np.zeros((len(self.shares), self.shares.shape[1], self.shares.shape[1]))
+        pairs[np.ix_(np.arange(len(pairs)), levels, levels)] = self.counts.pairs
         starts = self.slots
-        whole = np.repeat(np.add.reduceat(met, starts, axis=2), sizes + 1, axis=2)
-        found = self._conditional(met, self.shares[:, None, :], whole)
+        whole = np.repeat(np.add.reduceat(pairs, starts, axis=2), sizes + 1, axis=2)
+        found = self._conditional(pairs, self.shares[:, None, :], whole)
         if not isinstance(self.rule, str):  # draws have to sum to 1 again
             found = found / np.repeat(np.add.reduceat(found, starts, axis=2), sizes + 1, axis=2)
         return _log(found)
 
-    def _conditional(self, met: Array, share: Array, whole: Array) -> Array:
+    def _conditional(self, pairs: Array, share: Array, whole: Array) -> Array:
         """Return the probabilities of levels given each level of the parent, by the rule or drawn."""
         if self.rule == "mle":
-            return np.where(whole > 0, met / np.where(whole > 0, whole, 1.0), share)
+            return np.where(whole > 0, pairs / np.where(whole > 0, whole, 1.0), share)
         if isinstance(self.rule, str):
-            return np.asarray((met + self.backoff * share) / (whole + self.backoff))
-        drawn = np.maximum(self.rule.standard_gamma(met + self.backoff * share), 1e-300) * (share > 0)
+            return np.asarray((pairs + self.backoff * share) / (whole + self.backoff))
+        drawn = np.maximum(self.rule.standard_gamma(pairs + self.backoff * share), 1e-300) * (share > 0)
         return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))
 
     def _own(self, column: int) -> Array:
