@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from suffice.report.facts import describe_features, describe_model, find_model_warnings
 from suffice.report.inputs import fit_ranges, image_side, plain_value, read_inputs
 from suffice.report.live_model import write_live_model
+from suffice.report.model_facts import describe_features, describe_model, find_model_warnings
 from suffice.report.model_view import ModelView, view_model
 from suffice.report.quality import (
     Quality,
