@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.special import xlogy
+from scipy.stats import norm, poisson
 from sklearn.datasets import load_iris
 from sklearn.metrics import mutual_info_score
 
@@ -179,3 +181,25 @@ def test_a_row_that_no_class_can_have_is_said_to_be_one() -> None:
 def test_a_sentence_is_of_the_label_that_is_asked_for() -> None:
     found = suffice.BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"]).explain([[0, 1]])
     assert found.sentence(label="ham").startswith("'ham' with 36 %, rather than 'spam'. For it speak how common it is")
+
+
+def test_information_of_counts_of_events_is_that_of_their_rates() -> None:
+    alone = suffice.PoissonNB().fit([[0], [0], [9], [9]], [0, 0, 1, 1]).information_
+    beside = suffice.PoissonNB().fit([[0, 3], [0, 3], [9, 3], [9, 3]], [0, 0, 1, 1]).information_
+    x = np.arange(200)
+    joint = 0.5 * np.stack([poisson(0).pmf(x), poisson(9).pmf(x)], axis=1)
+    expected = xlogy(joint, joint / np.maximum(joint.sum(axis=1, keepdims=True) * 0.5, 1e-300)).sum()
+    assert alone[0] == pytest.approx(expected, abs=1e-5)
+    assert beside == pytest.approx({0: alone[0], 1: 0.0})
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 20_000)
+    large = suffice.PoissonNB().fit(rng.poisson(np.where(y, 1e6, 1e6 + 2000))[:, None], y).information_
+    distance = norm_distance(2000 / 1000)
+    assert large[0] == pytest.approx(distance, abs=0.02)
+
+
+def norm_distance(d: float) -> float:
+    """Return the information of two equally likely normal classes whose means are d deviations apart."""
+    x = np.linspace(-12, 12 + d, 20_001)
+    p = 0.5 * np.stack([norm(0).pdf(x), norm(d).pdf(x)], axis=1) * (x[1] - x[0])
+    return float(xlogy(p, p / (0.5 * p.sum(axis=1, keepdims=True))).sum())

@@ -1,11 +1,11 @@
-"""Rules: how parameters are read off prior and tally; and the evidence, by which a prior is chosen.
+"""Rules: how parameters are estimated from a prior and a statistic; and the marginal likelihood, to choose a prior by.
 
-| rule | what it takes |
+| rule | estimate |
 |---|---|
-| ``mle`` | the parameters that make the data most probable; no prior |
+| ``mle`` | maximum likelihood; the prior is not used |
 | ``map`` | the mode of the posterior |
 | ``mean`` | the mean of the posterior |
-| ``predictive`` | no single parameters: the average over the posterior |
+| ``predictive`` | the posterior predictive distribution: the average over all parameters |
 """
 
 from __future__ import annotations
@@ -16,53 +16,53 @@ from typing import Any
 import numpy as np
 
 from suffice.families import Family
-from suffice.families.family import Beliefs, Parameters
+from suffice.families.family import Hyperparameters, Parameters
 from suffice.priors import Prior, for_columns
 from suffice.schema import Array, Columns
 from suffice.statistics import Statistic
 
 Rule = Callable[[Family, Columns, Statistic, Any], Parameters]
 
-# The pseudo-counts among which "auto" looks, as logarithms, and how finely.
+# The logarithms of the pseudo-counts among which "auto" searches, and the resolution of the search.
 LEAST, MOST, STEPS, TOLERANCE = np.log(1e-6), np.log(1e6), 25, 1e-6
 GOLDEN = (np.sqrt(5) - 1) / 2
 
 
 def mle(family: Family, columns: Columns, statistic: Statistic, prior: Any) -> Parameters:
     """Return the maximum-likelihood parameters."""
-    return family.most_likely(columns, statistic)
+    return family.maximum_likelihood(columns, statistic)
 
 
 def map_(family: Family, columns: Columns, statistic: Statistic, prior: Any) -> Parameters:
     """Return the parameters at the mode of the posterior."""
-    return family.mode(columns, posterior(family, columns, statistic, prior))
+    return family.mode(columns, posterior_hyperparameters(family, columns, statistic, prior))
 
 
 def mean(family: Family, columns: Columns, statistic: Statistic, prior: Any) -> Parameters:
     """Return the parameters at the mean of the posterior."""
-    return family.mean(columns, posterior(family, columns, statistic, prior))
+    return family.mean(columns, posterior_hyperparameters(family, columns, statistic, prior))
 
 
 def predictive(family: Family, columns: Columns, statistic: Statistic, prior: Any) -> Parameters:
     """Return the parameters of the posterior predictive distribution."""
-    return family.predictive(columns, posterior(family, columns, statistic, prior))
+    return family.predictive(columns, posterior_hyperparameters(family, columns, statistic, prior))
 
 
 RULES: dict[str, Rule] = {"mle": mle, "map": map_, "mean": mean, "predictive": predictive}
 
 
-def believed(family: Family, columns: Columns, statistic: Statistic, prior: Any) -> Beliefs:
-    """Return the hyperparameters that a prior stands for, or one for each column, of whatever kinds."""
+def prior_hyperparameters(family: Family, columns: Columns, statistic: Statistic, prior: Any) -> Hyperparameters:
+    """Return the hyperparameters of a prior, or of one prior for each column, which may be of different kinds."""
     kinds = {_kind(each): each for each in prior} if isinstance(prior, (list, tuple)) else {}
     if len(kinds) < 2 or len(prior) != columns.count or columns.sizes is not None:
-        return family.believed(for_columns(prior, columns), columns, statistic)
+        return family.prior_hyperparameters(for_columns(prior, columns), columns, statistic)
     found: list[Array] = []
-    for kind, its in kinds.items():
-        mine = np.array([_kind(each) == kind for each in prior])
-        filled = [each if own else its for each, own in zip(prior, mine, strict=True)]
+    for kind, example in kinds.items():
+        own = np.array([_kind(each) == kind for each in prior])
+        filled = [each if is_own else example for each, is_own in zip(prior, own, strict=True)]
         given = for_columns(filled if kind is not float else np.array(filled, np.float64), columns)
-        beliefs = family.believed(given, columns, statistic)
-        found = list(beliefs) if not found else [np.where(mine, *both) for both in zip(beliefs, found, strict=True)]
+        arrays = family.prior_hyperparameters(given, columns, statistic)
+        found = list(arrays) if not found else [np.where(own, *both) for both in zip(arrays, found, strict=True)]
     return tuple(found)
 
 
@@ -70,46 +70,46 @@ def _kind(prior: Any) -> type:
     return type(prior) if isinstance(prior, Prior) else float
 
 
-def posterior(family: Family, columns: Columns, statistic: Statistic, prior: Any) -> Beliefs:
-    """Return what is believed after the data: the prior's hyperparameters with the sums added."""
-    return family.updated(believed(family, columns, statistic, prior), statistic)
+def posterior_hyperparameters(family: Family, columns: Columns, statistic: Statistic, prior: Any) -> Hyperparameters:
+    """Return the hyperparameters after the data: those of the prior with the sums added."""
+    return family.posterior_hyperparameters(prior_hyperparameters(family, columns, statistic, prior), statistic)
 
 
 def log_evidence(family: Family, columns: Columns, statistic: Statistic, prior: Any) -> Array:
     """Return log p(data | prior) = log Z(posterior) − log Z(prior), [class, column].
 
-    Of the likelihood only what depends on parameters is in it: not the multinomial coefficients, nor
-    the factorials of poisson counts, which are the same under every prior.
+    Factors of the likelihood that do not depend on parameters are left out, because they are the same under every
+    prior: multinomial coefficients, and the factorials of Poisson counts.
     """
     family = family.generative
-    before = believed(family, columns, statistic, prior)
+    before = prior_hyperparameters(family, columns, statistic, prior)
     normaliser = family.log_partition(columns, before)
-    return family.log_partition(columns, family.updated(before, statistic)) - normaliser
+    return family.log_partition(columns, family.posterior_hyperparameters(before, statistic)) - normaliser
 
 
-def chosen(prior: Any, family: Family, columns: Columns, statistic: Statistic) -> Any:
-    """Return the prior itself, or the pseudo-count of most evidence: "auto" for all columns, or for each."""
+def choose_prior(prior: Any, family: Family, columns: Columns, statistic: Statistic) -> Any:
+    """Return the prior itself, or for "auto" the pseudo-count of highest evidence, one for all columns or for each."""
     if not isinstance(prior, str):
         return prior
     if prior == "auto":
         return float(
-            np.exp(_highest(lambda c: log_evidence(family, columns, statistic, np.exp(c[0])).sum()[None], 1)[0])
+            np.exp(_maximize(lambda c: log_evidence(family, columns, statistic, np.exp(c[0])).sum()[None], 1)[0])
         )
     if prior == "auto-by-column":
         return np.exp(
-            _highest(lambda c: log_evidence(family, columns, statistic, np.exp(c)).sum(axis=0), columns.count)
+            _maximize(lambda c: log_evidence(family, columns, statistic, np.exp(c)).sum(axis=0), columns.count)
         )
     raise ValueError(f"prior={prior!r} is not known; it is a number, a Prior, one a column, 'auto' or 'auto-by-column'")
 
 
-def _highest(score: Callable[[Array], Array], count: int) -> Array:
-    """Return where each of many scores is highest, by a coarse look and golden sections, all at once."""
+def _maximize(score: Callable[[Array], Array], count: int) -> Array:
+    """Return the maximum of each of many functions of one variable, by a coarse grid and golden sections."""
     grid = np.linspace(LEAST, MOST, STEPS)
     coarse = np.array([score(np.full(count, point)) for point in grid])
     best = coarse.argmax(axis=0)
     low, high = grid[np.maximum(best - 1, 0)], grid[np.minimum(best + 1, STEPS - 1)]
     while (high - low).max() > TOLERANCE:
         left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-        better = score(left) >= score(right)
-        low, high = np.where(better, low, left), np.where(better, right, high)
+        is_left = score(left) >= score(right)
+        low, high = np.where(is_left, low, left), np.where(is_left, right, high)
     return np.asarray((low + high) / 2)

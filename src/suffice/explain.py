@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from suffice.blocks import Block, Sparse
+from suffice.families import FAMILIES
 from suffice.model import Model
 from suffice.schema import Array, Columns, Words
-from suffice.structures.conditionals import told_by_levels
 
 SPOKEN = 5  # features that a sentence names
 
@@ -145,32 +145,8 @@ def explained(
 
 
 def information(columns: Columns, statistic: Any) -> Array:
-    """Return I(column; class) in nats: how much knowing a column tells of the class, each by itself.
-
-    Of levels and bits it is that of their counts, of words that of a word of the text, of numbers ½ log(variance /
-    variance within the classes), which it is for normal numbers whose classes are close.
-    """
-    if columns.sizes is not None and columns.family == "categorical":
-        return told_by_levels(columns, statistic)
-    if columns.family == "gaussian":
-        moments = statistic.spreads
-        within, whole = moments.m2.sum(axis=0), moments.pooled().m2[0]
-        return np.where(within > 0, 0.5 * np.log(np.maximum(whole / np.where(within > 0, within, 1.0), 1.0)), 0.0)
-    total = statistic.total
-    if columns.family == "bernoulli":
-        both = np.stack([total, np.broadcast_to(statistic.n, total.shape) - total], axis=-1)
-        joint = both / np.maximum(both.sum(axis=(0, 2), keepdims=True), 1e-300)
-        apart = joint.sum(axis=0, keepdims=True) * joint.sum(axis=2, keepdims=True)
-        return np.asarray(_relative(joint, apart).sum(axis=(0, 2)))
-    joint = total / max(float(total.sum()), 1e-300)
-    apart = joint.sum(axis=0, keepdims=True) * joint.sum(axis=1, keepdims=True)
-    return np.asarray(_relative(joint, apart).sum(axis=0))
-
-
-def _relative(joint: Array, apart: Array) -> Array:
-    """Return p·log(p / q), 0 where p is."""
-    there = joint > 0
-    return np.where(there, joint * np.log(np.where(there, joint, 1.0) / np.where(there, apart, 1.0)), 0.0)
+    """Return the mutual information I(column; class) in nats of each column, as its family defines it."""
+    return FAMILIES[columns.family].information(columns, statistic)
 
 
 def said_share(share: float) -> str:

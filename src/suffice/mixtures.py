@@ -1,7 +1,7 @@
-"""Mixtures: a class as several components, found by expectation and maximisation.
+"""Mixtures: a class as several components, fitted by expectation maximisation.
 
-The M-step is a weighted tally: each row counts in each component by the probability that it is from
-there, and the components are estimated from the sums by the same rules as classes are.
+The M-step is a weighted tally: each row counts in each component by the probability that it belongs there, and the
+components are estimated from the sums by the same rules as classes are.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
+from sklearn.cluster import kmeans_plusplus
 
 from suffice.blocks import Dense
 from suffice.estimation import RULES
@@ -21,41 +22,44 @@ from suffice.families.family import Parameters
 from suffice.families.gaussian import Gaussian
 from suffice.schema import Array, Columns
 from suffice.score import LogSumExp, Score
+from suffice.score.linear import LinearProduct
 from suffice.statistics import CoMoments, Counts, Moments, Statistic, rounded
-from suffice.structures import Full
+from suffice.structures import Full, Subject
 from suffice.structures.covariances import PAIRED
 
 LLOYD_STEPS = 10
+
+# Products of two columns are kept for all steps if they are at most this many.
 LIFTED = 1 << 25
 
 
 @dataclass(frozen=True)
 class Kind(ABC):
-    """What components are: how they are counted, estimated and scored."""
+    """A kind of components: how they are counted, estimated and scored."""
 
     rule: str
     prior: Any
 
     @abstractmethod
     def tally(self, x: Array, shares: Array, lifted: Array | None) -> Statistic:
-        """Return the sums of the rows by component, each row weighed by its shares [row, component]."""
+        """Return the sums of the rows by component, each row weighted by its shares [row, component]."""
 
     def prepared(self, x: Array) -> Array | None:
-        """Return what every step would work out anew from the rows: their products of two columns, if not too many."""
+        """Return values of the rows that every step needs, if they are not too many."""
         return None
 
     @abstractmethod
     def estimate(self, statistic: Statistic) -> Parameters:
-        """Return the components' parameters."""
+        """Return the parameters of the components."""
 
-    def scored(self, parameters: Parameters) -> Score:
+    def score(self, parameters: Parameters) -> Score:
         """Return log p(x given component) as a model scores rows with it."""
         return parameters.score()
 
-    def score(self, parameters: Parameters, x: Array) -> Array:
+    def log_densities(self, parameters: Parameters, x: Array, components: int) -> Array:
         """Return log p(x given component) of complete rows, [row, component]."""
-        scores = np.zeros((len(x), len(parameters.log_p if hasattr(parameters, "log_p") else parameters.mean)))  # type: ignore[attr-defined]
-        parameters.score().add(Dense("", None, x), slice(0, len(x)), scores)
+        scores = np.zeros((len(x), components))
+        parameters.score().add(Dense("mixture", None, x), slice(0, len(x)), scores)
         return scores
 
 
@@ -68,9 +72,9 @@ class Gaussians(Kind):
 
     def tally(self, x: Array, shares: Array, lifted: Array | None) -> Statistic:
         n = shares.sum(axis=0)
-        held = np.maximum(n, 1e-300)[:, None]
+        divisor = np.maximum(n, 1e-300)[:, None]
         shift = x.mean(axis=0)
-        mean, tail = rounded(np.broadcast_to(shift, (len(n), x.shape[1])), shares.T @ (x - shift) / held)
+        mean, tail = rounded(np.broadcast_to(shift, (len(n), x.shape[1])), shares.T @ (x - shift) / divisor)
         if self.covariance not in PAIRED:
             m2 = np.stack([share @ (x - centre) ** 2 for share, centre in zip(shares.T, mean, strict=True)])
             return Moments(n[:, None], mean, tail, m2)
@@ -86,6 +90,7 @@ class Gaussians(Kind):
         return CoMoments(n[:, None], mean, tail, scatter)
 
     def prepared(self, x: Array) -> Array | None:
+        """Return the products of each two columns, centred, if they are not too many."""
         rows, columns = np.tril_indices(x.shape[1])
         if self.covariance not in PAIRED or len(x) * len(rows) > LIFTED:
             return None
@@ -94,18 +99,15 @@ class Gaussians(Kind):
 
     def estimate(self, statistic: Statistic) -> Parameters:
         columns = Columns("gaussian", statistic.mean.shape[1], pairs=True)  # type: ignore[attr-defined]
-        return Full(self.shrinkage, self.covariance).dependent(self.rule, (Gaussian(), columns, statistic), self.prior)
+        subject = Subject(Gaussian(), columns, statistic)
+        return Full(self.shrinkage, self.covariance).dependent(self.rule, subject, self.prior)
 
 
 @dataclass(frozen=True)
 class Bernoullis(Kind):
-    """Components of yes and no, columns independent within each."""
+    """Components of bits, whose columns are independent within each; numbers above ``threshold`` are ones."""
 
     threshold: float | None = None
-
-    def scored(self, parameters: Parameters) -> Score:
-        assert isinstance(parameters, BernoulliParameters)
-        return replace(parameters, threshold=self.threshold).score()
 
     def tally(self, x: Array, shares: Array, lifted: Array | None) -> Statistic:
         return Counts(shares.sum(axis=0)[:, None], shares.T @ x)
@@ -115,10 +117,19 @@ class Bernoullis(Kind):
         columns = Columns("bernoulli", statistic.total.shape[1])
         return RULES[self.rule](Bernoulli(1e-12), columns, statistic, self.prior)
 
+    def score(self, parameters: Parameters) -> Score:
+        assert isinstance(parameters, BernoulliParameters)
+        return replace(parameters, threshold=self.threshold).score()
+
+    def log_densities(self, parameters: Parameters, x: Array, components: int) -> Array:
+        scores = np.zeros((len(x), components))
+        LinearProduct(parameters.score().terms).add(Dense("mixture", None, x), slice(0, len(x)), scores)  # type: ignore[arg-type]
+        return scores
+
 
 @dataclass(frozen=True)
 class Mixture:
-    """The components of a class: their log shares, their parameters, and the sums they were read off.
+    """The components of a class: the logarithms of their shares, their parameters and their sums.
 
     ``trace`` is the mean log likelihood of a row after each step.
     """
@@ -141,7 +152,7 @@ def mixture(
     tolerance: float,
     say: Callable[[str], None] = lambda detail: None,
 ) -> Mixture:
-    """Return a mixture by expectation and maximisation, from one start (k-means++, then ten steps of Lloyd)."""
+    """Return a mixture by expectation maximisation, from one start (k-means++, then ten steps of Lloyd's algorithm)."""
     shares = _start(x, weights, components, rng) * weights[:, None]
     trace: list[float] = []
     converged, lifted = False, kind.prepared(x)
@@ -151,7 +162,7 @@ def mixture(
         size = shares.sum(axis=0)
         pseudo = 0.0 if kind.rule == "mle" else 1.0
         log_shares = np.log(np.maximum(size + pseudo, 1e-300) / (size.sum() + pseudo * components))
-        scores = kind.score(parameters, x) + log_shares
+        scores = kind.log_densities(parameters, x, components) + log_shares
         total = logsumexp(scores, axis=1)
         trace.append(float(weights @ total / weights.sum()))
         say(f"step {len(trace)}, log likelihood {trace[-1]:.4f}")
@@ -165,46 +176,41 @@ def _scatter(x: Array, shares: Array, mean: Array) -> Array:
     """Return Σ share·(x − mean)(x − mean)ᵀ of each component."""
     scatter, roots = np.empty((len(mean), x.shape[1], x.shape[1])), np.sqrt(shares)
     for c in range(len(mean)):
-        some = np.flatnonzero(shares[:, c] > 1e-12)  # most rows are not of most components
+        some = np.flatnonzero(shares[:, c] > 1e-12)  # most rows have no share in most components
         away = (x[some] - mean[c]) * roots[some, c, None]
         scatter[c] = away.T @ away
     return scatter
 
 
 def _start(x: Array, weights: Array, components: int, rng: np.random.Generator) -> Array:
-    """Return the nearest of centres chosen far apart from each other, as shares of 0 and 1."""
+    """Return shares of 0 and 1, by the nearest of centres that k-means++ and a few steps of Lloyd's algorithm find."""
     scale = x.std(axis=0)
     z = (x - x.mean(axis=0)) / np.where(scale > 0, scale, 1.0) if (scale.max() > 100 * np.median(scale)) else x
     squares = np.einsum("ij,ij->i", z, z)
-    centres = z[rng.choice(len(z), 1, p=weights / weights.sum())]
-    nearest = _distances(z, squares, centres)[:, 0]
-    for _ in range(components - 1):
-        chance = weights * nearest
-        whole = chance.sum()
-        place = rng.choice(len(z), p=chance / whole) if whole > 0 else rng.integers(len(z))
-        centres = np.vstack([centres, z[place]])
-        nearest = np.minimum(nearest, _distances(z, squares, centres[-1:])[:, 0])
+    seed = int(rng.integers(2**31))
+    centres, _ = kmeans_plusplus(z, components, sample_weight=weights, x_squared_norms=squares, random_state=seed)
     for _ in range(LLOYD_STEPS):
-        shares = np.eye(components)[_distances(z, squares, centres).argmin(axis=1)]
-        size = (shares * weights[:, None]).sum(axis=0)
-        moved = (shares * weights[:, None]).T @ z / np.maximum(size, 1e-300)[:, None]
-        centres = np.where(size[:, None] > 0, moved, centres)
-    return np.asarray(np.eye(components)[_distances(z, squares, centres).argmin(axis=1)])
+        shares = _nearest(z, squares, centres) * weights[:, None]
+        size = shares.sum(axis=0)
+        centres = np.where(size[:, None] > 0, shares.T @ z / np.maximum(size, 1e-300)[:, None], centres)
+    return _nearest(z, squares, centres)
 
 
-def _distances(z: Array, squares: Array, centres: Array) -> Array:
-    return np.asarray(np.maximum(squares[:, None] - 2 * z @ centres.T + (centres**2).sum(axis=1), 0.0))
+def _nearest(z: Array, squares: Array, centres: Array) -> Array:
+    """Return 1 for the nearest centre of each row, and 0 for others, [row, centre]."""
+    distances = squares[:, None] - 2 * z @ centres.T + (centres**2).sum(axis=1)
+    return np.asarray(np.eye(len(centres))[distances.argmin(axis=1)])
 
 
 @dataclass(frozen=True)
 class MixtureParameters(Parameters):
-    """p(x given class) = Σ share·p(x given component): components of all classes."""
+    """p(x given class) = Σ share·p(x given component), with the components of all classes."""
 
     mixtures: tuple[Mixture, ...]
     kind: Kind
 
     def score(self) -> Score:
-        scores = tuple(self.kind.scored(each.parameters) for each in self.mixtures)
+        scores = tuple(self.kind.score(each.parameters) for each in self.mixtures)
         return Score((LogSumExp(scores, tuple(each.log_shares for each in self.mixtures)),))
 
     @property
@@ -213,7 +219,8 @@ class MixtureParameters(Parameters):
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         each = self.mixtures[k]
-        components = rng.choice(len(each.log_shares), count, p=np.exp(each.log_shares) / np.exp(each.log_shares).sum())
+        shares = np.exp(each.log_shares)
+        components = rng.choice(len(shares), count, p=shares / shares.sum())
         drawn: Array | None = None
         for c in np.unique(components):
             here = np.flatnonzero(components == c)
@@ -224,7 +231,7 @@ class MixtureParameters(Parameters):
 
 
 def rows_of(block: Dense, columns: Columns, first: int, last: int) -> Array:
-    """Return rows as doubles, or as 0 and 1 where there is a threshold; cells may be NaN only if the block has gaps."""
+    """Return rows as doubles, or as 0 and 1 if there is a threshold; NaN only if the block has missing cells."""
     block.reject_if_not_finite(slice(first, last))
     x = np.asarray(np.concatenate([piece for _, piece in block.pieces(first, last)]), np.float64)
     return x if columns.threshold is None else np.where(np.isnan(x), np.nan, x > columns.threshold)

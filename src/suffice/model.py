@@ -1,4 +1,4 @@
-"""The estimated joint p(x, class): arrays only, no data and no validation."""
+"""Model: the estimated joint distribution p(x, class), as arrays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,17 @@ from suffice.score import Score
 
 @dataclass(frozen=True)
 class Model:
-    """The log prior of the classes, and for each block of columns the parameters of p(x given class)."""
+    """The log prior of the classes, and for each block of columns the parameters of p(x given class).
+
+    Parameters
+    ----------
+    columns : tuple of Columns
+        The blocks of columns.
+    class_log_prior : array [class]
+        log P(class).
+    parameters : tuple of Parameters
+        The parameters of each block.
+    """
 
     columns: tuple[Columns, ...]
     class_log_prior: Array
@@ -42,12 +52,12 @@ class Model:
         return self._by_row(blocks, lambda log_joint: decision.most_probable(log_joint, self.class_log_prior))
 
     def along(self, blocks: tuple[Block, ...]) -> Array:
-        """Return log P(class given x) of rows that each have a prior and parameters of their own, [row, class, …]."""
+        """Return log P(class given x) if each row has its own prior and parameters, [row, class, …] (leave-one-out)."""
         scores = np.empty((blocks[0].shape[0], self.class_log_prior.shape[-1]))
         scores[:] = self.class_log_prior
         for block, score in zip(blocks, self.scores, strict=True):
             part = score.contributions(block).sum(axis=-1)
-            # what is impossible in one block is impossible, however certain another is
+            # a row that is impossible by one block stays so, even if another block is infinitely certain
             scores = np.where((part == -np.inf) | (scores == -np.inf), -np.inf, scores + part)
         impossible = np.isneginf(scores).all(axis=1, keepdims=True)
         return decision.log_posterior(np.where(impossible, self.class_log_prior, scores), np.zeros(scores.shape[1]))
@@ -68,7 +78,7 @@ class Model:
         return tuple(blocks), codes
 
     def _by_row(self, blocks: tuple[Block, ...], view: Callable[[Array], Array]) -> Array:
-        """Return a view of the log joint of all rows; the log joint itself exists for a few at a time."""
+        """Return a function of the log joint of all rows, which is computed for a range of rows at a time."""
         classes = len(self.class_log_prior)
 
         def part(rows: slice) -> Array:

@@ -1,8 +1,8 @@
 """Model files: named arrays and a header of JSON, in the form of safetensors.
 
-Nothing in a file is run when it is loaded: it names settings and sums, and only kinds that are listed
-here are made from it. A file is written beside its place, synced to the disk and then renamed, so that
-there is the old one or the new one, never half of one.
+Loading a file runs no code from it: it has settings and sums, and only classes that are listed here are made from it.
+A file is written under another name, synced to the disk and then renamed, so that an interrupted save leaves the old
+file intact.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 
 from suffice import priors
 from suffice.decision import calibration, reliability
-from suffice.families import bernoulli, gaussian, multivariate_gaussian, subspace
+from suffice.families import bernoulli, gaussian, low_rank_gaussian, multivariate_gaussian
 from suffice.logistic.forms import LinearForm
 from suffice.mixtures import Mixture
 from suffice.schema import Array, codings, columns, schema
@@ -52,11 +52,14 @@ STORED: tuple[type[Any], ...] = (
     *(
         bernoulli.BernoulliParameters,
         gaussian.GaussianParameters,
-        multivariate_gaussian.GaussianTogether,
-        subspace.Subspace,
+        multivariate_gaussian.MultivariateGaussian,
+        low_rank_gaussian.LowRankGaussian,
     ),
 )
 KINDS = {kind.__name__: kind for kind in STORED}
+
+# The names that classes had in earlier versions, as files of that time have them.
+FORMER_NAMES = {"GaussianTogether": "MultivariateGaussian", "Subspace": "LowRankGaussian"}
 
 
 class StoreError(ValueError):
@@ -179,7 +182,7 @@ def _read(value: Any, arrays: dict[str, Array]) -> Any:
     if kind == "dict":
         return {_read(key, arrays): _read(each, arrays) for key, each in of}
     named = {name: _read(each, arrays) for name, each in of.items()}
-    return KINDS[kind](**named)
+    return KINDS[FORMER_NAMES.get(str(kind), str(kind))](**named)
 
 
 def _digest(arrays: dict[str, Array], header: dict[str, Any] | None = None) -> str:

@@ -18,7 +18,7 @@ from suffice.data.column_names import few
 from suffice.data.cuts import CUTTERS
 from suffice.data.engines.open_source import opened
 from suffice.data.plan import NUMERIC
-from suffice.estimation import RULES, posterior
+from suffice.estimation import RULES, posterior_hyperparameters
 from suffice.families import FAMILIES, Family
 from suffice.families.complement import Complement
 from suffice.priors import by_name
@@ -159,7 +159,7 @@ class BayesClassifier(TabledClassifier):
         self._check(tally)
         believed: dict[Any, dict[str, Any]] = {}
         for (family, columns, statistic), prior in zip(self._subjects(tally), self._priors(tally), strict=True):
-            marginals = family.marginals(columns, posterior(family, columns, statistic, prior))
+            marginals = family.marginals(columns, posterior_hyperparameters(family, columns, statistic, prior))
             ends = columns.starts + (1 if columns.sizes is None else columns.sizes)
             for name, start, end in zip(columns.names or (), columns.starts, ends, strict=True):
                 believed[name] = {what: _cells(each, start, end) for what, each in marginals.items()}

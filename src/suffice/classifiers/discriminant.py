@@ -19,9 +19,9 @@ from suffice.classifiers.base import TallyClassifier
 from suffice.classifiers.settled import settled
 from suffice.data import Target
 from suffice.estimation import RULES
-from suffice.families.gaussian import Gaussian, nothing_left
-from suffice.families.multivariate_gaussian import GaussianTogether
-from suffice.families.subspace import Subspace
+from suffice.families.gaussian import Gaussian, ddof_error
+from suffice.families.low_rank_gaussian import LowRankGaussian
+from suffice.families.multivariate_gaussian import MultivariateGaussian
 from suffice.model import Model
 from suffice.priors import positive
 from suffice.schema import Array, Columns
@@ -79,7 +79,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         "solver": [StrOptions({"moments", "svd"})],
     }
 
-    subspace_: tuple[tuple[Any, ...], Subspace]
+    subspace_: tuple[tuple[Any, ...], LowRankGaussian]
 
     def __init__(
         self,
@@ -111,9 +111,9 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     def covariance_(self) -> Array:
         """The covariance of each class, [class, column, column]; one for all where it is shared."""
         together = self._together
-        if isinstance(together, Subspace):
+        if isinstance(together, LowRankGaussian):
             raise AttributeError('solver="svd" does not form a covariance')
-        if isinstance(together, GaussianTogether):
+        if isinstance(together, MultivariateGaussian):
             return np.asarray(together.covariance)
         return np.asarray(np.eye(together.mean.shape[1]) * together.variance[:, None, :])
 
@@ -121,7 +121,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     def variances_(self) -> Array:
         """The variance of each column by itself, [class, column]; one line for all classes where it is shared."""
         together = self._together
-        if isinstance(together, GaussianTogether):
+        if isinstance(together, MultivariateGaussian):
             return np.asarray(np.diagonal(together.covariance, axis1=1, axis2=2))
         return np.asarray(together.variance)
 
@@ -169,7 +169,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         means, counts = self.means_, self._learned().class_count
         shares = counts / counts.sum()
         away = means - shares @ means
-        if isinstance(self._together, Subspace):
+        if isinstance(self._together, LowRankGaussian):
             whitening = self._together.whitening
             _, singular, turned = np.linalg.svd((away * np.sqrt(shares)[:, None]) @ whitening, full_matrices=False)
             most = min(len(means) - 1, len(singular))
@@ -217,7 +217,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     def _svd_settings(self) -> tuple[Any, ...]:
         return tuple(settled(getattr(self, name)) for name in ("estimate", "ddof", "prior"))
 
-    def _svd(self, block: Dense, target: Target, tally: Tally) -> Subspace:
+    def _svd(self, block: Dense, target: Target, tally: Tally) -> LowRankGaussian:
         """Return the shared covariance from the rows themselves, centred by their class."""
         moments = tally.statistics[0]
         assert isinstance(moments, Moments)
@@ -230,15 +230,15 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
             within = np.sqrt(moments.m2.sum(axis=0) / n.sum())
             scale, rows = np.where(within > 0, within, 1.0), n.sum() - self.ddof * (n > 0).sum()
             if rows <= 0:
-                raise nothing_left(self.ddof)
-            return Subspace.of(centred, mean, scale, rows=rows, pseudo=0.0)
+                raise ddof_error(self.ddof)
+            return LowRankGaussian.of(centred, mean, scale, rows=rows, pseudo=0.0)
         pseudo = float(self.prior)
         variance = pooled.m2[0] / pooled.n.max()
         scale = np.sqrt(np.where(variance > 0, variance, max(float(variance.max()), 1e-300)))
         pull = np.sqrt(pseudo * n / (pseudo + n))[:, None] * (mean - middle)
         posterior = middle + (mean - middle) * (n / (pseudo + n))[:, None]
         stacked = np.vstack([centred, pull])
-        return Subspace.of(stacked, posterior, scale, rows=n.sum(), pseudo=pseudo)
+        return LowRankGaussian.of(stacked, posterior, scale, rows=n.sum(), pseudo=pseudo)
 
     def _structure(self) -> Full:
         return Full(self.shrinkage, self.covariance, float(self.ddof))

@@ -11,7 +11,7 @@ from suffice import decision
 from suffice.blocks import Block
 from suffice.classifiers.learner import Learner, comparable
 from suffice.data import Table, Target
-from suffice.estimation import chosen, log_evidence, posterior
+from suffice.estimation import choose_prior, log_evidence, posterior_hyperparameters
 from suffice.families import Family
 from suffice.folds.leave_one_out import chunks, left_out
 from suffice.model import Model
@@ -45,7 +45,7 @@ class Estimator(Learner):
         ([[0.37], [0.03]], [[0.98], [0.78]])
         """
         family, columns, statistic = self._subjects(self._learned())[0]
-        return family.marginals(columns, posterior(family, columns, statistic, self.prior_))
+        return family.marginals(columns, posterior_hyperparameters(family, columns, statistic, self.prior_))
 
     @property
     def log_evidence_(self) -> float:
@@ -109,7 +109,7 @@ class Estimator(Learner):
 
     def _priors(self, tally: Tally) -> list[Any]:
         """Return the prior of each block of columns: as set, or as chosen by evidence."""
-        return [chosen(self._prior_setting(subject[1]), *subject) for subject in self._subjects(tally)]
+        return [choose_prior(self._prior_setting(subject[1]), *subject) for subject in self._subjects(tally)]
 
     def _estimated(self, tally: Tally) -> Model:
         """Return the model that the settings make of a tally."""
@@ -135,7 +135,7 @@ class Estimator(Learner):
         """Return what an estimate is made of, for each block: the family, its columns and their sums."""
         tally = self._laid_out(tally)
         blocks = zip(tally.schema.blocks, tally.statistics, strict=True)
-        return [(self._estimator(columns), columns, statistic) for columns, statistic in blocks]
+        return [Subject(self._estimator(columns), columns, statistic) for columns, statistic in blocks]
 
     def _one_left_out(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[slice, Array, Array]]:
         """Yield rows, log P(class given x) without the row itself, and for which of them that is known.

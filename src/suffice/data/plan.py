@@ -30,10 +30,10 @@ import numpy as np
 
 from suffice.data import Sheet, SparseSheet, Target
 from suffice.data.cuts import CUTTERS, Ordered, most_telling
+from suffice.families import FAMILIES
 from suffice.schema import Array, Coding, Columns, Cuts, Features, Levels, Text, Words
 
 NUMERIC = ("gaussian", *CUTTERS, "auto")
-OTHERS = ("bernoulli", "categorical", "poisson", "multinomial", "complement", "text", "ignore")
 
 MOST_LEVELS, ROWS_A_LEVEL = 20, 5
 WORDS_OF_A_TEXT = 3
@@ -125,12 +125,13 @@ def _of_sparse(sheet: SparseSheet, families: Any, complete: bool) -> Columns:
         stored = sheet.block.matrix.data
         bits = stored.dtype == bool or (complete and bool(np.all(stored == 1)))
         families = "bernoulli" if bits else "multinomial"
-    if families not in ("bernoulli", "multinomial", "complement", "poisson"):
+    sparse = [name for name, family in FAMILIES.items() if family.accepts_sparse]
+    if families not in sparse:
         raise ValueError(
-            f"a sparse matrix is of one family, bernoulli, multinomial, complement or poisson, not {families!r}; for "
+            f"a sparse matrix is of one family, {', '.join(sparse[:-1])} or {sparse[-1]}, not {families!r}; for "
             "others make it dense (X.toarray())"
         )
-    return Columns(families, len(sheet.names), sheet.names, 0.0 if families == "bernoulli" else None)
+    return FAMILIES[families].sparse_columns(sheet.names)
 
 
 def facts_of(sheet: Sheet, name: Any, weights: Array | None) -> Facts:
@@ -174,7 +175,7 @@ def _asked(families: Any, sheet: Sheet) -> dict[Any, Any]:
     """Return the family that was asked for, of each column for which one was."""
     if not isinstance(families, Mapping):
         families = dict.fromkeys(sheet.names, families)
-    known = ("auto", *NUMERIC[:-1], *OTHERS)
+    known = ("auto", *CUTTERS, *FAMILIES, "ignore")
     for name, family in families.items():
         if name not in sheet.places:
             near = difflib.get_close_matches(str(name), [str(each) for each in sheet.names], 1)
@@ -192,26 +193,31 @@ def _asked(families: Any, sheet: Sheet) -> dict[Any, Any]:
 
 def _blocks(sheet: Sheet, target: Target, rows: Array | None, chosen: Mapping[Any, Any]) -> tuple[Columns, ...]:
     """Return the columns block by block: all with levels, all of each family of numbers, each text by itself."""
-    coded: dict[Any, Coding] = {}
-    plain: dict[str, list[Any]] = {family: [] for family in ("gaussian", "poisson", "multinomial", "complement")}
+    coded: dict[str, dict[Any, Coding]] = {"categorical": {}}
+    # these come first, in this order, as in every model file so far
+    plain: dict[str, list[Any]] = {"gaussian": [], "poisson": [], "multinomial": [], "complement": []}
     texts = []
-    for name, family in chosen.items():
-        if family in ("bernoulli", "categorical"):
-            # a boolean has two levels, whether both were met or not
-            both = (False, True) if sheet.kind(name) == "boolean" else ()
-            coded[name] = Levels(both, family == "bernoulli")
-        elif family in CUTTERS or family == "auto":
+    for name, asked in chosen.items():
+        if asked == "ignore":
+            continue
+        family = "text" if isinstance(asked, Text) else asked
+        if family in CUTTERS or family == "auto":
             cuts = _cuts(sheet, name, target, rows, family)
-            if cuts is None:
-                plain["gaussian"].append(name)
-            else:
-                coded[name] = cuts
-        elif family == "text" or isinstance(family, Text):
-            words = Words((), text=family if isinstance(family, Text) else Text())
-            texts.append(Columns.coded("text", (name,), (words,)))
-        elif family != "ignore":
-            plain[family].append(name)
-    blocks = [Columns.coded("categorical", tuple(coded), tuple(coded.values()))] if coded else []
+            if cuts is not None:
+                coded["categorical"][name] = cuts
+                continue
+            family = "gaussian"
+        kind = FAMILIES[family]
+        if kind.cells == "words":
+            words = Words((), text=asked if isinstance(asked, Text) else Text())
+            texts.append(Columns.coded(family, (name,), (words,)))
+        elif kind.coded_as is not None:
+            # a boolean has two levels, whether both were seen or not
+            both = (False, True) if sheet.kind(name) == "boolean" else ()
+            coded.setdefault(kind.coded_as, {})[name] = Levels(both, kind.cells == "bits")
+        else:
+            plain.setdefault(family, []).append(name)
+    blocks = [Columns.coded(family, tuple(its), tuple(its.values())) for family, its in coded.items() if its]
     blocks += [Columns(family, len(names), tuple(names)) for family, names in plain.items() if names]
     return (*blocks, *texts)
 

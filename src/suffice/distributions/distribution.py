@@ -10,11 +10,11 @@ import numpy as np
 
 from suffice import estimation
 from suffice.families import Family
+from suffice.families.family import Hyperparameters
 from suffice.schema import Array, Columns
 from suffice.statistics import Statistic
 
 RuleName = Literal["mle", "map", "mean", "predictive"]
-Hyperparameters = tuple[Array, ...]
 
 DRAWS = 20_000
 TAIL = np.array([1e-15, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 0.01, 0.05, 0.15, 0.3])
@@ -96,10 +96,10 @@ class Distribution(ABC):
         check_rule(rule, prior)
         columns = cls._columns(tally)
         if prior is not None:
-            prior = estimation.chosen(prior, cls.family, columns, tally)
+            prior = estimation.choose_prior(prior, cls.family, columns, tally)
         made = cls._from_parameters(estimation.RULES[rule](cls.family, columns, tally, prior))
         if prior is not None:
-            made._posterior_hyperparameters = estimation.posterior(cls.family, columns, tally, prior)
+            made._posterior_hyperparameters = estimation.posterior_hyperparameters(cls.family, columns, tally, prior)
         made.averaged = rule == "predictive"
         return made
 
@@ -120,8 +120,8 @@ class Distribution(ABC):
             Frozen, with ``mean``, ``pdf``, ``interval``, ``rvs`` and so on.
         """
         columns = cls._columns(tally)
-        prior = estimation.chosen(required_prior(prior), cls.family, columns, tally)
-        return cls._posterior_of(estimation.posterior(cls.family, columns, tally, prior))
+        prior = estimation.choose_prior(required_prior(prior), cls.family, columns, tally)
+        return cls._posterior_of(estimation.posterior_hyperparameters(cls.family, columns, tally, prior))
 
     @classmethod
     def log_evidence(cls, tally: Any, prior: Any = 1.0) -> float:
@@ -143,7 +143,7 @@ class Distribution(ABC):
             Logarithm of the evidence, in nats.
         """
         columns = cls._columns(tally)
-        prior = estimation.chosen(required_prior(prior), cls.family, columns, tally)
+        prior = estimation.choose_prior(required_prior(prior), cls.family, columns, tally)
         return float(estimation.log_evidence(cls.family, columns, tally, prior).sum())
 
     def _hyperparameters(self) -> Hyperparameters:

@@ -11,7 +11,6 @@ from scipy import stats
 from suffice.distributions.distribution import (
     DRAWS,
     Distribution,
-    Hyperparameters,
     RuleName,
     check_column,
     check_rule,
@@ -19,9 +18,9 @@ from suffice.distributions.distribution import (
     required_prior,
 )
 from suffice.distributions.standardized import Standardized
-from suffice.families import FAMILIES
+from suffice.families import FAMILIES, normal_inverse_wishart
+from suffice.families.family import Hyperparameters
 from suffice.families.gaussian import StudentT
-from suffice.families.normal_inverse_wishart import Multivariate
 from suffice.priors import LARGEST, numbers
 from suffice.schema import Array, Columns
 from suffice.statistics import CoMoments, Moments
@@ -84,7 +83,6 @@ class Gaussian(Distribution):
     """
 
     family = FAMILIES["gaussian"]
-    multivariate = Multivariate()
     _shown = ("mean", "variance")
     __array_ufunc__ = None  # makes numpy leave matrix @ gaussian to __rmatmul__
 
@@ -169,16 +167,22 @@ class Gaussian(Distribution):
         check_rule(rule, prior)
         if prior is None:
             return cls(tally.mean[0], tally.scatter[0] / tally.n.item())
-        after = cls.multivariate.updated(cls.multivariate.believed(prior, tally), tally)
+        after = cls._multivariate_posterior(prior, tally)
         if rule == "predictive":
-            df, shape = cls.multivariate.predictive(after)
+            df, shape = normal_inverse_wishart.predictive_of_one(after)
             made = cls(after[0], shape * (df / (df - 2) if df > 2 else 1.0))
             made._student_t = Standardized(stats.multivariate_t, after[0], shape, df=df)
         else:
-            made = cls(tally.mean[0] if rule == "mle" else after[0], cls.multivariate.covariance(rule, after, tally))
+            covariance = normal_inverse_wishart.covariance_of_one(rule, after, tally)
+            made = cls(tally.mean[0] if rule == "mle" else after[0], covariance)
         made._posterior_hyperparameters = after
         made.averaged = rule == "predictive"
         return made
+
+    @staticmethod
+    def _multivariate_posterior(prior: Any, tally: CoMoments) -> Hyperparameters:
+        before = normal_inverse_wishart.prior_of_one(prior, tally)
+        return normal_inverse_wishart.posterior_of_one(before, tally)
 
     @classmethod
     def _columns(cls, tally: Moments) -> Columns:
@@ -214,8 +218,7 @@ class Gaussian(Distribution):
         (3.0, 9.333)
         """
         if isinstance(tally, CoMoments):
-            before = cls.multivariate.believed(required_prior(prior), tally)
-            return cls._posterior_of(cls.multivariate.updated(before, tally))
+            return cls._posterior_of(cls._multivariate_posterior(required_prior(prior), tally))
         posterior: GaussianPosterior = super().posterior(tally, prior)
         return posterior
 
@@ -244,9 +247,10 @@ class Gaussian(Distribution):
     @classmethod
     def log_evidence(cls, tally: Any, prior: Any = 1.0) -> float:
         if isinstance(tally, CoMoments):
-            family = cls.multivariate
-            before = family.believed(required_prior(prior), tally)
-            return family.log_partition(family.updated(before, tally)) - family.log_partition(before)
+            before = normal_inverse_wishart.prior_of_one(required_prior(prior), tally)
+            after = normal_inverse_wishart.posterior_of_one(before, tally)
+            log_partition = normal_inverse_wishart.log_partition_of_one
+            return log_partition(after) - log_partition(before)
         return super().log_evidence(tally, prior)
 
     def _interval(self, level: float) -> GaussianPosterior:

@@ -25,8 +25,8 @@ from suffice.export.sql_terms import (
     total,
     whole,
 )
-from suffice.families.multivariate_gaussian import GaussianTogether, StudentTogether
-from suffice.families.subspace import Subspace
+from suffice.families.low_rank_gaussian import LowRankGaussian
+from suffice.families.multivariate_gaussian import MultivariateGaussian, MultivariateStudentT
 from suffice.schema import Array
 
 # Up to this many columns each pattern of empty cells has a density of its own.
@@ -36,7 +36,7 @@ FEW = 6
 LEAST_FACTOR, LEAST_MEAN = 1e-130, 1e-160
 
 
-def together(read: Reader, its: GaussianTogether) -> ByClass:
+def together(read: Reader, its: MultivariateGaussian) -> ByClass:
     """Return log N(x; μ, Σ), or the multivariate t, of the cells that are not empty.
 
     Of few columns that is the exact marginal. Of many there would be too many patterns of empty cells, so there a
@@ -59,7 +59,7 @@ def together(read: Reader, its: GaussianTogether) -> ByClass:
     return found
 
 
-def subspace(read: Reader, its: Subspace) -> ByClass:
+def subspace(read: Reader, its: LowRankGaussian) -> ByClass:
     """Return what differs between classes of log N(x; μ, Σ), for one Σ that is never formed: it is linear in x."""
     middle = its.mean.mean(axis=0)
     away = its.mean - middle
@@ -83,7 +83,7 @@ def _whole_rows(read: Reader, densities: list[Term], strict: bool) -> ByClass:
     return [[look_up(read.draft.own(count), [(whole(0), density)], double(0.0))] for density in densities]
 
 
-def _density(read: Reader, its: GaussianTogether, k: int, kept: list[int] | range) -> Term:
+def _density(read: Reader, its: MultivariateGaussian, k: int, kept: list[int] | range) -> Term:
     """Return the log density of some of the columns."""
     shared = len(its.covariance) == 1
     places = list(kept)
@@ -92,7 +92,7 @@ def _density(read: Reader, its: GaussianTogether, k: int, kept: list[int] | rang
     inverse = np.linalg.inv(lower)
     log_det = 2 * float(np.log(np.diagonal(lower)).sum())
     size = len(places)
-    if shared and not isinstance(its, StudentTogether):
+    if shared and not isinstance(its, MultivariateStudentT):
         # the squares of x are the same for all classes
         middle = its.mean.mean(axis=0)[places]
         away = its.mean[k, places] - middle
@@ -102,7 +102,7 @@ def _density(read: Reader, its: GaussianTogether, k: int, kept: list[int] | rang
         return _line(read, full[0], full[1], -0.5 * float(away @ slopes))
     lines = (_products(read, places, line, its.mean[k, places]) for line in inverse)
     distance = total(read.draft.squared(total(line)) for line in lines)
-    if not isinstance(its, StudentTogether):
+    if not isinstance(its, MultivariateStudentT):
         density = exp.Sub(
             this=number(-0.5 * (log_det + size * np.log(2 * np.pi))),
             expression=times(0.5, exp.Paren(this=distance)),

@@ -20,8 +20,8 @@ from suffice.export.sql_posterior import Decided, calibrated, decided
 from suffice.export.sql_terms import Term, as_double, choose, double, is_null, number, total, whole
 from suffice.export.sql_tree import tree
 from suffice.families.family import Parameters
-from suffice.families.multivariate_gaussian import GaussianTogether
-from suffice.families.subspace import Subspace
+from suffice.families.low_rank_gaussian import LowRankGaussian
+from suffice.families.multivariate_gaussian import MultivariateGaussian
 from suffice.mixtures import MixtureParameters
 from suffice.model import Model
 from suffice.schema import Columns, Words
@@ -34,8 +34,8 @@ MOST_NUMBERS = 100_000
 
 WRITTEN: tuple[tuple[type, Written], ...] = (
     (TreeParameters, tree),
-    (GaussianTogether, together),
-    (Subspace, subspace),
+    (MultivariateGaussian, together),
+    (LowRankGaussian, subspace),
     *INDEPENDENT,
 )
 ELSE = "or predict in Python (predict, predict_table), which every model can"

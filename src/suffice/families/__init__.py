@@ -1,9 +1,9 @@
-"""The families: p(x given class) of one kind of column each. To add one: a file, and a line here."""
+"""Families: p(x given class) of one kind of column each. To add one, write a file and add a line to FAMILIES."""
 
 from suffice.families.bernoulli import Bernoulli
 from suffice.families.categorical import Categorical
 from suffice.families.complement import Complement
-from suffice.families.family import Family
+from suffice.families.family import Family, Parameters
 from suffice.families.gaussian import Gaussian
 from suffice.families.multinomial import Multinomial
 from suffice.families.poisson import Poisson
@@ -14,4 +14,25 @@ FAMILIES: dict[str, Family] = {
     for family in (Bernoulli(), Categorical(), Complement(), Gaussian(), Multinomial(), Poisson(), WordCounts())
 }
 
-__all__ = ["FAMILIES", "Family"]
+
+def register(family: Family) -> Family:
+    """Make a family available by its name, as in ``BayesClassifier(families={"x": name})``.
+
+    Parameters
+    ----------
+    family : Family
+        An instance of the new family. One of the same class may be registered again, for example with other settings.
+
+    Returns
+    -------
+    family : Family
+        The same family.
+    """
+    known = FAMILIES.get(family.name)
+    if known is not None and type(known) is not type(family):
+        raise ValueError(f"there is a family named {family.name!r} already; give {type(family).__name__} another name")
+    FAMILIES[family.name] = family
+    return family
+
+
+__all__ = ["FAMILIES", "Family", "Parameters", "register"]

@@ -1,7 +1,8 @@
-"""Bernoulli: yes or no, 1 or 0, above the threshold or not."""
+"""Bernoulli: columns of 0 and 1, or of numbers above a threshold or not."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,17 @@ from scipy import stats
 from scipy.special import betaln
 
 from suffice.blocks import Part
-from suffice.families.family import Beliefs, Family, Parameters, drawn_weights, guarded, log_ratio, proper
+from suffice.families import description
+from suffice.families.description import Support
+from suffice.families.family import (
+    Family,
+    Hyperparameters,
+    Parameters,
+    check_proper,
+    draw_weights,
+    log_plus_epsilon,
+    log_ratio,
+)
 from suffice.priors import Beta, MEstimate, Prior, per_column, positive, pseudo_counts
 from suffice.schema import Array, Columns
 from suffice.score import Linear, Score
@@ -41,26 +52,31 @@ class BernoulliParameters(Parameters):
 
 @dataclass(frozen=True)
 class Bernoulli(Family):
-    """p(x given class) = Πⱼ pⱼ^xⱼ·(1 − pⱼ)^(1 − xⱼ); beliefs are Beta(a, b).
+    """p(x given class) = Πⱼ pⱼ^xⱼ·(1 − pⱼ)^(1 − xⱼ); the conjugate prior is Beta(a, b).
 
-    The mode is (a − 1) / (a + b − 2); where a or b is less than 1 it lies at the edge, 0 or 1. Where
-    a = b ≤ 1, so that no value stands out, it is taken to be ½.
+    The mode is (a − 1) / (a + b − 2); if a or b is less than 1 it is 0 or 1. If a = b ≤ 1, where no value has the
+    highest density, it is taken to be ½.
     """
 
     epsilon: float = 0.0
 
     name = "bernoulli"
-    statistic = Counts
+    cells = "bits"
+    coded_as = "categorical"
+    accepts_sparse = True
+
+    def sparse_columns(self, names: tuple[Any, ...]) -> Columns:
+        return Columns(self.name, len(names), names, threshold=0.0)
 
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
         return columns, scan.bits(part, columns.threshold)
 
-    def believed(self, prior: Any, columns: Columns, statistic: Statistic) -> Beliefs:
+    def prior_hyperparameters(self, prior: Any, columns: Columns, statistic: Statistic) -> Hyperparameters:
         count = columns.count
         if isinstance(prior, Beta):
             return per_column(prior.a, count, "Beta(a=…)")[None], per_column(prior.b, count, "Beta(b=…)")[None]
         if isinstance(prior, MEstimate) and prior.p is not None and np.size(prior.p) != 2 * count:
-            # of yes and no, p is the share of yes
+            # one p for each column is the share of ones
             rows, p = per_column(prior.m, count, "MEstimate(m=…)"), per_column(prior.p, count, "MEstimate(p=…)")
             return (rows * p)[None], (rows * (1 - p))[None]
         if isinstance(prior, Prior):
@@ -69,37 +85,55 @@ class Bernoulli(Family):
         each = per_column(positive(prior, "prior", zero=True), count, "prior")[None]
         return each, each
 
-    def updated(self, beliefs: Beliefs, statistic: Counts) -> Beliefs:
-        return beliefs[0] + statistic.total, beliefs[1] + (statistic.n - statistic.total)
+    def posterior_hyperparameters(self, hyperparameters: Hyperparameters, statistic: Counts) -> Hyperparameters:
+        a, b = hyperparameters
+        return a + statistic.total, b + (statistic.n - statistic.total)
 
-    def most_likely(self, columns: Columns, statistic: Counts) -> BernoulliParameters:
-        return self._shares(columns, statistic.total, statistic.n - statistic.total)
+    def maximum_likelihood(self, columns: Columns, statistic: Counts) -> BernoulliParameters:
+        return self._from_weights(columns, statistic.total, statistic.n - statistic.total)
 
-    def mode(self, columns: Columns, beliefs: Beliefs) -> BernoulliParameters:
-        ones, zeros = (np.maximum(belief - 1, 0) for belief in beliefs)
+    def mode(self, columns: Columns, hyperparameters: Hyperparameters) -> BernoulliParameters:
+        a, b = hyperparameters
+        ones, zeros = np.maximum(a - 1, 0), np.maximum(b - 1, 0)
         at_edge = (ones + zeros) == 0
-        ones = np.where(at_edge, beliefs[0] > beliefs[1], ones)
-        return self._shares(columns, ones, np.where(at_edge, beliefs[1] > beliefs[0], zeros))
+        return self._from_weights(columns, np.where(at_edge, a > b, ones), np.where(at_edge, b > a, zeros))
 
-    def mean(self, columns: Columns, beliefs: Beliefs) -> BernoulliParameters:
-        return self._shares(columns, *beliefs)
+    def mean(self, columns: Columns, hyperparameters: Hyperparameters) -> BernoulliParameters:
+        return self._from_weights(columns, *hyperparameters)
 
-    def predictive(self, columns: Columns, beliefs: Beliefs) -> BernoulliParameters:
-        return self.mean(columns, beliefs)  # of a single trial the average is the mean
+    def predictive(self, columns: Columns, hyperparameters: Hyperparameters) -> BernoulliParameters:
+        return self.mean(columns, hyperparameters)  # the average of a single trial is the mean
 
-    def log_partition(self, columns: Columns, beliefs: Beliefs) -> Array:
-        if not all((belief > 0).all() for belief in beliefs):
+    def log_partition(self, columns: Columns, hyperparameters: Hyperparameters) -> Array:
+        if not all((each > 0).all() for each in hyperparameters):
             raise ValueError("a pseudo-count of 0 has no evidence: it is no distribution; use a prior of more than 0")
-        return np.asarray(betaln(*beliefs))
+        return np.asarray(betaln(*hyperparameters))
 
-    def marginals(self, columns: Columns, beliefs: Beliefs) -> dict[str, Any]:
-        return {"p": stats.beta(*proper(beliefs))}
+    def marginals(self, columns: Columns, hyperparameters: Hyperparameters) -> dict[str, Any]:
+        return {"p": stats.beta(*check_proper(hyperparameters))}
 
-    def draw(self, columns: Columns, beliefs: Beliefs, rng: np.random.Generator) -> BernoulliParameters:
-        both = np.stack(np.broadcast_arrays(*beliefs), axis=-1).reshape(-1, 2)
-        drawn = drawn_weights(both, np.array([0]), rng).reshape(*beliefs[0].shape, 2)
-        return self._shares(columns, drawn[..., 0], drawn[..., 1])
+    def draw(self, columns: Columns, hyperparameters: Hyperparameters, rng: np.random.Generator) -> BernoulliParameters:
+        both = np.stack(np.broadcast_arrays(*hyperparameters), axis=-1).reshape(-1, 2)
+        drawn = draw_weights(both, np.array([0]), rng).reshape(*hyperparameters[0].shape, 2)
+        return self._from_weights(columns, drawn[..., 0], drawn[..., 1])
 
-    def _shares(self, columns: Columns, ones: Array, zeros: Array) -> BernoulliParameters:
-        log_p, log_q = (guarded(log_ratio(part, ones + zeros, 0.5), self.epsilon) for part in (ones, zeros))
+    def support(self, columns: Columns, statistic: Any, j: int, seen: Sequence[float] = ()) -> Support:
+        if columns.threshold is None:
+            return Support("levels", sorted({0.0, 1.0, *seen}))
+        above = float(np.nextafter(columns.threshold, np.inf))
+        return Support("levels", [float(columns.threshold), columns.threshold + 1.0], (above,))
+
+    def summarize(self, columns: Columns, statistic: Counts, j: int) -> dict[str, Any]:
+        shares = (statistic.total[:, j] / description.rows_of(statistic, j)).tolist()
+        above = "1" if not columns.threshold else f"more than {columns.threshold:g}"
+        return {"shows": "levels", "labels": [above], "shares": [[round(share, 6)] for share in shares], "more": 0}
+
+    def information(self, columns: Columns, statistic: Counts) -> Array:
+        """Return the mutual information of the counts of ones and zeros with the classes."""
+        both = np.stack([statistic.total, np.broadcast_to(statistic.n, statistic.total.shape) - statistic.total], -1)
+        return description.information_of_table(both / np.maximum(both.sum(axis=(0, 2), keepdims=True), 1e-300), (0, 2))
+
+    def _from_weights(self, columns: Columns, ones: Array, zeros: Array) -> BernoulliParameters:
+        """Return the parameters with p in proportion to the weights of ones and zeros."""
+        log_p, log_q = (log_plus_epsilon(log_ratio(part, ones + zeros, 0.5), self.epsilon) for part in (ones, zeros))
         return BernoulliParameters(log_p, log_q, columns.threshold)

@@ -1,24 +1,28 @@
-"""What every family provides."""
+"""Family and Parameters: the interface that every family of distributions implements."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from suffice.blocks import Part
-from suffice.schema import Array, Columns, Frozen, by_group
+from suffice.families import description
+from suffice.families.description import Support
+from suffice.schema import Array, Columns, Frozen, Words, by_group
 from suffice.score import Score
 from suffice.statistics import Statistic
 
-Beliefs = tuple[Array, ...]
+Hyperparameters = tuple[Array, ...]
+Cells = Literal["numbers", "counts", "bits", "levels", "words"]
 
 
 @dataclass(frozen=True)
 class Parameters(Frozen, ABC):
-    """Estimated p(x given class) of a block of columns: arrays [class, column, …] that score rows."""
+    """Estimated p(x given class) of a block of columns, as arrays [class, column, …]."""
 
     @abstractmethod
     def score(self) -> Score:
@@ -27,80 +31,160 @@ class Parameters(Frozen, ABC):
     @property
     @abstractmethod
     def n_parameters(self) -> int:
-        """How many free numbers there are, of all classes."""
+        """The number of free parameters of all classes."""
 
     def as_linear(self) -> tuple[str, Array, Array]:
-        """Return a lift, weights [class, feature] and biases [class]: the scores, but for what classes share."""
+        """Return a lift, weights [class, feature] and biases [class] whose scores differ by the same for all classes.
+
+        The lift is "linear", "quadratic" or "one-hot": the features that the weights multiply.
+        """
         raise ValueError("the log probability of these columns is not linear in any lift of them")
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
-        """Return rows drawn from a class, [row, column]: numbers, codes of levels, or counts."""
-        raise ValueError("these columns are scored, but not by a probability: no rows can be drawn from them")
+        """Return rows drawn from class k, [row, column]: numbers, codes of levels, or counts."""
+        raise ValueError("these columns have a score that is not a probability, so no rows can be drawn from them")
 
 
 class Family(ABC):
-    """The probability of one kind of column given the class: pure functions over arrays.
+    """The distribution of one kind of column given the class, with its conjugate prior.
 
-    Beliefs are the hyperparameters of its conjugate prior: `believed` reads them off a prior,
-    `updated` adds a statistic to them, and each estimate is read off beliefs. So a rule needs to know
-    nothing of the family, and a family nothing of rules.
+    A family is a set of pure functions of arrays. `prior_hyperparameters` reads the hyperparameters off a prior,
+    `posterior_hyperparameters` adds a statistic to them, and every estimate is a function of hyperparameters. Arrays
+    of a statistic are [class, column], or [row, class, column] for leave-one-out, where each row has its own sums.
+
+    To add a family, write one file with a subclass of `Family` and one of `Parameters`, and register it with
+    ``suffice.families.register(MyFamily())``.
+
+    Attributes
+    ----------
+    name : str
+        The name by which users ask for the family, as in ``BayesClassifier(families={"x": name})``.
+    cells : {"numbers", "counts", "bits", "levels", "words"}
+        What a cell holds: a real number, a count from 0, a number that is above a threshold or not, the code of a
+        level, or a text.
+    coded_as : str or None
+        The family whose block counts a table's columns of this family as levels; None if cells are numbers.
+    accepts_sparse : bool
+        Whether the columns may be a sparse matrix, whose cells that are not stored are 0.
+    is_compositional : bool
+        Whether the columns of a block are parts of one whole, so that they have no distribution one by one.
     """
 
     name: ClassVar[str]
-    statistic: ClassVar[type[Statistic]]
+    cells: ClassVar[Cells] = "numbers"
+    coded_as: ClassVar[str | None] = None
+    accepts_sparse: ClassVar[bool] = False
+    is_compositional: ClassVar[bool] = False
 
     @property
     def generative(self) -> Family:
-        """The family of whose counts there is an evidence: itself, but for scores that are no probability."""
+        """The family that has a marginal likelihood: this one, unless its score is not a probability."""
         return self
 
-    def spreads_itself(self, columns: Columns) -> bool:
-        """Say whether a tally of these columns is taken by products that use all threads by themselves."""
+    def is_multithreaded(self, columns: Columns) -> bool:
+        """Return whether the tally of these columns uses matrix products, which run on all threads by themselves."""
         return False
+
+    def sparse_columns(self, names: tuple[Any, ...]) -> Columns:
+        """Return the columns of a sparse matrix."""
+        return Columns(self.name, len(names), names)
 
     @abstractmethod
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Statistic]:
-        """Return the columns, with the levels that were met, and the sums over a part of the rows."""
+        """Return the columns, with the levels that were seen, and the sums over a part of the rows."""
 
     @abstractmethod
-    def believed(self, prior: Any, columns: Columns, statistic: Statistic) -> Beliefs:
-        """Return the hyperparameters that a prior stands for."""
+    def prior_hyperparameters(self, prior: Any, columns: Columns, statistic: Statistic) -> Hyperparameters:
+        """Return the hyperparameters of a prior: a number of pseudo-rows or a `Prior`."""
 
     @abstractmethod
-    def updated(self, beliefs: Beliefs, statistic: Any) -> Beliefs:
-        """Return the hyperparameters of the posterior, [class, …]."""
+    def posterior_hyperparameters(self, hyperparameters: Hyperparameters, statistic: Any) -> Hyperparameters:
+        """Return the hyperparameters after the data, [class, …]."""
 
     @abstractmethod
-    def most_likely(self, columns: Columns, statistic: Any) -> Parameters:
+    def maximum_likelihood(self, columns: Columns, statistic: Any) -> Parameters:
         """Return the maximum-likelihood parameters."""
 
     @abstractmethod
-    def mode(self, columns: Columns, beliefs: Beliefs) -> Parameters:
-        """Return the most credible parameters."""
+    def mode(self, columns: Columns, hyperparameters: Hyperparameters) -> Parameters:
+        """Return the parameters of highest density."""
 
     @abstractmethod
-    def mean(self, columns: Columns, beliefs: Beliefs) -> Parameters:
+    def mean(self, columns: Columns, hyperparameters: Hyperparameters) -> Parameters:
         """Return the expected parameters."""
 
     @abstractmethod
-    def predictive(self, columns: Columns, beliefs: Beliefs) -> Parameters:
-        """Return p(x given class) averaged over what is believed of the parameters."""
+    def predictive(self, columns: Columns, hyperparameters: Hyperparameters) -> Parameters:
+        """Return p(x given class) averaged over the parameters."""
 
     @abstractmethod
-    def log_partition(self, columns: Columns, beliefs: Beliefs) -> Array:
-        """Return log Z, the logarithm of what normalises the conjugate prior, [class, column]."""
+    def log_partition(self, columns: Columns, hyperparameters: Hyperparameters) -> Array:
+        """Return log Z, the logarithm of the normaliser of the conjugate prior, [class, column]."""
 
     @abstractmethod
-    def marginals(self, columns: Columns, beliefs: Beliefs) -> dict[str, Any]:
-        """Return what is believed of each parameter, a scipy.stats distribution of arrays [class, column or level]."""
+    def marginals(self, columns: Columns, hyperparameters: Hyperparameters) -> dict[str, Any]:
+        """Return the distribution of each parameter, as scipy.stats distributions [class, column or level]."""
 
     @abstractmethod
-    def draw(self, columns: Columns, beliefs: Beliefs, rng: np.random.Generator) -> Parameters:
-        """Return parameters drawn at random from what is believed."""
+    def draw(self, columns: Columns, hyperparameters: Hyperparameters, rng: np.random.Generator) -> Parameters:
+        """Return parameters drawn at random."""
+
+    def location(self, statistic: Any) -> tuple[Array, Array]:
+        """Return the mean and about the standard deviation of each column in each class, [class, column].
+
+        By default those of counts of independent events: rate and √rate.
+        """
+        rate = statistic.total / np.maximum(np.broadcast_to(statistic.n, statistic.total.shape), 1)
+        return rate, np.sqrt(rate)
+
+    def support(self, columns: Columns, statistic: Any, j: int, seen: Sequence[float] = ()) -> Support:
+        """Return the values that column j can have; ``seen`` are values that a numeric support has to include."""
+        if columns.codings is not None:
+            return description.support_of_coding(columns.codings[j])
+        mean, deviation = (each[:, j] for each in self.location(statistic))
+        if self.cells == "counts":
+            return description.support_of_counts(float(np.ceil((mean + 3 * deviation).max())), list(seen))
+        some = np.broadcast_to(statistic.n, (len(statistic.n), columns.count))[:, j] > 0
+        low, high = (mean - 3 * deviation)[some].min(), (mean + 3 * deviation)[some].max()
+        return description.support_of_numbers(float(low), float(high), list(seen))
+
+    def summarize(self, columns: Columns, statistic: Any, j: int) -> dict[str, Any]:
+        """Return what the sums say about column j in each class, for a report.
+
+        The key "shows" is "words" (with "words"), "levels" (with "labels", "shares", "more") or "numbers" (with
+        "mean", "spread").
+        """
+        coding = columns.codings[j] if columns.codings else None
+        if isinstance(coding, Words):
+            return description.summarize_words(coding, statistic.total)
+        if columns.sizes is not None:
+            return description.summarize_levels(columns, statistic, j)
+        means = statistic.total[:, j] / description.rows_of(statistic, j)
+        return {"shows": "numbers", "mean": means.tolist(), "spread": [0.0] * len(means)}
+
+    def information(self, columns: Columns, statistic: Any) -> Array:
+        """Return the mutual information I(column; class) in nats, [column]: each column by itself.
+
+        By default that of the family's own maximum-likelihood distributions pₖ and the shares πₖ of the classes,
+        Σₖ πₖ Σₓ pₖ(x)·log(pₖ(x) / Σₗ πₗ·pₗ(x)).
+        """
+        mean, deviation = self.location(statistic)
+        n = np.broadcast_to(statistic.n, (len(statistic.n), columns.count))
+        shares = n / np.maximum(n.sum(axis=0), 1e-300)
+
+        def score_of(places: Array) -> Score:
+            arrays = {
+                name: array[:, places] if array.shape[1] == columns.count else array
+                for name, array in statistic.arrays().items()
+            }
+            few = replace(columns, count=len(places), names=None)
+            return self.maximum_likelihood(few, replace(statistic, **arrays)).score()
+
+        return description.information_of_scores(score_of, shares, mean, deviation, is_count=self.cells == "counts")
 
 
 def log_ratio(part: Array, whole: Array, otherwise: Array | float) -> Array:
-    """Return log(part / whole), −∞ for no part of something, and log(otherwise) for a part of nothing.
+    """Return log(part / whole): −∞ where the part is 0, and log(otherwise) where the whole is 0.
 
     >>> log_ratio(np.array([0.0, 1.0, 0.0]), np.array([1.0, 1.0, 0.0]), 0.5).tolist()
     [-inf, 0.0, -0.6931471805599453]
@@ -109,24 +193,24 @@ def log_ratio(part: Array, whole: Array, otherwise: Array | float) -> Array:
         return np.where(whole > 0, np.log(part) - np.log(whole), np.log(otherwise))
 
 
-def guarded(log_p: Array, epsilon: float) -> Array:
-    """Return log(p + ε) from log p: the lecture's guard against a probability of zero."""
+def log_plus_epsilon(log_p: Array, epsilon: float) -> Array:
+    """Return log(p + ε) from log p, which guards against a probability of 0."""
     return log_p if epsilon == 0 else np.log(np.exp(log_p) + epsilon)
 
 
-def proper(beliefs: Beliefs) -> Beliefs:
-    """Return hyperparameters of a distribution, or say that these are of none."""
-    if not all((np.asarray(belief) > 0).all() for belief in beliefs):
+def check_proper(hyperparameters: Hyperparameters) -> Hyperparameters:
+    """Return the hyperparameters if all are positive, as those of a distribution have to be."""
+    if not all((np.asarray(each) > 0).all() for each in hyperparameters):
         raise ValueError(
             "under this prior, and with so few rows, there is no posterior distribution; use a larger prior"
         )
-    return beliefs
+    return hyperparameters
 
 
-def drawn_weights(alpha: Array, starts: Array, rng: np.random.Generator) -> Array:
+def draw_weights(alpha: Array, starts: Array, rng: np.random.Generator) -> Array:
     """Return Gamma(α, 1) draws, each group (from one start to the next) scaled so that its largest is 1.
 
-    In logarithms, as log Γ(α + 1)-draw + log(u) / α: a small α gives weights too small for a number.
+    Draws are made as logarithms, log Γ(α + 1)-draw + log(u) / α, because those of a small α would underflow.
     """
     alpha = np.maximum(alpha, 1e-300)
     with np.errstate(over="ignore"):

@@ -1,4 +1,4 @@
-"""Gaussian: real numbers about a mean."""
+"""Gaussian: columns of real numbers with a mean and a variance."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from scipy import stats
 from scipy.special import gammaln
 
 from suffice.blocks import Part
-from suffice.families.family import Beliefs, Family, Parameters, proper
+from suffice.families import description
+from suffice.families.family import Family, Hyperparameters, Parameters, check_proper
 from suffice.priors import Flat, NormalInverseGamma, Prior, per_column, positive, refused
 from suffice.schema import Array, Columns
 from suffice.score import LogQuadratic, Quadratic, Score, log_rising
 from suffice.statistics import CoMoments, Moments, scan
 
-# A variance of zero has no density. This one is as good as zero, and its inverse is still a number.
+# The least variance: a variance of 0 has no density, and the inverse of this one is still a number.
 LEAST_VARIANCE = 1e-300
-ROUNDED = 4e-16
+
+# A distance from the prior mean of less than this share of it is rounding error.
+ROUNDING = 4e-16
 
 
 @dataclass(frozen=True)
@@ -37,16 +40,12 @@ class GaussianParameters(Parameters):
         return 2 * self.mean.size
 
     def as_linear(self) -> tuple[str, Array, Array]:
-        size = self.mean.shape[1]
-        first, second = np.triu_indices(size)
+        first, second = np.triu_indices(self.mean.shape[1])
         squares = np.zeros((len(self.mean), len(first)))
         squares[:, first == second] = -0.5 / self.variance
         slopes = self.mean / self.variance
-        return (
-            "quadratic",
-            np.hstack([squares, slopes]),
-            -0.5 * np.log(2 * np.pi * self.variance).sum(axis=1) - 0.5 * (self.mean * slopes).sum(axis=1),
-        )
+        biases = -0.5 * (np.log(2 * np.pi * self.variance) + self.mean * slopes).sum(axis=1)
+        return "quadratic", np.hstack([squares, slopes]), biases
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         return rng.normal(self.mean[k], np.sqrt(self.variance[k]), (count, self.mean.shape[1]))
@@ -54,7 +53,7 @@ class GaussianParameters(Parameters):
 
 @dataclass(frozen=True)
 class StudentT(Parameters):
-    """Γ((ν+1)/2) / (Γ(ν/2)·√(πν)·s)·(1 + (x − m)² / νs²)^−(ν+1)/2: mean and variance not known exactly."""
+    """Γ((ν+1)/2) / (Γ(ν/2)·√(πν)·s)·(1 + (x − m)² / νs²)^−(ν+1)/2: the Gaussian averaged over mean and variance."""
 
     dof: Array
     mean: Array
@@ -62,8 +61,8 @@ class StudentT(Parameters):
     floor: Array | float
 
     def score(self) -> Score:
-        peaks = log_rising(0.5 * self.dof, 0.5) - 0.5 * np.log(np.pi * self.dof * self.squared_scale)
-        return Score((LogQuadratic(self.mean, 1 / (self.dof * self.squared_scale), 0.5 * (self.dof + 1), peaks),))
+        peak = log_rising(0.5 * self.dof, 0.5) - 0.5 * np.log(np.pi * self.dof * self.squared_scale)
+        return Score((LogQuadratic(self.mean, 1 / (self.dof * self.squared_scale), 0.5 * (self.dof + 1), peak),))
 
     @property
     def n_parameters(self) -> int:
@@ -75,39 +74,38 @@ class StudentT(Parameters):
 
     @property
     def variance(self) -> Array:
-        """The variance, where there is one (ν > 2), else the squared scale."""
-        heavy = self.dof > 2
-        return np.asarray(self.squared_scale * np.where(heavy, self.dof / np.where(heavy, self.dof - 2, 1.0), 1.0))
+        """The variance if it exists (ν > 2), otherwise the squared scale."""
+        exists = self.dof > 2
+        return np.asarray(self.squared_scale * np.where(exists, self.dof / np.where(exists, self.dof - 2, 1.0), 1.0))
 
 
 @dataclass(frozen=True)
 class Gaussian(Family):
-    """log p(x given class) = −½ Σⱼ log 2πσⱼ² + (xⱼ − μⱼ)² / σⱼ²; beliefs are Normal-inverse-gamma.
+    """log p(x given class) = −½ Σⱼ log 2πσⱼ² + (xⱼ − μⱼ)² / σⱼ²; the conjugate prior is Normal-inverse-gamma.
 
-    A number c stands for c rows like those of all classes together: their mean, and their variance.
-    The mode is that of (μ, σ²) jointly, scale / (shape + 3/2); the mean of σ² is scale / (shape − 1),
-    and the mode stands in where that does not exist. ``var_smoothing`` times the largest variance of a
-    column over all classes is added to every variance; ``ddof`` is taken off n in the most likely one.
+    A number c stands for c rows with the mean and the variance of all classes pooled. The mode is that of (μ, σ²)
+    jointly, scale / (shape + 3/2); the mean of σ² is scale / (shape − 1), or the mode if that does not exist.
+    ``var_smoothing`` times the largest pooled variance of a column is added to every variance; ``ddof`` is subtracted
+    from n in the maximum-likelihood variance.
     """
 
     var_smoothing: float = 0.0
     ddof: float = 0.0
 
     name = "gaussian"
-    statistic = Moments
 
-    def spreads_itself(self, columns: Columns) -> bool:
+    def is_multithreaded(self, columns: Columns) -> bool:
         return columns.pairs
 
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Moments | CoMoments]:
         return columns, (scan.scatters if columns.pairs else scan.spreads)(part)
 
-    def believed(self, prior: Any, columns: Columns, statistic: Any) -> Beliefs:
+    def prior_hyperparameters(self, prior: Any, columns: Columns, statistic: Any) -> Hyperparameters:
         spread = _pooled_variance(statistic)
         floor = self.var_smoothing * _largest(spread)
         if isinstance(prior, Flat):
-            nothing = np.zeros((1, columns.count))
-            return nothing, nothing, nothing - 1.5, nothing, floor
+            zeros = np.zeros((1, columns.count))
+            return zeros, zeros, zeros - 1.5, zeros, floor
         if isinstance(prior, Prior) and not isinstance(prior, NormalInverseGamma):
             raise refused(prior, self.name, "a number, NormalInverseGamma or Flat")
         if not isinstance(prior, NormalInverseGamma):
@@ -120,49 +118,48 @@ class Gaussian(Family):
         )
         return mean, kappa, shape, scale, floor
 
-    def updated(self, beliefs: Beliefs, statistic: Moments) -> Beliefs:
-        mean, kappa, shape, scale, floor = beliefs
+    def posterior_hyperparameters(self, hyperparameters: Hyperparameters, statistic: Moments) -> Hyperparameters:
+        mean, kappa, shape, scale, floor = hyperparameters
         statistic = statistic.spreads
         n = statistic.n
         rows = kappa + n
-        held = np.where(rows > 0, rows, 1.0)
+        divisor = np.where(rows > 0, rows, 1.0)
         distance = np.where(n > 0, (statistic.mean - mean) + statistic.tail, 0.0)
-        # what is less than the last digit of the mean is rounding, and no distance
-        distance = np.where(np.abs(distance) <= ROUNDED * np.abs(mean), 0.0, distance)
+        distance = np.where(np.abs(distance) <= ROUNDING * np.abs(mean), 0.0, distance)
         return (
-            mean + distance * (n / held),
+            mean + distance * (n / divisor),
             np.broadcast_to(rows, distance.shape),
             np.broadcast_to(shape + n / 2, distance.shape),
-            scale + statistic.m2 / 2 + distance**2 * (kappa * n / held) / 2,
+            scale + statistic.m2 / 2 + distance**2 * (kappa * n / divisor) / 2,
             floor,
         )
 
-    def most_likely(self, columns: Columns, statistic: Moments) -> GaussianParameters:
+    def maximum_likelihood(self, columns: Columns, statistic: Moments) -> GaussianParameters:
         statistic = statistic.spreads
         spread = _pooled_variance(statistic)
         floor = self.var_smoothing * _largest(spread)
         rows = statistic.n - self.ddof
-        # up to 1 is let pass: a row by itself has no spread, whatever it is divided by
+        # ddof up to 1 is accepted for a single row, whose squared deviations are 0
         if self.ddof > 1 and bool(np.any((rows <= 0) & (statistic.n > 0))):
-            raise nothing_left(self.ddof)
+            raise ddof_error(self.ddof)
         variance = statistic.m2 / np.where(rows > 0, rows, 1.0)
-        # of a class that has no rows yet no more is known than of all classes together
-        unmet = statistic.n == 0
-        mean = np.where(unmet, statistic.pooled().mean, statistic.mean) if unmet.any() else statistic.mean
-        return _normal(mean, np.where(unmet, spread, variance), floor)
+        # a class without rows has the mean and variance of all classes pooled
+        unseen = statistic.n == 0
+        mean = np.where(unseen, statistic.pooled().mean, statistic.mean) if unseen.any() else statistic.mean
+        return _normal(mean, np.where(unseen, spread, variance), floor)
 
-    def mode(self, columns: Columns, beliefs: Beliefs) -> GaussianParameters:
-        mean, _, shape, scale, floor = beliefs
+    def mode(self, columns: Columns, hyperparameters: Hyperparameters) -> GaussianParameters:
+        mean, _, shape, scale, floor = hyperparameters
         return _normal(mean, _mode_of_variance(shape, scale), floor)
 
-    def mean(self, columns: Columns, beliefs: Beliefs) -> GaussianParameters:
-        mean, _, shape, scale, floor = beliefs
+    def mean(self, columns: Columns, hyperparameters: Hyperparameters) -> GaussianParameters:
+        mean, _, shape, scale, floor = hyperparameters
         exists = shape > 1
         variance = np.where(exists, scale / np.where(exists, shape - 1, 1.0), _mode_of_variance(shape, scale))
         return _normal(mean, variance, floor)
 
-    def predictive(self, columns: Columns, beliefs: Beliefs) -> StudentT:
-        mean, kappa, shape, scale, floor = beliefs
+    def predictive(self, columns: Columns, hyperparameters: Hyperparameters) -> StudentT:
+        mean, kappa, shape, scale, floor = hyperparameters
         if not ((shape > 0).all() and (kappa > 0).all()):
             raise ValueError(
                 "under a flat prior a class needs more than 3 rows for its predictive distribution; "
@@ -171,27 +168,42 @@ class Gaussian(Family):
         squared = scale * (kappa + 1) / (shape * kappa) + floor
         return StudentT(2 * shape, mean, np.maximum(squared, LEAST_VARIANCE), floor)
 
-    def log_partition(self, columns: Columns, beliefs: Beliefs) -> Array:
-        _, kappa, shape, scale, _ = beliefs
+    def log_partition(self, columns: Columns, hyperparameters: Hyperparameters) -> Array:
+        _, kappa, shape, scale, _ = hyperparameters
         if not (np.asarray(kappa) > 0).all():
             raise ValueError("the flat prior of a mean has no evidence: it does not add up to 1; use a number")
         return np.asarray(gammaln(shape) - shape * (np.log(scale) + np.log(2 * np.pi)) - 0.5 * np.log(kappa))
 
-    def marginals(self, columns: Columns, beliefs: Beliefs) -> dict[str, Any]:
-        mean, (kappa, shape, scale) = beliefs[0], proper(beliefs[1:4])
+    def marginals(self, columns: Columns, hyperparameters: Hyperparameters) -> dict[str, Any]:
+        mean, (kappa, shape, scale) = hyperparameters[0], check_proper(hyperparameters[1:4])
         spread = np.sqrt(scale / (shape * kappa))
         return {"mean": stats.t(2 * shape, mean, spread), "variance": stats.invgamma(shape, scale=scale)}
 
-    def draw(self, columns: Columns, beliefs: Beliefs, rng: np.random.Generator) -> GaussianParameters:
-        mean, kappa, shape, scale, floor = beliefs
+    def draw(self, columns: Columns, hyperparameters: Hyperparameters, rng: np.random.Generator) -> GaussianParameters:
+        mean, kappa, shape, scale, floor = hyperparameters
         if not ((shape > 0).all() and (kappa > 0).all()):
             raise ValueError("under a flat prior a class needs more than 3 rows to draw from; use a prior, such as 1.0")
         variance = scale / np.maximum(rng.standard_gamma(shape), LEAST_VARIANCE)
         return _normal(mean + np.sqrt(variance / kappa) * rng.standard_normal(mean.shape), variance, floor)
 
+    def location(self, statistic: Any) -> tuple[Array, Array]:
+        moments = statistic.spreads
+        return moments.mean, np.sqrt(moments.m2 / np.where(moments.n > 0, moments.n, 1.0))
 
-def nothing_left(ddof: float) -> ValueError:
-    """Return what to say where as much is taken off a number of rows as there is."""
+    def summarize(self, columns: Columns, statistic: Any, j: int) -> dict[str, Any]:
+        moments = statistic.spreads
+        spread = np.sqrt(np.maximum(moments.m2[:, j], 0) / description.rows_of(statistic, j))
+        return {"shows": "numbers", "mean": moments.mean[:, j].tolist(), "spread": spread.tolist()}
+
+    def information(self, columns: Columns, statistic: Any) -> Array:
+        """Return ½·log(variance / variance within the classes), the information if the class means are close."""
+        moments = statistic.spreads
+        within, whole = moments.m2.sum(axis=0), moments.pooled().m2[0]
+        return np.where(within > 0, 0.5 * np.log(np.maximum(whole / np.where(within > 0, within, 1.0), 1.0)), 0.0)
+
+
+def ddof_error(ddof: float) -> ValueError:
+    """Return the error of a ddof that is not less than the number of rows."""
     return ValueError(f"ddof={ddof:g} leaves nothing of the rows of a class; it must be less than their number")
 
 
@@ -213,5 +225,5 @@ def _pooled_variance(moments: Moments) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         pooled = moments.pooled()
         spread = pooled.m2 / np.where(pooled.n > 0, pooled.n, 1.0)
-    # columns so far apart that their pooled squares overflow have a variance all the same
+    # the pooled squares of numbers that are far apart overflow
     return np.where(np.isfinite(spread), spread, np.finfo(np.float64).max)

@@ -1,25 +1,29 @@
-"""Multinomial: how often each of many things occurred in a row, such as the words of a text."""
+"""Multinomial: counts of many things in a row that share a total, such as the words of a text."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import gammaln
 
 from suffice.blocks import Part
+from suffice.families import description
 from suffice.families.dirichlet import DirichletFamily
-from suffice.families.family import Beliefs, Parameters, guarded, log_ratio
+from suffice.families.family import Cells, Hyperparameters, Parameters, log_plus_epsilon, log_ratio
 from suffice.priors import pseudo_counts
 from suffice.schema import Array, Columns
 from suffice.score import Linear, LogGamma, LogGammaOfTotal, Score
 from suffice.statistics import Counts, Statistic, scan
 
+# The total of a row that is drawn: a multinomial has the shares of its columns, but no distribution of the total.
+DRAWN_TOTAL = 20
+
 
 @dataclass(frozen=True)
 class MultinomialParameters(Parameters):
-    """The logarithm of each column's share, [class, column]; or other weights, as of complements."""
+    """The logarithm of each column's share, [class, column]; or other weights, as those of the complement family."""
 
     log_p: Array
     limit: float = -np.inf
@@ -37,23 +41,19 @@ class MultinomialParameters(Parameters):
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         if self.limit > 0:
             return super().sample(k, count, rng)
-        return drawn_counts(np.exp(self.log_p[k]), count, rng)
+        return draw_counts(np.exp(self.log_p[k]), count, rng)
 
 
-# How many words a drawn row has: a multinomial says which they are, not how many.
-DRAWN_WORDS = 20
-
-
-def drawn_counts(shares: Array, count: int, rng: np.random.Generator) -> Array:
-    """Return counts of things drawn by their shares, so many rows of them."""
+def draw_counts(shares: Array, count: int, rng: np.random.Generator) -> Array:
+    """Return rows of counts drawn by their shares, [row, column]."""
     if not len(shares):
         return np.zeros((count, 0))
-    return rng.multinomial(DRAWN_WORDS, shares / shares.sum(), count).astype(np.float64)
+    return rng.multinomial(DRAWN_TOTAL, shares / shares.sum(), count).astype(np.float64)
 
 
 @dataclass(frozen=True)
 class DirichletMultinomial(Parameters):
-    """Γ(A) / Γ(A + N)·Πⱼ Γ(αⱼ + xⱼ) / Γ(αⱼ), with A = Σα and N = Σx: shares that are not known exactly."""
+    """Γ(A) / Γ(A + n)·Πⱼ Γ(αⱼ + xⱼ) / Γ(αⱼ), with A = Σα and n = Σx: the multinomial averaged over its shares."""
 
     alpha: Array
 
@@ -66,7 +66,7 @@ class DirichletMultinomial(Parameters):
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         shares = [rng.dirichlet(self.alpha[k]) for _ in range(count)] if self.alpha.shape[1] else []
-        return np.concatenate([drawn_counts(each, 1, rng) for each in shares]) if shares else np.zeros((count, 0))
+        return np.concatenate([draw_counts(each, 1, rng) for each in shares]) if shares else np.zeros((count, 0))
 
     @property
     def log_p(self) -> Array:
@@ -79,31 +79,38 @@ class Multinomial(DirichletFamily):
     """p(x given class) ∝ Πⱼ pⱼ^xⱼ, with Σⱼ pⱼ = 1."""
 
     name = "multinomial"
+    cells: ClassVar[Cells] = "counts"
+    accepts_sparse = True
+    is_compositional = True
 
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
         return columns, scan.sums(part)
 
-    def believed(self, prior: Any, columns: Columns, statistic: Statistic) -> Beliefs:
+    def prior_hyperparameters(self, prior: Any, columns: Columns, statistic: Statistic) -> Hyperparameters:
         alpha = pseudo_counts(prior, np.array([columns.width]), self.name)[None]
         return alpha, alpha
 
-    def predictive(self, columns: Columns, beliefs: Beliefs) -> Parameters:
-        if not (beliefs[0] > 0).all():
+    def predictive(self, columns: Columns, hyperparameters: Hyperparameters) -> Parameters:
+        if not (hyperparameters[0] > 0).all():
             raise ValueError(
-                'estimate="predictive" averages over what is believed, and a pseudo-count of 0 leaves nothing to '
-                "believe of what was never seen; use a prior of more than 0"
+                'estimate="predictive" averages over the posterior, and a pseudo-count of 0 has none for what was '
+                "never seen; use a prior of more than 0"
             )
-        return DirichletMultinomial(beliefs[0])
+        return DirichletMultinomial(hyperparameters[0])
 
-    def log_partition(self, columns: Columns, beliefs: Beliefs) -> Array:
-        alpha = self._proper(beliefs[0])
+    def log_partition(self, columns: Columns, hyperparameters: Hyperparameters) -> Array:
+        alpha = self._check_positive(hyperparameters[0])
         if not alpha.shape[1]:
-            return np.zeros((len(alpha), 1))  # a vocabulary without words says nothing
+            return np.zeros((len(alpha), 1))  # a vocabulary without words has one parameter value only
         return np.asarray(gammaln(alpha).sum(axis=1, keepdims=True) - gammaln(alpha.sum(axis=1, keepdims=True)))
 
-    def _groups(self, columns: Columns) -> Array:
+    def information(self, columns: Columns, statistic: Counts) -> Array:
+        """Return the part of each column in the mutual information between a counted thing (a word) and its class."""
+        return description.information_of_table(statistic.total / max(float(statistic.total.sum()), 1e-300), 0)
+
+    def _starts(self, columns: Columns) -> Array:
         return np.array([0])
 
-    def _shares(self, columns: Columns, weights: Array, unseen: Array) -> Parameters:
+    def _from_weights(self, columns: Columns, weights: Array, unseen: Array) -> Parameters:
         log_p = log_ratio(weights, weights.sum(axis=-1, keepdims=True), 1 / max(weights.shape[-1], 1))
-        return MultinomialParameters(guarded(log_p, self.epsilon))
+        return MultinomialParameters(log_plus_epsilon(log_p, self.epsilon))

@@ -1,4 +1,4 @@
-"""Gaussian columns that vary together: scoring by products with a triangular factor of Σ⁻¹."""
+"""Multivariate Gaussian and Student's t: columns of numbers with a covariance."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from suffice.score.triangular_solve import lower_triangle
 
 
 @dataclass(frozen=True)
-class GaussianTogether(Parameters):
+class MultivariateGaussian(Parameters):
     """log p(x given class) = −½·(d·log 2π + log det Σ + (x − μ)ᵀ Σ⁻¹ (x − μ)).
 
-    ``covariance`` is [class, column, column], or one for all classes. An empty cell is left out of μ and
-    Σ, which is the exact marginal.
+    ``covariance`` is [class, column, column], or [1, column, column] if all classes share it. Missing cells are left
+    out of μ and Σ, which is the exact marginal.
     """
 
     mean: Array
@@ -27,7 +27,7 @@ class GaussianTogether(Parameters):
     @cached_property
     def solve(self) -> TriangularSolve:
         """The term that scores rows; it keeps the factors of the covariances."""
-        return TriangularSolve(self.mean, self.covariance, getattr(self, "dof", None))
+        return TriangularSolve(self.mean, self.covariance)
 
     def score(self) -> Score:
         return Score((self.solve,))
@@ -53,10 +53,15 @@ class GaussianTogether(Parameters):
 
 
 @dataclass(frozen=True)
-class StudentTogether(GaussianTogether):
-    """The multivariate t of a mean and a covariance that are not known exactly; ``covariance`` is its shape."""
+class MultivariateStudentT(MultivariateGaussian):
+    """The multivariate Gaussian averaged over mean and covariance: Student's t with shape ``covariance``."""
 
     dof: Array
+
+    @cached_property
+    def solve(self) -> TriangularSolve:
+        """The term that scores rows; it keeps the factors of the shapes."""
+        return TriangularSolve(self.mean, self.covariance, self.dof)
 
     def as_linear(self) -> tuple[str, Array, Array]:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Multivariate Gaussian: all columns together, with their covariance."""
+"""Normal-inverse-Wishart: the conjugate prior of the mean and the covariance of a multivariate Gaussian."""
 
 from __future__ import annotations
 
@@ -8,79 +8,163 @@ from typing import Any
 import numpy as np
 from scipy.special import multigammaln
 
-from suffice.families.family import Beliefs
+from suffice.families.family import Hyperparameters
+from suffice.families.gaussian import LEAST_VARIANCE
 from suffice.priors import Flat, NormalInverseWishart, Prior, per_column, positive, refused
 from suffice.schema import Array
 from suffice.statistics import CoMoments
 
 
 @dataclass(frozen=True)
-class Multivariate:
-    """Beliefs about (μ, Σ) are Normal-inverse-Wishart(mean, kappa, dof, scale); functions of one class.
+class WishartHyperparameters:
+    """Σ ~ inverse-Wishart(dof, scale) and μ ~ N(mean, Σ / kappa), for several classes.
 
-    A number c stands for c rows like those at hand: their mean, and the variances of their columns
-    without the covariances (dof = c + columns + 1, so that the expected Σ is that diagonal for c rows).
-    The mode is that of (μ, Σ) jointly, scale / (dof + columns + 2); the mean of Σ is
-    scale / (dof − columns − 1).
+    The classes have a covariance each, or share one: ``dof`` and ``scale`` then have a single entry, and the number
+    of means per covariance enters the mode.
+
+    Parameters
+    ----------
+    mean : array [class, column]
+    kappa : array [class]
+    dof : array [class] or [1]
+    scale : array [class, column, column] or [1, column, column]
     """
 
-    def believed(self, prior: Any, moments: CoMoments) -> Beliefs:
-        """Return the hyperparameters that a prior stands for."""
-        size = moments.mean.shape[1]
+    mean: Array
+    kappa: Array
+    dof: Array
+    scale: Array
+
+    @classmethod
+    def of_prior(cls, prior: Any, centre: Array, variances: Array, means: int = 1) -> WishartHyperparameters:
+        """Return the hyperparameters of a prior of one class.
+
+        A number c stands for c rows with mean ``centre`` and uncorrelated columns of these variances: the degrees of
+        freedom are c + columns + 1, so that the expected covariance is diag(variances). A flat prior is
+        |Σ|^−(columns + 1 + means)/2, with the number of means that share the covariance.
+        """
+        size = len(centre)
         if isinstance(prior, Flat):
-            return np.zeros(size), np.array(0.0), np.array(-size - 2.0), np.zeros((size, size))
+            return cls._single(np.zeros(size), 0.0, -size - 1.0 - means, np.zeros((size, size)))
         if isinstance(prior, NormalInverseWishart):
             scale = np.atleast_2d(np.asarray(prior.scale, np.float64))
             if scale.shape != (size, size):
                 raise ValueError(f"NormalInverseWishart(scale=…) is for {len(scale)} columns, and there are {size}")
             mean = per_column(prior.mean, size, "NormalInverseWishart(mean=…)")
-            return mean, np.array(float(prior.kappa)), np.array(float(prior.dof)), scale
-        if isinstance(prior, (Prior, str)) or np.ndim(prior):
+            return cls._single(mean, float(prior.kappa), float(prior.dof), scale)
+        several = prior if isinstance(prior, (list, tuple)) else [prior]
+        if any(isinstance(each, (Prior, str)) for each in several):
             raise refused(prior, "multivariate gaussian", "a number more than 0, NormalInverseWishart or Flat")
-        prior = float(positive(prior, "prior"))
-        variances = np.diag(moments.scatter[0]) / max(moments.n.item(), 1.0)
-        spread = np.where(variances > 0, variances, max(variances.max(), 1e-300))
-        return moments.mean[0], np.array(float(prior)), np.array(prior + size + 1.0), np.diag(prior * spread)
+        rows = per_column(positive(prior, "prior"), size, "prior")
+        variances = np.where(variances > (1e-15 * np.abs(centre)) ** 2, variances, 0.0)  # less is rounding error
+        like = np.where(variances > 0, variances, max(float(variances.max()), LEAST_VARIANCE))
+        c = float(rows.max())
+        return cls._single(centre, c, c + size + 1.0, np.diag(rows * like))
 
-    def updated(self, beliefs: Beliefs, moments: CoMoments) -> Beliefs:
-        """Return the hyperparameters of the posterior."""
-        mean, kappa, dof, scale = beliefs
-        n = moments.n.item()
-        distance = (moments.mean[0] - mean) + moments.tail[0]
-        rows = kappa + n
-        pull = np.outer(distance, distance) * (kappa * n / rows)
-        return mean + distance * (n / rows), np.asarray(rows), np.asarray(dof + n), scale + moments.scatter[0] + pull
+    @classmethod
+    def _single(cls, mean: Array, kappa: float, dof: float, scale: Array) -> WishartHyperparameters:
+        return cls(mean[None], np.array([kappa]), np.array([dof]), scale[None])
 
-    def covariance(self, rule: str, beliefs: Beliefs, moments: CoMoments) -> Array:
-        """Return Σ by a rule."""
-        size = moments.mean.shape[1]
-        _, _, dof, scale = beliefs
-        if rule == "mle":
-            return np.asarray(moments.scatter[0] / moments.n.item())
-        if rule == "map":
-            return np.asarray(scale / (dof + size + 2))
-        if dof <= size + 1:
+    def posterior(self, n: Array, mean: Array, scatter: Array, *, is_shared: bool = False) -> WishartHyperparameters:
+        """Return the hyperparameters after n [class] rows with this mean and scatter about it."""
+        rows = np.maximum(self.kappa + n, 1e-300)
+        share = (n / rows)[:, None]
+        distance = mean - self.mean
+        pull = (self.kappa * n / rows)[:, None, None] * distance[:, :, None] * distance[:, None, :]
+        if is_shared:
+            n = np.array([n.sum()])
+            scatter, pull = scatter.sum(axis=0, keepdims=True), pull.sum(axis=0, keepdims=True)
+        whole = self.scale + scatter + pull
+        return WishartHyperparameters(self.mean + distance * share, rows, self.dof + n, whole)
+
+    @property
+    def size(self) -> int:
+        """The number of columns."""
+        return int(self.mean.shape[1])
+
+    def mode(self) -> Array:
+        """Return the covariance at the mode of (μ, Σ) jointly."""
+        means = len(self.kappa) // len(self.dof)
+        return np.asarray(self.scale / (self.dof + self.size + 1 + means)[:, None, None])
+
+    def expected_covariance(self) -> Array:
+        """Return the mean of Σ."""
+        divisor = self.dof - self.size - 1
+        if (divisor <= 0).any():
             raise ValueError(
-                f"the mean of Σ needs more than {size + 1} degrees of freedom, and there are {float(dof):g}"
+                f"the mean of Σ needs more than {self.size + 1} degrees of freedom, and there are "
+                f"{float(self.dof.min()):g}; use a larger prior"
             )
-        return np.asarray(scale / (dof - size - 1))
+        return np.asarray(self.scale / divisor[:, None, None])
 
-    def predictive(self, beliefs: Beliefs) -> tuple[float, Array]:
-        """Return degrees of freedom and shape of the posterior predictive distribution, a multivariate t."""
-        mean, kappa, dof, scale = beliefs
-        df = float(dof) - len(mean) + 1
-        if not (kappa > 0 and df > 0):
-            raise ValueError(f"the predictive distribution needs more than {2 * len(mean) + 1} rows under a flat prior")
-        return df, np.asarray(scale * (kappa + 1) / (kappa * df))
+    def predictive(self) -> tuple[Array, Array]:
+        """Return degrees of freedom [class] and shape [class, column, column] of the predictive multivariate t."""
+        dof = np.broadcast_to(self.dof - self.size + 1, len(self.kappa))
+        # the uncertainty of a class's mean depends on the rows of that class, even if Σ is shared
+        spread = (self.kappa + 1) / np.maximum(self.kappa * dof, 1e-300)
+        return dof, np.asarray(self.scale * spread[:, None, None])
 
-    def log_partition(self, beliefs: Beliefs) -> float:
-        """Return log Z of the conjugate prior."""
-        mean, kappa, dof, scale = beliefs
-        size = len(mean)
-        if not kappa > 0:
-            raise ValueError("the flat prior has no evidence: it does not add up to 1; use NormalInverseWishart")
-        log_det = np.linalg.slogdet(scale)[1]
-        halved = float(dof) / 2
-        return float(
-            multigammaln(halved, size) - halved * (log_det + size * np.log(np.pi)) - 0.5 * size * np.log(kappa)
-        )
+    def draw(self, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Return means [class, column] and covariances drawn at random."""
+        size = self.size
+        if (self.dof <= size - 1).any():
+            raise ValueError(
+                "under this prior a class has too few rows to draw a covariance from; use a number as prior"
+            )
+        covariance = np.empty_like(self.scale)
+        for k, (degrees, scale) in enumerate(zip(self.dof, self.scale, strict=True)):
+            # Bartlett's decomposition: a triangle of chi and normal draws is the root of a Wishart draw
+            triangle = np.tril(rng.standard_normal((size, size)), -1)
+            triangle[np.diag_indices(size)] = np.sqrt(rng.chisquare(degrees - np.arange(size)))
+            root = np.linalg.solve(triangle, np.linalg.cholesky(scale).T)
+            covariance[k] = root.T @ root
+        roots = np.broadcast_to(np.linalg.cholesky(covariance), (len(self.mean), size, size))
+        away = np.einsum("kij,kj->ki", roots, rng.standard_normal(self.mean.shape))
+        return self.mean + away / np.sqrt(np.maximum(self.kappa, 1e-300))[:, None], covariance
+
+
+def prior_of_one(prior: Any, moments: CoMoments) -> Hyperparameters:
+    """Return mean, kappa, dof and scale of a prior for the co-moments of a single class."""
+    variances = np.diag(moments.scatter[0]) / max(moments.n.item(), 1.0)
+    return _one(WishartHyperparameters.of_prior(prior, moments.mean[0], variances))
+
+
+def posterior_of_one(hyperparameters: Hyperparameters, moments: CoMoments) -> Hyperparameters:
+    """Return mean, kappa, dof and scale after the co-moments of a single class."""
+    before = _several(hyperparameters)
+    return _one(before.posterior(moments.n[:, 0], moments.mean + moments.tail, moments.scatter))
+
+
+def covariance_of_one(rule: str, hyperparameters: Hyperparameters, moments: CoMoments) -> Array:
+    """Return the covariance of a single class by a rule: "mle", "map" or "mean"."""
+    if rule == "mle":
+        return np.asarray(moments.scatter[0] / moments.n.item())
+    its = _several(hyperparameters)
+    return np.asarray((its.mode() if rule == "map" else its.expected_covariance())[0])
+
+
+def predictive_of_one(hyperparameters: Hyperparameters) -> tuple[float, Array]:
+    """Return degrees of freedom and shape of the predictive multivariate t of a single class."""
+    its = _several(hyperparameters)
+    dof, shape = its.predictive()
+    if not (its.kappa[0] > 0 and dof[0] > 0):
+        raise ValueError(f"the predictive distribution needs more than {2 * its.size + 1} rows under a flat prior")
+    return float(dof[0]), shape[0]
+
+
+def log_partition_of_one(hyperparameters: Hyperparameters) -> float:
+    """Return log Z of the conjugate prior of a single class."""
+    mean, kappa, dof, scale = hyperparameters
+    size, halved = len(mean), float(dof) / 2
+    if not kappa > 0:
+        raise ValueError("the flat prior has no evidence: it does not add up to 1; use NormalInverseWishart")
+    log_det = np.linalg.slogdet(scale)[1]
+    return float(multigammaln(halved, size) - halved * (log_det + size * np.log(np.pi)) - 0.5 * size * np.log(kappa))
+
+
+def _one(its: WishartHyperparameters) -> Hyperparameters:
+    return its.mean[0], its.kappa[0], its.dof[0], its.scale[0]
+
+
+def _several(hyperparameters: Hyperparameters) -> WishartHyperparameters:
+    return WishartHyperparameters(*(np.asarray(each)[None] for each in hyperparameters))

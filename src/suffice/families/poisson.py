@@ -1,4 +1,4 @@
-"""Poisson: how often something happened in a row, without a bound."""
+"""Poisson: counts of events in a row, without an upper bound."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.special import gammaln
 
 from suffice.blocks import Part
-from suffice.families.family import Beliefs, Family, Parameters, proper
+from suffice.families.family import Family, Hyperparameters, Parameters, check_proper
 from suffice.priors import Flat, Gamma, Prior, per_column, positive, refused
 from suffice.schema import Array, Columns
 from suffice.score import Linear, LogFactorial, LogGamma, Score
@@ -41,7 +41,7 @@ class PoissonParameters(Parameters):
 
 @dataclass(frozen=True)
 class NegativeBinomial(Parameters):
-    """Γ(a + x) / Γ(a) x!·(b / (b + 1))^a·(b + 1)^−x: a rate that is not known exactly."""
+    """Γ(a + x) / Γ(a) x!·(b / (b + 1))^a·(b + 1)^−x: the Poisson distribution averaged over its rate, Gamma(a, b)."""
 
     shape: Array
     inverse_scale: Array
@@ -66,21 +66,22 @@ class NegativeBinomial(Parameters):
 
 @dataclass(frozen=True)
 class Poisson(Family):
-    """p(x given class) = Πⱼ λⱼ^xⱼ·e^−λⱼ / xⱼ!; beliefs are Gamma(shape, rate).
+    """p(x given class) = Πⱼ λⱼ^xⱼ·e^−λⱼ / xⱼ!; the conjugate prior is Gamma(shape, rate).
 
-    A number c stands for Gamma(c, c): c rows with one event each. The mode is (shape − 1) / rate, or 0
-    where shape is less than 1.
+    A number c stands for Gamma(c, c): c rows with one event each. The mode is (shape − 1) / rate, or 0 if shape is
+    less than 1.
     """
 
     epsilon: float = 0.0
 
     name = "poisson"
-    statistic = Counts
+    cells = "counts"
+    accepts_sparse = True
 
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
         return columns, scan.sums(part)
 
-    def believed(self, prior: Any, columns: Columns, statistic: Statistic) -> Beliefs:
+    def prior_hyperparameters(self, prior: Any, columns: Columns, statistic: Statistic) -> Hyperparameters:
         if isinstance(prior, Flat):
             return np.ones((1, columns.count)), np.zeros((1, columns.count))
         if isinstance(prior, Prior) and not isinstance(prior, Gamma):
@@ -91,34 +92,34 @@ class Poisson(Family):
         shape = per_column(prior.shape, columns.count, "Gamma(shape=…)")
         return shape[None], per_column(prior.rate, columns.count, "Gamma(rate=…)")[None]
 
-    def updated(self, beliefs: Beliefs, statistic: Counts) -> Beliefs:
-        return beliefs[0] + statistic.total, beliefs[1] + statistic.n
+    def posterior_hyperparameters(self, hyperparameters: Hyperparameters, statistic: Counts) -> Hyperparameters:
+        return hyperparameters[0] + statistic.total, hyperparameters[1] + statistic.n
 
-    def most_likely(self, columns: Columns, statistic: Counts) -> PoissonParameters:
+    def maximum_likelihood(self, columns: Columns, statistic: Counts) -> PoissonParameters:
         return self._rate(statistic.total, statistic.n)
 
-    def mode(self, columns: Columns, beliefs: Beliefs) -> PoissonParameters:
-        return self._rate(np.maximum(beliefs[0] - 1, 0), beliefs[1])
+    def mode(self, columns: Columns, hyperparameters: Hyperparameters) -> PoissonParameters:
+        return self._rate(np.maximum(hyperparameters[0] - 1, 0), hyperparameters[1])
 
-    def mean(self, columns: Columns, beliefs: Beliefs) -> PoissonParameters:
-        return self._rate(*beliefs)
+    def mean(self, columns: Columns, hyperparameters: Hyperparameters) -> PoissonParameters:
+        return self._rate(*hyperparameters)
 
-    def predictive(self, columns: Columns, beliefs: Beliefs) -> NegativeBinomial:
-        shape, rate = np.broadcast_arrays(*beliefs)
+    def predictive(self, columns: Columns, hyperparameters: Hyperparameters) -> NegativeBinomial:
+        shape, rate = np.broadcast_arrays(*hyperparameters)
         return NegativeBinomial(np.ascontiguousarray(shape), np.where(rate > 0, rate, 1.0))
 
-    def log_partition(self, columns: Columns, beliefs: Beliefs) -> Array:
-        shape, rate = beliefs
+    def log_partition(self, columns: Columns, hyperparameters: Hyperparameters) -> Array:
+        shape, rate = hyperparameters
         if not (np.asarray(rate) > 0).all():
             raise ValueError("the flat prior of a rate has no evidence: it does not add up to 1; use Gamma")
         return np.asarray(gammaln(shape) - shape * np.log(rate))
 
-    def marginals(self, columns: Columns, beliefs: Beliefs) -> dict[str, Any]:
-        shape, rate = np.broadcast_arrays(*proper(beliefs))
+    def marginals(self, columns: Columns, hyperparameters: Hyperparameters) -> dict[str, Any]:
+        shape, rate = np.broadcast_arrays(*check_proper(hyperparameters))
         return {"rate": stats.gamma(shape, scale=1 / rate)}
 
-    def draw(self, columns: Columns, beliefs: Beliefs, rng: np.random.Generator) -> PoissonParameters:
-        return self._rate(rng.standard_gamma(beliefs[0]), beliefs[1])
+    def draw(self, columns: Columns, hyperparameters: Hyperparameters, rng: np.random.Generator) -> PoissonParameters:
+        return self._rate(rng.standard_gamma(hyperparameters[0]), hyperparameters[1])
 
     def _rate(self, events: Array, rows: Array) -> PoissonParameters:
         return PoissonParameters(np.asarray(events / np.where(rows > 0, rows, 1.0)), self.epsilon)

@@ -9,6 +9,8 @@ from suffice.families.multinomial import Multinomial
 
 @dataclass(frozen=True)
 class WordCounts(Multinomial):
-    """p(text given class) ∝ Π p[word]^count over the words of the vocabulary; a word outside it says nothing."""
+    """p(text given class) ∝ Π p[word]^count over the words of the vocabulary; any other word adds 0 to the score."""
 
     name = "text"
+    cells = "words"
+    accepts_sparse = False

@@ -1,4 +1,4 @@
-"""Assessing: how good what many models say of the same rows is, the rows read once for all of them."""
+"""Assessment: log-loss, Brier score and accuracy of many models on the same rows, which are read once."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from suffice.parallel import spread
 from suffice.schema import Array
 from suffice.score import Score
 
-# scikit-learn's log_loss cuts probabilities of 0 off here, too
+# The least log probability in a log-loss, as in scikit-learn's log_loss.
 LEAST_LOG = float(np.log(np.finfo(np.float64).eps))
 
-
-NORMAL = 1.959963984540054  # of a 95 % interval
+# The quantile of the standard normal distribution for a 95 % interval.
+NORMAL = 1.959963984540054
 
 
 @dataclass(frozen=True)
 class Assessment:
-    """Of each row −log P(its class), the squared error of all P, the highest P, and whether that was right."""
+    """Measures of each row: −log P(its class), squared error of all P, highest P, and 1 if that class is right."""
 
     log_loss: Array
     brier: Array
@@ -35,7 +35,7 @@ class Assessment:
 
 
 def assessed(log_proba: Array, codes: Array) -> Assessment:
-    """Return how good log probabilities [row, class] are for rows of these classes.
+    """Return the measures of log probabilities [row, class] for rows of these classes.
 
     >>> said = np.log([[0.9, 0.1], [0.6, 0.4]])
     >>> found = assessed(said, np.array([0, 1]))
@@ -61,9 +61,10 @@ def wilson(right: float, n: float) -> tuple[float, float]:
 
 
 def all_assessed(models: Sequence[Model], blocks: tuple[Block, ...], codes: Array) -> list[Assessment]:
-    """Return how good each of several models of the same columns is for rows of these classes."""
+    """Return the measures of each of several models of the same columns, for rows of these classes."""
     if len(models) == 1:
         return _assessed(models, blocks, codes)
+    # several rules may give the same model, which is scored once
     keys = [_key(model) for model in models]
     different = dict(zip(keys, models, strict=True))
     found = dict(zip(different, _assessed(list(different.values()), blocks, codes), strict=True))
@@ -71,7 +72,7 @@ def all_assessed(models: Sequence[Model], blocks: tuple[Block, ...], codes: Arra
 
 
 def _key(value: Any) -> Any:
-    """Return a key that is equal for models that compute the same, as those of several rules may."""
+    """Return a key that is equal for models that compute the same."""
     if isinstance(value, Model):
         return _key((value.class_log_prior, value.scores))
     if isinstance(value, np.ndarray):

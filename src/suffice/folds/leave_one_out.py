@@ -18,6 +18,7 @@ from suffice.data.engines import memory
 from suffice.schema import Array, Schema
 from suffice.statistics import Counts, Moments, Statistic, Tally, rounded
 from suffice.statistics.cancellation import LEAST_LEFT
+from suffice.statistics.moments import PooledMoments
 
 Held = TypeVar("Held", bound=Statistic)
 
@@ -92,8 +93,8 @@ def _moments_without(whole: Moments, mine: Moments, codes: Array) -> tuple[Stati
     # of all classes together there is one line a row, where adding up the classes would take them all
     pooled, fine = _rest(whole.pooled(), mine)
     found = _with_own(whole, rest, codes)
-    by_row = {name: its[:, None] for name, its in pooled.arrays().items()}
-    return found.with_pooled(replace(pooled, **by_row)), exact & fine
+    by_row = {f"pooled_{name}": its[:, None] for name, its in pooled.arrays().items()}
+    return PooledMoments(**found.arrays(), **by_row), exact & fine
 
 
 def _rest(whole: Moments, mine: Moments) -> tuple[Moments, Array]:

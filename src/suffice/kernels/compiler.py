@@ -67,10 +67,11 @@ def compiled(source: Callable[..., Any], liberties: Set[str]) -> Any:
     import numba
     from numba.extending import register_jitable
 
-    for name in source.__code__.co_names:
-        helper = source.__globals__.get(name)
-        if isinstance(helper, FunctionType):
-            register_jitable(helper)  # a plain function that the source calls is compiled with it
+    sources = [source]
+    for each in sources:
+        helpers = [each.__globals__.get(name) for name in each.__code__.co_names]
+        # a plain function that the source calls is compiled with it, and those that it calls in turn
+        sources += [register_jitable(inline="always")(helper) for helper in helpers if isinstance(helper, FunctionType)]
     options: dict[str, Any] = {"nogil": True, "fastmath": set(liberties), "error_model": "numpy"}
     try:
         return numba.njit(cache=True, **options)(source)

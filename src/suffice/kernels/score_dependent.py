@@ -1,7 +1,7 @@
-"""Log likelihoods of rows whose columns depend on each other, added to ``scores`` [row, class].
+"""Scores of rows whose columns depend on each other, added to ``scores`` [row, class].
 
-A code below 0 is an empty cell; one that is no level of its column stands for any other level where the
-column is open, and says nothing where it is not.
+A code below 0 is a missing cell. A code that is no known level stands for any unseen level if the column is open, and
+for a missing cell if it is closed.
 """
 
 from __future__ import annotations
@@ -13,8 +13,79 @@ import numpy as np
 
 from suffice.kernels.compiler import Scorer
 
-# What is so much less likely than the likeliest adds nothing to it.
+# A summand that is smaller than the largest by this logarithm is left out.
 NEGLIGIBLE = 50.0
+
+
+def read_slot(code: int, size: int, is_open: int) -> int:
+    """Return the slot of a code, −1 if the cell is missing."""
+    if code < size:
+        return code
+    return size if is_open else -1
+
+
+def sum_complete(slots: Any, parents: Any, offsets: Any, sizes: Any, table: Any, k: int) -> float:
+    """Return Σⱼ log p(xⱼ | x of its parent, class k) of a row without a missing cell."""
+    total = 0.0
+    for j in range(slots.shape[0]):
+        parent = parents[k, j]
+        above = slots[parent] if parent >= 0 else 0
+        total += table[offsets[k, j] + above * (sizes[j] + 1) + slots[j]]
+    return total
+
+
+def sum_out(table: Any, line: int, messages: Any, start: int, width: int) -> float:
+    """Return log Σ p(slot)·message(slot) over the slots of a missing cell."""
+    highest = -math.inf
+    for slot in range(width):
+        highest = max(highest, table[line + slot] + messages[start + slot])
+    if highest == -math.inf:
+        return highest
+    part = 0.0
+    for slot in range(width):
+        part += math.exp(table[line + slot] + messages[start + slot] - highest)
+    return highest + math.log(part)
+
+
+def sum_incomplete(
+    slots: Any,
+    parents: Any,
+    order: Any,
+    offsets: Any,
+    sizes: Any,
+    starts: Any,
+    table: Any,
+    messages: Any,
+    has_message: Any,
+    k: int,
+) -> float:
+    """Return log p(x | class k) of a row with missing cells, summed out by messages from the leaves to the root."""
+    total = 0.0
+    for j in range(slots.shape[0]):
+        has_message[j] = 0
+    for place in range(slots.shape[0] - 1, -1, -1):
+        j = order[k, place]
+        parent = parents[k, j]
+        if slots[j] < 0 and not has_message[j]:
+            continue  # nothing is known below this missing cell: its probabilities sum to 1
+        is_told = parent >= 0 and slots[parent] < 0
+        first = 0 if is_told or parent < 0 else slots[parent]
+        last = sizes[parent] + 1 if is_told else first + 1
+        if is_told and not has_message[parent]:
+            has_message[parent] = 1
+            for above in range(last):
+                messages[starts[parent] + above] = 0.0
+        for above in range(first, last):
+            line = offsets[k, j] + above * (sizes[j] + 1)
+            if slots[j] >= 0:
+                value = table[line + slots[j]]
+            else:
+                value = sum_out(table, line, messages, starts[j], sizes[j] + 1)
+            if is_told:
+                messages[starts[parent] + above] += value
+            else:
+                total += value
+    return total
 
 
 @Scorer
@@ -30,67 +101,75 @@ def add_tree(
     messages: Any,
     scores: Any,
 ) -> None:
-    """Add Σᵢ log p(xᵢ | its parent, class); empty cells are summed out, leaves first.
+    """Add Σⱼ log p(xⱼ | x of its parent, class); missing cells are summed out.
 
-    ``messages`` has a slot for each level of each column: what the columns below say of an empty one.
+    ``messages`` has an entry for each slot of each column: log p(columns below | slot), for a missing cell.
     """
     rows, columns = x.shape
     slots = np.zeros(columns, np.intp)
-    told = np.zeros(columns, np.uint8)
+    has_message = np.zeros(columns, np.uint8)
     for row in range(rows):
-        whole = True
+        is_complete = True
         for j in range(columns):
-            slot = int(x[row, j])
-            if slot >= sizes[j]:
-                slot = int(sizes[j]) if is_open[j] else -1
-            slots[j] = slot
-            whole = whole and slot >= 0
+            slots[j] = read_slot(int(x[row, j]), int(sizes[j]), is_open[j])
+            is_complete = is_complete and slots[j] >= 0
         for k in range(scores.shape[1]):
-            total = 0.0
-            if whole:
-                for j in range(columns):
-                    parent = parents[k, j]
-                    above = slots[parent] if parent >= 0 else 0
-                    total += table[offsets[k, j] + above * (sizes[j] + 1) + slots[j]]
-                scores[row, k] += total
-                continue
-            for j in range(columns):
-                told[j] = 0
-            for place in range(columns - 1, -1, -1):
-                j = order[k, place]
-                parent = parents[k, j]
-                width = sizes[j] + 1
-                if slots[j] < 0 and not told[j]:
-                    continue  # empty, and nothing below it is known: it sums to 1
-                first, last = 0, 1
-                if parent >= 0 and slots[parent] < 0:
-                    last = sizes[parent] + 1
-                    if not told[parent]:
-                        told[parent] = 1
-                        for above in range(last):
-                            messages[starts[parent] + above] = 0.0
-                elif parent >= 0:
-                    first = slots[parent]
-                    last = first + 1
-                for above in range(first, last):
-                    line = offsets[k, j] + above * width
-                    if slots[j] >= 0:
-                        value = table[line + slots[j]]
-                    else:
-                        highest = -math.inf
-                        for slot in range(width):
-                            highest = max(highest, table[line + slot] + messages[starts[j] + slot])
-                        value = highest
-                        if highest > -math.inf:
-                            part = 0.0
-                            for slot in range(width):
-                                part += math.exp(table[line + slot] + messages[starts[j] + slot] - highest)
-                            value = highest + math.log(part)
-                    if parent >= 0 and slots[parent] < 0:
-                        messages[starts[parent] + above] += value
-                    else:
-                        total += value
-            scores[row, k] += total
+            if is_complete:
+                scores[row, k] += sum_complete(slots, parents, offsets, sizes, table, k)
+            else:
+                scores[row, k] += sum_incomplete(
+                    slots, parents, order, offsets, sizes, starts, table, messages, has_message, k
+                )
+
+
+def drop_implied(implied: Any, slots: Any, which: Any, keep: Any, count: int) -> int:
+    """Remove levels that another level of the row implies; return how many are left."""
+    for i in range(count):
+        keep[i] = 1
+    for i in range(count):
+        for j in range(i):
+            flags = implied[slots[i], slots[j]]
+            if flags:
+                # if each implies the other, the first stays
+                if flags & 1 and not flags & 2:
+                    keep[j] = 0
+                elif flags & 2:
+                    keep[i] = 0
+    kept = 0
+    for i in range(count):
+        if keep[i]:
+            slots[kept] = slots[i]
+            which[kept] = which[i]
+            kept += 1
+    return kept
+
+
+def fill_lines(alone: Any, given: Any, slots: Any, lines: Any, count: int, classes: int) -> None:
+    """Write log p(xᵢ | class) + Σⱼ log p(xⱼ | xᵢ, class) of each parent i to ``lines`` [parent, class]."""
+    for i in range(count):
+        for k in range(classes):
+            lines[i, k] = alone[slots[i], k]
+    for i in range(count):
+        for j in range(i):
+            # both directions of a pair are adjacent in memory
+            for k in range(classes):
+                lines[i, k] += given[slots[i], slots[j], 0, k]
+                lines[j, k] += given[slots[i], slots[j], 1, k]
+
+
+def average_lines(lines: Any, eligible: Any, weights: Any, slots: Any, which: Any, count: int, k: int) -> float:
+    """Return log Σᵢ wᵢ·exp(line of parent i) over the eligible parents of class k."""
+    highest = -math.inf
+    for i in range(count):
+        if eligible[slots[i]]:
+            highest = max(highest, lines[i, k])
+    if highest == -math.inf:
+        return highest
+    total = 0.0
+    for i in range(count):
+        if eligible[slots[i]] and lines[i, k] > highest - NEGLIGIBLE:
+            total += weights[which[i]] * math.exp(lines[i, k] - highest)
+    return highest + math.log(total)
 
 
 @Scorer
@@ -114,63 +193,28 @@ def add_averaged(
     lines = np.zeros((columns, classes))
     keep = np.zeros(columns, np.uint8)
     for row in range(rows):
-        met = 0
+        count = 0
         for j in range(columns):
-            slot = int(x[row, j])
-            if slot >= sizes[j]:
-                slot = int(sizes[j]) if is_open[j] else -1
+            slot = read_slot(int(x[row, j]), int(sizes[j]), is_open[j])
             if slot >= 0:
-                slots[met] = starts[j] + slot
-                which[met] = j
-                met += 1
+                slots[count] = starts[j] + slot
+                which[count] = j
+                count += 1
         if implied is not None:
-            for i in range(met):
-                keep[i] = 1
-            for i in range(met):
-                for j in range(i):
-                    flags = implied[slots[i], slots[j]]
-                    if flags:
-                        # of two that imply each other the first stays
-                        if flags & 1 and not flags & 2:
-                            keep[j] = 0
-                        elif flags & 2:
-                            keep[i] = 0
-            kept = 0
-            for i in range(met):
-                if keep[i]:
-                    slots[kept] = slots[i]
-                    which[kept] = which[i]
-                    kept += 1
-            met = kept
-        lined = 0
+            count = drop_implied(implied, slots, which, keep, count)
         whole = 0.0
-        for i in range(met):
-            for k in range(classes):
-                lines[i, k] = alone[slots[i], k]
+        for i in range(count):
             if eligible[slots[i]]:
                 whole += weights[which[i]]
-                lined += 1
-        for i in range(met):
-            for j in range(i):
-                # both ways of a pair lie together: one look for two parents
-                for k in range(classes):
-                    lines[i, k] += given[slots[i], slots[j], 0, k]
-                    lines[j, k] += given[slots[i], slots[j], 1, k]
-        if lined == 0:
-            for i in range(met):
+        if whole == 0:
+            for i in range(count):
                 for k in range(classes):
                     scores[row, k] += alone[slots[i], k]
             continue
+        fill_lines(alone, given, slots, lines, count, classes)
         for k in range(classes):
-            highest = -math.inf
-            for i in range(met):
-                if eligible[slots[i]]:
-                    highest = max(highest, lines[i, k])
-            if highest == -math.inf:
-                scores[row, k] = -math.inf
-                continue
-            total = 0.0
-            for i in range(met):
-                if eligible[slots[i]] and lines[i, k] > highest - NEGLIGIBLE:
-                    total += weights[which[i]] * math.exp(lines[i, k] - highest)
-            scores[row, k] += highest + math.log(total / whole)
+            found = average_lines(lines, eligible, weights, slots, which, count, k)
+            if found == -math.inf:
+                scores[row, k] = found
+            else:
+                scores[row, k] += found - math.log(whole)

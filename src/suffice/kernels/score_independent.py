@@ -1,8 +1,8 @@
-"""Log likelihoods of rows under each class, added to ``scores`` [row, class].
+"""Scores of rows whose columns are independent given the class, added to ``scores`` [row, class].
 
-Dense rows are taken four at a time, so that each parameter is loaded once for four rows. Every row
-is summed in the same order wherever it stands, so its score depends neither on the batch nor on the
-number of threads. What comes back is 0, or NaN where a sum was not finite.
+Dense rows are taken four at a time, so that each parameter is loaded once for four rows. Every row is summed in the
+same order, so that its score depends neither on the batch nor on the number of threads. Kernels return 0, or NaN if a
+sum was not finite.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def add_linear(x: Any, threshold: Any, check: Any, weights: Any, scores: Any) ->
 
 @Scorer
 def add_octets(x: Any, threshold: Any, check: Any, table: Any, scores: Any) -> float:
-    """Add what ``add_linear`` does, looked up for eight columns at a time: table[octet, bits, class]."""
+    """Add what ``add_linear`` adds, by a table for eight columns at a time: table[octet, bits, class]."""
     rows, columns = x.shape
     octets, _, lanes = table.shape
     bits = np.zeros(8 * octets, np.uint8)
@@ -80,7 +80,7 @@ def add_octets(x: Any, threshold: Any, check: Any, table: Any, scores: Any) -> f
         for k in range(lanes):
             sums[k] = 0.0
         for octet in range(octets):
-            if words[octet] != 0:  # eight zeros add nothing, and are what most of an image is made of
+            if words[octet] != 0:  # most octets of an image are zeros, which add nothing
                 pattern = (words[octet] * PACK) >> TOPMOST
                 for k in range(lanes):
                     sums[k] += table[octet, pattern, k]
@@ -128,7 +128,7 @@ def add_gaussian(x: Any, means: Any, halved_precisions: Any, scores: Any) -> flo
 
 @Scorer
 def add_linear_present(x: Any, weights: Any, biases: Any, scores: Any) -> float:
-    """Add Σⱼ b[class, j] + w[class, j]·x[row, j] over the cells that are not empty."""
+    """Add Σⱼ b[class, j] + w[class, j]·x[row, j] over the cells that are not missing."""
     rows, columns = x.shape
     poison = 0.0
     for row in range(rows):
@@ -144,7 +144,7 @@ def add_linear_present(x: Any, weights: Any, biases: Any, scores: Any) -> float:
 
 @Scorer
 def add_gaussian_present(x: Any, means: Any, halved_precisions: Any, peaks: Any, scores: Any) -> float:
-    """Add Σⱼ peak[class, j] − (x[row, j] − μ[class, j])² / 2σ²[class, j] over the cells that are not empty."""
+    """Add Σⱼ peak[class, j] − (x[row, j] − μ[class, j])² / 2σ²[class, j] over the cells that are not missing."""
     rows, columns = x.shape
     poison = 0.0
     for row in range(rows):
@@ -161,9 +161,9 @@ def add_gaussian_present(x: Any, means: Any, halved_precisions: Any, peaks: Any,
 
 @Scorer
 def add_coded(x: Any, starts: Any, sizes: Any, table: Any, scores: Any) -> None:
-    """Add Σⱼ table[column j's code x[row, j], class]; a negative code is an empty cell and adds nothing.
+    """Add Σⱼ table[column j's code x[row, j], class]; a negative code is a missing cell and adds 0.
 
-    The slot after a column's last code is that of any level never met.
+    The slot after the last code of a column is that of unseen levels.
     """
     rows, columns = x.shape
     for row in range(rows):
@@ -177,9 +177,9 @@ def add_coded(x: Any, starts: Any, sizes: Any, table: Any, scores: Any) -> None:
 
 @Scorer
 def add_levels(x: Any, starts: Any, sizes: Any, table: Any, scores: Any) -> int:
-    """Add Σⱼ table[class, column j's level x[row, j]], up to the first row that holds no level.
+    """Add Σⱼ table[class, column j's level x[row, j]], up to the first row that is no level; return it.
 
-    The slot after a column's last level is that of any level never met.
+    The slot after the last level of a column is that of unseen levels.
     """
     rows, columns = x.shape
     slots = np.zeros(columns, np.intp)

@@ -27,7 +27,7 @@ def log_rising(a: float, x: float, log_gamma: float) -> float:
 def fill_log_rising(a: Any, x: Any, log_gamma: Any, found: Any) -> None:
     """Write log Γ(a + x) − log Γ(a) of each element to ``found``."""
     for place in range(found.shape[0]):
-        found[place] = log_rising(a[place], x[place], log_gamma[place])
+        found[place] = log_rising(a[place], x[place], log_gamma[place]) if x[place] != 0 else 0.0
 
 
 @Scorer

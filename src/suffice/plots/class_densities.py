@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import norm
 
 from suffice.plots import Array, axes_for, check_fitted, legend_beside, plain, style
-from suffice.plots.fitted_model import counts_share_total
+from suffice.plots.fitted_model import counts_share_total, is_text
 from suffice.plots.scales import columns_of, held, quietly, values_of
 from suffice.plots.totals import OTHER, Scale
 
@@ -93,17 +93,16 @@ def density_of(model: Any, title: str, seen: list[Any]) -> Scale:
 def _check_density(model: Any, title: str) -> None:
     """Raise if a column shares a total with others, and so has no density of its own."""
     block = model.tally_.schema.blocks[dict(columns_of(model))[title][1]]
-    if not counts_share_total(block):
-        return
-    if block.codings is not None:
+    if is_text(block):
         raise ValueError(
             f"{title} is a text: its words have shares in each class, and it has no density; draw waterfall or "
             "marked_text of one row's explanation, or write a report, which names the words of each class"
         )
-    raise ValueError(
-        f"{title} is one of many counts that share a total: it has a share in each class and no density of its "
-        "own; draw means(model)"
-    )
+    if counts_share_total(block):
+        raise ValueError(
+            f"{title} is one of many counts that share a total: it has a share in each class and no density of its "
+            "own; draw means(model)"
+        )
 
 
 def _find_title(model: Any, column: Any) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from suffice.families import FAMILIES
+
 
 def estimated_model(model: Any) -> Any:
     """Return the estimated joint distribution, with ``columns`` and ``parameters`` for each block."""
@@ -12,4 +14,15 @@ def estimated_model(model: Any) -> Any:
 
 def counts_share_total(columns: Any) -> bool:
     """Return whether the columns are counts of one total, so that a column has a share and no density of its own."""
-    return columns.family in ("multinomial", "complement", "text")
+    return FAMILIES[columns.family].is_compositional
+
+
+def total_is_modelled(columns: Any) -> bool:
+    """Return whether the parameter of a column is its share of the total count, and not of the rows."""
+    family = FAMILIES[columns.family]
+    return family.is_compositional and family.generative is family
+
+
+def is_text(columns: Any) -> bool:
+    """Return whether the cells of the columns are words."""
+    return FAMILIES[columns.family].cells == "words"

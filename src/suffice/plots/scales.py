@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from suffice.families import FAMILIES
 from suffice.plots import Array, check_fitted, class_pair
 from suffice.plots.totals import OTHER, Points, Scale, posterior
 
-GRID = 241  # numbers of a column at which its curve is worked out
 RANGING = 2000  # rows that are looked at for the range of a column
 
 
@@ -118,46 +117,9 @@ def values_of(model: Any, at: tuple[int, int, int], seen: list[Any]) -> tuple[st
             f"{block.name(j)} is a text, which has too many words for a nomogram; leave it out, or use waterfall or "
             "marked_text for one row"
         )
-    if hasattr(coding, "edges"):
-        edges = tuple(coding.edges)
-        inner = [(low + high) / 2 for low, high in pairwise(edges)]
-        return "bins", [edges[0] - 1.0, *inner, edges[-1]] if edges else [0.0], edges
-    if coding is not None:
-        labels = list(coding.labels)
-        return "levels", [*labels, OTHER] if coding.open else labels, ()
-    numbers = [value for value in seen if value is not None and np.isfinite(value)]
-    if block.family == "categorical":
-        return "levels", [*range(int(block.sizes[j])), OTHER], ()
-    if block.family == "bernoulli":
-        if block.threshold is None:
-            return "levels", sorted({0.0, 1.0, *numbers}), ()
-        above = float(np.nextafter(block.threshold, np.inf))
-        return "levels", [float(block.threshold), block.threshold + 1.0], (above,)
-    if block.family == "gaussian":
-        low, high = _about(statistic, j)
-        if len(numbers) >= 20:
-            low, high = min(numbers), max(numbers)
-        grid = np.linspace(min([low, *numbers]), max([high, *numbers]), GRID).tolist()
-        return "curve", sorted({*grid, *numbers}), ()
-    high = max(numbers, default=_most(statistic, j))
-    step = max(int(high) // GRID, 1)
-    return "curve", sorted({*np.arange(0.0, int(high) + 1, step).tolist(), 1.0, *numbers}), ()
-
-
-def _about(moments: Any, j: int) -> tuple[float, float]:
-    """Return the range in which nearly all of a column lies: 3 deviations about the mean of each class."""
-    moments = getattr(moments, "spreads", moments)  # of columns that were counted together, each by itself
-    n = np.broadcast_to(moments.n, moments.mean.shape)[:, j]
-    some = n > 0
-    mean, wide = moments.mean[some, j], 3 * np.sqrt(moments.m2[some, j] / n[some])
-    low, high = float((mean - wide).min()), float((mean + wide).max())
-    return (low, high) if high > low else (low - 1.0, high + 1.0)
-
-
-def _most(counts: Any, j: int) -> float:
-    """Return a count that few rows exceed."""
-    rate = counts.total[:, j] / np.maximum(np.broadcast_to(counts.n, counts.total.shape)[:, j], 1)
-    return float(np.ceil((rate + 3 * np.sqrt(rate)).max()))
+    numbers = [value for value in seen if value is not None and np.isfinite(value)] if coding is None else []
+    support = FAMILIES[block.family].support(block, statistic, j, numbers)
+    return support.kind, [*support.values, OTHER] if support.is_open else support.values, support.edges
 
 
 def _refuse(model: Any) -> None:

@@ -13,10 +13,10 @@ from suffice.decision.calibration import Calibration, Isotonic, Temperature, Vec
 from suffice.families.bernoulli import BernoulliParameters
 from suffice.families.categorical import CategoricalParameters
 from suffice.families.gaussian import GaussianParameters, StudentT
+from suffice.families.low_rank_gaussian import LowRankGaussian
 from suffice.families.multinomial import DirichletMultinomial, MultinomialParameters
-from suffice.families.multivariate_gaussian import GaussianTogether, StudentTogether
+from suffice.families.multivariate_gaussian import MultivariateGaussian, MultivariateStudentT
 from suffice.families.poisson import NegativeBinomial, PoissonParameters
-from suffice.families.subspace import Subspace
 from suffice.model import Model
 from suffice.report.inputs import Feature, places_of
 from suffice.schema import Array, Columns, Text, Words
@@ -137,11 +137,11 @@ def _student(columns: Columns, its: Any, notes: list[str]) -> dict[str, Any]:
 def _together(columns: Columns, its: Any, notes: list[str]) -> dict[str, Any]:
     rows, cells = np.tril_indices(its.mean.shape[1])
     if len(its.covariance) * len(rows) * 32 / 3 > MOST:
-        if len(its.covariance) > 1 or isinstance(its, StudentTogether):
+        if len(its.covariance) > 1 or isinstance(its, MultivariateStudentT):
             megabytes = len(its.covariance) * len(rows) * 32 / 3e6
             raise NotLiveError(f"its covariances would take {megabytes:.0f} MB of this page")
         return _linear(columns, its, notes)
-    dof = packed(its.dof) if isinstance(its, StudentTogether) else None
+    dof = packed(its.dof) if isinstance(its, MultivariateStudentT) else None
     return {"kind": "together", "mean": packed(its.mean), "lower": packed(its.covariance[:, rows, cells]), "dof": dof}
 
 
@@ -227,8 +227,8 @@ WRITTEN: tuple[tuple[type, Written], ...] = (
     (AveragedParameters, _averaged),
     (GaussianParameters, _gaussian),
     (StudentT, _student),
-    (GaussianTogether, _together),
-    (Subspace, _linear),
+    (MultivariateGaussian, _together),
+    (LowRankGaussian, _linear),
     (PoissonParameters, _poisson),
     (NegativeBinomial, _negative_binomial),
     (MultinomialParameters, _counts),

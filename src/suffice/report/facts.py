@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from suffice.data.column_names import few
+from suffice.families import FAMILIES
 from suffice.report.inputs import Feature, averages, places_of, title_of
-from suffice.schema import Array, Cuts, Words
 from suffice.statistics import Tally
 
-SHOWN_FEATURES, SHOWN_LEVELS, SHOWN_WORDS = 60, 12, 12
+SHOWN_FEATURES = 60
 SURELY_IMAGE = 7  # a side; fewer columns may be a table that happens to be a square
 RARE_SHARE, RARE_ROWS = 0.05, 20
 
@@ -46,9 +44,9 @@ def _structure(parameters: tuple[Any, ...]) -> str:
         "TreeParameters": "each level depends on one other column (a tree)",
         "AveragedParameters": "every column in turn is the parent of all others, averaged",
         "JointParameters": "all levels together",
-        "GaussianTogether": "numbers vary together (covariance)",
-        "StudentTogether": "numbers vary together (covariance)",
-        "Subspace": "numbers vary together (covariance)",
+        "MultivariateGaussian": "numbers vary together (covariance)",
+        "MultivariateStudentT": "numbers vary together (covariance)",
+        "LowRankGaussian": "numbers vary together (covariance)",
         "MixtureParameters": "each class is a mixture of components",
     }
     found = [words[name] for name in dict.fromkeys(type(its).__name__ for its in parameters) if name in words]
@@ -68,57 +66,9 @@ def learned(tally: Tally, features: list[Feature], importance: dict[str, float],
                 feature = features[place[name]]
                 weight = importance.get(feature.name)
                 entry = {"name": feature.name, "family": feature.family, "importance": weight, "place": place[name]}
-                found.append(entry | _summary(columns, statistic, j))
+                found.append(entry | FAMILIES[columns.family].summarize(columns, statistic, j))
     found.sort(key=lambda entry: (-(entry["importance"] or 0.0), entry["place"]))
     return {"features": found[:SHOWN_FEATURES], "more": max(len(found) - SHOWN_FEATURES, 0)}
-
-
-def _summary(columns: Any, statistic: Any, j: int) -> dict[str, Any]:
-    """Return what the sums say of a column in each class."""
-    coding = columns.codings[j] if columns.codings else None
-    n = np.maximum(statistic.n[:, min(j, statistic.n.shape[1] - 1)], 1e-300)
-    if isinstance(coding, Words):
-        return {"shows": "words", "words": telling_words(coding, statistic.total)}
-    if columns.sizes is not None:
-        start, size = int(columns.starts[j]), int(columns.sizes[j])
-        counts = statistic.total[:, start : start + size]
-        order = np.arange(size)
-        if not isinstance(coding, Cuts) and size > SHOWN_LEVELS:
-            order = np.sort(np.argsort(-counts.sum(axis=0), kind="stable")[:SHOWN_LEVELS])
-        labels = [_label(coding, code) for code in order.tolist()]
-        shares = _shares(counts[:, order], n)
-        uncut = isinstance(coding, Cuts) and size == 1
-        return {"shows": "levels", "labels": labels, "shares": shares, "more": size - len(order), "uncut": uncut}
-    if hasattr(statistic, "mean"):
-        moments = statistic.spreads
-        spread = np.sqrt(np.maximum(moments.m2[:, j], 0) / n)
-        return {"shows": "numbers", "mean": moments.mean[:, j].tolist(), "spread": spread.tolist()}
-    means = (statistic.total[:, j] / n).tolist()
-    if columns.family == "bernoulli":
-        above = "1" if not columns.threshold else f"more than {columns.threshold:g}"
-        return {"shows": "levels", "labels": [above], "shares": [[round(mean, 6)] for mean in means], "more": 0}
-    return {"shows": "numbers", "mean": means, "spread": [0.0] * len(means)}
-
-
-def _label(coding: Any, code: int) -> str:
-    if coding is None:
-        return str(code)
-    return coding.label(code) if isinstance(coding, Cuts) else str(coding.labels[code])
-
-
-def _shares(counts: Array, n: Array) -> list[list[float]]:
-    return [[round(float(share), 6) for share in line] for line in counts / n[:, None]]
-
-
-def telling_words(coding: Words, total: Array) -> list[list[str]]:
-    """Return the words that speak most for each class against all others, by how much and how often."""
-    shares = (total + 0.5) / (total + 0.5).sum(axis=1, keepdims=True)
-    found = []
-    for k in range(len(total)):
-        others = np.delete(shares, k, axis=0).mean(axis=0) if len(total) > 1 else shares[k]
-        weight = shares[k] * np.log(shares[k] / others)
-        found.append([coding.labels[w] for w in np.argsort(-weight, kind="stable")[:SHOWN_WORDS] if weight[w] > 0])
-    return found
 
 
 def warnings_of(model: Any, tally: Tally) -> list[str]:

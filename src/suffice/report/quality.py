@@ -9,11 +9,6 @@ from sklearn.utils import _safe_indexing
 
 from suffice.data import encode
 from suffice.decision.reliability import Reliability
-from suffice.families.bernoulli import BernoulliParameters
-from suffice.families.categorical import CategoricalParameters
-from suffice.families.gaussian import GaussianParameters, StudentT
-from suffice.families.multinomial import DirichletMultinomial, MultinomialParameters
-from suffice.families.poisson import NegativeBinomial, PoissonParameters
 from suffice.folds.assessment import NORMAL, assessed, wilson
 from suffice.report.inputs import Feature, plain, title_of
 from suffice.schema import Array, Levels, Words
@@ -23,17 +18,7 @@ WORST, EXPLAINED, EXPLAINED_CELLS, SHOWN_CONFUSIONS = 10, 200, 20_000_000, 30
 OVERSURE, GAPPY = 0.05, 0.05
 CELLS = 1 << 16  # that are looked at together
 
-# Parameters whose columns are explained one by one; of others, so many columns are at most.
-ALONE = (
-    BernoulliParameters,
-    CategoricalParameters,
-    GaussianParameters,
-    StudentT,
-    MultinomialParameters,
-    DirichletMultinomial,
-    PoissonParameters,
-    NegativeBinomial,
-)
+# The most columns that depend on each other whose rows are explained.
 MOST_TOGETHER = 64
 
 
@@ -130,8 +115,8 @@ def explainable(model: Any) -> int:
     """Return how many rows can be explained in little time: none where very many columns depend on each other."""
     estimated = model._model()
     together = [0]
-    for columns, parameters in zip(estimated.columns, estimated.parameters, strict=True):
-        if not isinstance(parameters, ALONE):
+    for columns, score in zip(estimated.columns, estimated.scores, strict=True):
+        if not score.is_columnwise:
             together.append(columns.count)
     most = max(together)
     return 0 if most > MOST_TOGETHER else EXPLAINED if most <= 20 else EXPLAINED // 10

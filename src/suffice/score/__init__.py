@@ -6,7 +6,7 @@
 | `Linear` | Σⱼ bias + weight·xⱼ, with impossible cells; optionally of bits xⱼ > threshold |
 | `Quadratic` | Σⱼ peak − scale·(xⱼ − centre)² |
 | `LogQuadratic` | Σⱼ peak − exponent·log(1 + scale·(xⱼ − centre)²) |
-| `LogGamma` | Σⱼ log Γ(a + xⱼ) − log Γ(a) |
+| `LogGamma` | weight·Σⱼ (log Γ(a + xⱼ) − log Γ(a)) |
 | `LogGammaOfTotal` | log Γ(a) − log Γ(a + Σⱼ xⱼ) |
 | `LogFactorial` | −Σⱼ log xⱼ!, the same for all classes |
 | `PairLookUp` | Σⱼ table[class, code of xⱼ, code of its parent] |

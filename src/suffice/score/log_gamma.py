@@ -13,17 +13,19 @@ from scipy.special import gammaln
 from suffice.blocks import Block, Dense, Sparse, cells_of
 from suffice.kernels import score_predictive
 from suffice.schema import Array
-from suffice.score.term import ColumnwiseTerm, as_doubles
+from suffice.score.term import ColumnwiseTerm, Term, as_doubles
 
 
 @dataclass(frozen=True)
 class LogGamma(ColumnwiseTerm):
-    """Σⱼ log Γ(a + xⱼ) − log Γ(a), with counts xⱼ from 0 to 1e15.
+    """weight·Σⱼ (log Γ(a + xⱼ) − log Γ(a)), with counts xⱼ from 0 to 1e15.
 
     Parameters
     ----------
     a : array [class, column]
         Positive. A missing cell adds 0.
+    weight : float, default=1.0
+        A factor, such as −1 for Γ in a denominator.
 
     >>> term = LogGamma(np.array([[1.0]]))
     >>> round(term.contributions(Dense("example", None, np.array([[4.0]]))).item(), 6)  # log 4!
@@ -31,28 +33,30 @@ class LogGamma(ColumnwiseTerm):
     """
 
     a: Array
+    weight: float = 1.0
 
     @cached_property
-    def log_gamma(self) -> Array:
-        """Log Γ(a)."""
-        return np.asarray(gammaln(self.a))
+    def arrays(self) -> tuple[Array, Array]:
+        """The arguments of the kernel: a and log Γ(a)."""
+        return self.a, np.asarray(gammaln(self.a))
 
     def add(self, block: Block, rows: slice, scores: Array) -> None:
-        _add_counts(
-            block,
-            rows,
-            scores,
-            (self.a, self.log_gamma),
-            score_predictive.add_log_gamma,
-            score_predictive.add_log_gamma_sparse,
-        )
+        dense, sparse = score_predictive.add_log_gamma, score_predictive.add_log_gamma_sparse
+        if self.weight == 1:
+            _add_counts(block, rows, scores, self.arrays, dense, sparse)
+            return
+        found = np.zeros(scores.shape)
+        _add_counts(block, rows, found, self.arrays, dense, sparse)
+        scores += self.weight * found
 
     def contributions(self, block: Block) -> Array:
-        return log_rising(self.a, as_doubles(block)[0])
+        return np.asarray(self.weight * log_rising(self.a, as_doubles(block)[0]))
 
     @classmethod
-    def side_by_side(cls, terms: Sequence[Any]) -> LogGamma:
-        return cls.concatenated(terms)
+    def side_by_side(cls, terms: Sequence[Any]) -> Term:
+        if len({term.weight for term in terms}) > 1:
+            return super().side_by_side(terms)
+        return cls(np.concatenate([term.a for term in terms]), terms[0].weight)
 
 
 @dataclass(frozen=True)
@@ -70,19 +74,13 @@ class LogGammaOfTotal(ColumnwiseTerm):
     a: Array
 
     @cached_property
-    def log_gamma(self) -> Array:
-        """Log Γ(a)."""
-        return np.asarray(gammaln(self.a))
+    def arrays(self) -> tuple[Array, Array]:
+        """The arguments of the kernel: a and log Γ(a)."""
+        return self.a, np.asarray(gammaln(self.a))
 
     def add(self, block: Block, rows: slice, scores: Array) -> None:
-        _add_counts(
-            block,
-            rows,
-            scores,
-            (self.a, self.log_gamma),
-            score_predictive.add_log_gamma_of_total,
-            score_predictive.add_log_gamma_of_total_sparse,
-        )
+        dense, sparse = score_predictive.add_log_gamma_of_total, score_predictive.add_log_gamma_of_total_sparse
+        _add_counts(block, rows, scores, self.arrays, dense, sparse)
 
     def contributions(self, block: Block) -> Array:
         x, _ = as_doubles(block)

@@ -96,6 +96,10 @@ class Score:
         """Return what each column adds to log p(x | class), [row, class, column]."""
         return np.asarray(sum(term.contributions(block) for term in self.terms))
 
+    def contributions_of(self, values: Array) -> Array:
+        """Return the contributions for rows given as a plain array [row, column]."""
+        return self.contributions(Dense("score", None, values))
+
     @property
     def is_columnwise(self) -> bool:
         """Whether the contributions of all terms have a closed form."""

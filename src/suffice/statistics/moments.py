@@ -107,34 +107,42 @@ class Moments(Statistic):
         """The moments of each column by itself: these."""
         return self
 
-    def pooled(self) -> Self:
+    def pooled(self) -> Moments:
         """Return the moments of all classes together."""
-        return self._together
+        return self._pooled
 
     @cached_property
-    def _together(self) -> Self:
+    def _pooled(self) -> Moments:
         n = self.n
         first = np.argmax(n > 0, axis=-2)[..., None, :]  # of each column, the first class that has any of it
         one = (*self.m2.shape[:-2], 1, self.m2.shape[-1])
         shift = np.take_along_axis(self.mean, np.broadcast_to(first, one), axis=-2)
         drift = np.where(n > 0, (self.mean - shift) + self.tail, 0.0)
-        return type(self).about(
+        return Moments.about(
             n.sum(axis=-2, keepdims=True),
             shift,
             (n * drift).sum(axis=-2, keepdims=True),
             (self.m2 + n * drift * drift).sum(axis=-2, keepdims=True),
         )
 
-    def with_pooled(self, pooled: Self) -> Self:
-        """Return the same moments, where those of all classes together are known already."""
-        self.__dict__["_together"] = pooled
-        return self
-
     def _distance(self, other: Self) -> Array:
         # the means are close beside their size, so their difference is exact and the tails count
         delta = (other.mean - self.mean) + (other.tail - self.tail)
         met = (self.n > 0) & (other.n > 0)
         return delta if met.all() else np.where(met, delta, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class PooledMoments(Moments):
+    """Moments for which those of all classes together are known already."""
+
+    pooled_n: Array
+    pooled_mean: Array
+    pooled_tail: Array
+    pooled_m2: Array
+
+    def pooled(self) -> Moments:
+        return Moments(self.pooled_n, self.pooled_mean, self.pooled_tail, self.pooled_m2)
 
 
 def rounded(large: Array, small: Array) -> tuple[Array, Array]:

@@ -9,19 +9,26 @@ import numpy as np
 
 from suffice.families.family import Parameters
 from suffice.schema import Array, Columns
-from suffice.structures.conditionals import Conditionals, mutual_information, with_pairs
-from suffice.structures.covariances import check_together, from_parents
-from suffice.structures.structure import Rule, Structure, Subject, independent
-from suffice.structures.tree import BACKOFF, TreeParameters, checked_backoff
+from suffice.structures.conditionals import Conditionals, mutual_information
+from suffice.structures.covariances import check_prior_of, estimate_tree
+from suffice.structures.structure import Rule, Structure, Subject
+from suffice.structures.tree import BACKOFF, TreeParameters, check_backoff
 
 
 @dataclass(frozen=True)
 class Chain(Structure):
-    """p(x given class) = p(x₁ given class)·Π p(xᵢ given xᵢ₋₁ and class), in the order of the table or a learned one.
+    """p(x given class) = p(x₁ given class)·Π p(xᵢ given xᵢ₋₁ and class).
 
-    ``order`` is "given" (as the columns stand), "learned" (neighbours that tell most about each other, the
-    best pairs first), or the names of all columns in order.
+    Parameters
+    ----------
+    order : {"given", "learned"} or sequence of names, default="given"
+        The order of the columns: that of the table, a learned one in which neighbours have high mutual information
+        given the class, or the names of all columns in order.
+    backoff : float, default=5.0
+        The number of pseudo-rows of p(level | class) that each p(level | level before, class) starts from.
 
+    Examples
+    --------
     >>> Chain(order="learned")
     Chain(order='learned', backoff=5.0)
     """
@@ -40,15 +47,15 @@ class Chain(Structure):
             twice = [name for place, name in enumerate(self.order) if name in self.order[:place]]
             if twice:
                 raise ValueError(f"Chain(order=…) names {twice[0]!r} twice")
-        checked_backoff(self.backoff)
+        check_backoff(self.backoff)
 
     def check(self, subject: Subject, prior: Any) -> None:
-        check_together(subject, prior)
+        check_prior_of(Subject(*subject), prior)
 
     def dependent(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
-        family, columns, statistic = subject
+        columns = subject.columns
         if columns.count < 2:
-            return independent(rule, subject, prior)
+            return subject.independent(rule, prior)
         if columns.family == "gaussian":
 
             def parents(correlations: Array, shares: Array) -> Array:
@@ -56,14 +63,13 @@ class Chain(Structure):
                 line = self._line(columns, np.tensordot(shares, information, 1))
                 return np.tile(line, (len(shares), 1))
 
-            return from_parents(rule, subject, prior, parents)
-        statistic = with_pairs(statistic)
-        tables = Conditionals.of(rule, family, columns, statistic, prior, self.backoff)
-        information = mutual_information(columns, statistic) if self.order == "learned" else None
-        return TreeParameters.of(tables, np.tile(self._line(columns, information), (len(statistic.total), 1)))
+            return estimate_tree(rule, subject, prior, parents)
+        tables = Conditionals.of(rule, subject, prior, self.backoff)
+        information = mutual_information(columns, tables.counts) if self.order == "learned" else None
+        return TreeParameters.of(tables, np.tile(self._line(columns, information), (len(tables.shares), 1)))
 
     def _line(self, columns: Columns, information: Array | None) -> Array:
-        """Return the parent of each column: the one before it."""
+        """Return the parent of each column: the column before it in the order."""
         names = columns.names or tuple(range(columns.count))
         if self.order == "given":
             order = list(range(columns.count))
@@ -81,7 +87,7 @@ class Chain(Structure):
 
 
 def longest_path(weights: Array) -> list[int]:
-    """Return an order of the columns whose neighbours have much weight: the best pairs first, none twice.
+    """Return an order of the columns in which neighbours have high weights, by adding the best pairs first.
 
     >>> longest_path(np.array([[0, 1, 5], [1, 0, 4], [5, 4, 0.0]]))
     [0, 2, 1]

@@ -1,8 +1,7 @@
 """Conditional tables: p(level | level of another column, class) from pair counts, backed off to p(level | class).
 
-A level's distribution under a parent's level starts from what is believed without the parent, as
-m rows of it: (pairs + m·p(level | class)) / (n(parent's level) + m). A parent's level that is rare says
-little and leaves the parent-free estimate.
+The estimate given a parent's level starts from m pseudo-rows of the estimate without the parent:
+(pairs + m·p(level | class)) / (n(parent's level) + m). So a rare level of the parent changes the estimate little.
 """
 
 from __future__ import annotations
@@ -12,19 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from suffice.families import Family
-from suffice.families.categorical import CategoricalParameters, with_others
+from suffice.families.categorical import CategoricalParameters, insert_unseen
 from suffice.schema import Array, Columns, by_group
-from suffice.statistics import Counts, PairCounts, Statistic
-from suffice.structures.structure import Rule, independent
+from suffice.statistics import PairCounts, Statistic
+from suffice.structures.structure import Rule, Subject
 
 
 @dataclass(frozen=True)
 class Conditionals:
-    """Pair counts of a block with the parent-free shares of its levels, [class, slot].
+    """Pair counts of a block, and the probabilities of its levels without a parent, ``shares`` [class, slot].
 
-    Each column has a slot for each level and one for any other level; a closed column's other slot is
-    empty.
+    Each column has a slot for each level and one for unseen levels, which has probability 0 in a closed column.
     """
 
     columns: Columns
@@ -34,21 +31,14 @@ class Conditionals:
     backoff: float
 
     @classmethod
-    def of(
-        cls,
-        rule: Rule,
-        family: Family,
-        columns: Columns,
-        statistic: Any,
-        prior: Any,
-        backoff: float,
-    ) -> Conditionals:
-        """Return the conditional tables that pair counts hold, by a rule or drawn from what is believed."""
-        naive = independent(rule, (family, columns, statistic), prior)
+    def of(cls, rule: Rule, subject: Subject, prior: Any, backoff: float) -> Conditionals:
+        """Return the conditional tables of pair counts, by a rule or drawn from the posterior."""
+        columns, counts = subject.columns, require_pairs(subject.statistic)
+        naive = subject.independent(rule, prior)
         assert isinstance(naive, CategoricalParameters)
         other = np.where(columns.open > 0, np.exp(naive.log_unseen), 0.0)
-        shares = with_others(np.exp(naive.log_p), other, naive.sizes)
-        return cls(columns, statistic, shares, rule, backoff)
+        shares = insert_unseen(np.exp(naive.log_p), other, naive.sizes)
+        return cls(columns, counts, shares, rule, backoff)
 
     @property
     def sizes(self) -> Array:
@@ -57,7 +47,7 @@ class Conditionals:
 
     @property
     def slots(self) -> Array:
-        """Where each column's slots start."""
+        """The first slot of each column."""
         return self.columns.starts + np.arange(self.columns.count)
 
     def root(self, column: int) -> Array:
@@ -70,30 +60,30 @@ class Conditionals:
         above = slice(starts[parent], starts[parent] + sizes[parent])
         here = slice(starts[column], starts[column] + sizes[column])
         share = self._own(column)
-        met = np.zeros((len(share), sizes[parent] + 1, sizes[column] + 1))
-        met[:, :-1, :-1] = self.counts.pairs[:, above, here]
-        return _log(self._conditional(met, share[:, None, :], met.sum(axis=-1, keepdims=True)))
+        pairs = np.zeros((len(share), sizes[parent] + 1, sizes[column] + 1))
+        pairs[:, :-1, :-1] = self.counts.pairs[:, above, here]
+        return _log(self._conditional(pairs, share[:, None, :], pairs.sum(axis=-1, keepdims=True)))
 
     def every(self) -> Array:
-        """Return log p(slot | any slot, class), [class, parent's slot, slot]: 1 for a column by itself."""
+        """Return log p(slot | any slot, class), [class, parent's slot, slot]; 0 within a column."""
         sizes = self.sizes
         levels = np.delete(np.arange(self.shares.shape[1]), np.cumsum(sizes + 1) - 1)
-        met = np.zeros((len(self.shares), self.shares.shape[1], self.shares.shape[1]))
-        met[np.ix_(np.arange(len(met)), levels, levels)] = self.counts.pairs
+        pairs = np.zeros((len(self.shares), self.shares.shape[1], self.shares.shape[1]))
+        pairs[np.ix_(np.arange(len(pairs)), levels, levels)] = self.counts.pairs
         starts = self.slots
-        whole = np.repeat(np.add.reduceat(met, starts, axis=2), sizes + 1, axis=2)
-        found = self._conditional(met, self.shares[:, None, :], whole)
-        if not isinstance(self.rule, str):  # what was drawn is to add up to 1 again
+        whole = np.repeat(np.add.reduceat(pairs, starts, axis=2), sizes + 1, axis=2)
+        found = self._conditional(pairs, self.shares[:, None, :], whole)
+        if not isinstance(self.rule, str):  # draws have to sum to 1 again
             found = found / np.repeat(np.add.reduceat(found, starts, axis=2), sizes + 1, axis=2)
         return _log(found)
 
-    def _conditional(self, met: Array, share: Array, whole: Array) -> Array:
-        """Return the shares of levels under each level of the parent, by the rule or drawn."""
+    def _conditional(self, pairs: Array, share: Array, whole: Array) -> Array:
+        """Return the probabilities of levels given each level of the parent, by the rule or drawn."""
         if self.rule == "mle":
-            return np.where(whole > 0, met / np.where(whole > 0, whole, 1.0), share)
+            return np.where(whole > 0, pairs / np.where(whole > 0, whole, 1.0), share)
         if isinstance(self.rule, str):
-            return np.asarray((met + self.backoff * share) / (whole + self.backoff))
-        drawn = np.maximum(self.rule.standard_gamma(met + self.backoff * share), 1e-300) * (share > 0)
+            return np.asarray((pairs + self.backoff * share) / (whole + self.backoff))
+        drawn = np.maximum(self.rule.standard_gamma(pairs + self.backoff * share), 1e-300) * (share > 0)
         return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))
 
     def _own(self, column: int) -> Array:
@@ -101,23 +91,22 @@ class Conditionals:
         return self.shares[:, first : first + int(self.sizes[column]) + 1]
 
 
-def with_pairs(statistic: Statistic) -> PairCounts:
-    """Return the pair counts that a structure needs, or say that there are none."""
+def require_pairs(statistic: Statistic) -> PairCounts:
+    """Return the pair counts that a structure needs; raise if they were not counted."""
     if not isinstance(statistic, PairCounts):
         raise ValueError("this structure needs pairs of columns, and the model was learned without them: fit it again")
     return statistic
 
 
 def mutual_information(columns: Columns, counts: PairCounts, by_class: bool = False) -> Array:
-    """Return I(column; column | class) in nats: for each two columns, or for each class by itself.
+    """Return I(column; column | class) in nats, [column, column]; or within each class, [class, column, column].
 
-    Σ over levels of P(a, b, class)·log P(a, b | class) / P(a | class)·P(b | class), over the rows that have
-    both.
+    It is Σ P(a, b, class)·log P(a, b | class) / P(a | class)·P(b | class) over levels a, b and the rows that have both.
     """
     starts, count = columns.starts, columns.count
     information = np.zeros((len(counts.total), count, count))
     for k, pairs in enumerate(counts.pairs):
-        by_row = by_group(np.add, pairs, starts)  # [cell, column]: how often a cell met a column at all
+        by_row = by_group(np.add, pairs, starts)  # [cell, column]: rows of a cell that have the column
         n = by_group(np.add, by_row.T, starts).T
         sizes = np.diff([*starts, len(pairs)])
         spread = np.repeat(by_row, sizes, axis=1)
@@ -137,16 +126,3 @@ def mutual_information(columns: Columns, counts: PairCounts, by_class: bool = Fa
 def _log(share: Array) -> Array:
     with np.errstate(divide="ignore"):
         return np.log(share)
-
-
-def told_by_levels(columns: Columns, counts: Counts) -> Array:
-    """Return I(column; class) in nats, over the rows that have the column."""
-    joint = counts.total
-    cells, starts = joint.sum(axis=0, keepdims=True), columns.starts
-    n = np.broadcast_to(by_group(np.add, joint, starts), (len(joint), columns.count))
-    by_cell = np.repeat(n, np.diff([*starts, joint.shape[1]]), axis=1)
-    whole = by_cell.sum(axis=0, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(joint > 0, joint * np.log(np.where(joint > 0, joint * whole / (cells * by_cell), 1.0)), 0.0)
-    told = by_group(np.add, terms, starts).sum(axis=0)
-    return np.asarray(told / np.maximum(n.sum(axis=0), 1e-300))

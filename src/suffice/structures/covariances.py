@@ -1,11 +1,11 @@
-"""Covariances: how the columns of a Gaussian vary together, from all of it to none of it.
+"""Covariances: kinds of covariance matrices of a Gaussian, and how they are estimated.
 
 | kind | Σ | parameters a class, of d columns |
 |---|---|---|
 | ``spherical`` | σ²·I, the same for all classes | d, and 1 for all |
 | ``tied-diagonal`` | σ²·I | d + 1 |
 | ``diagonal`` | a variance for each column | 2d |
-| ``chain`` | each column by the one before it: the inverse has three diagonals | 3d − 1 |
+| ``chain`` | each column depends on the one before it: the inverse has three diagonals | 3d − 1 |
 | ``tridiagonal`` | Σ itself has three diagonals | 3d − 1 |
 | ``tied-tridiagonal`` | the same with one variance for all columns | 2d |
 | ``full`` | all of it | d + d(d + 1)/2 |
@@ -21,10 +21,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
-from suffice.estimation import believed
-from suffice.families.gaussian import LEAST_VARIANCE, nothing_left
-from suffice.families.multivariate_gaussian import GaussianTogether, StudentTogether
-from suffice.priors import Flat, NormalInverseWishart, Prior, per_column, positive, refused
+from suffice.families.gaussian import LEAST_VARIANCE, ddof_error
+from suffice.families.multivariate_gaussian import MultivariateGaussian, MultivariateStudentT
+from suffice.families.normal_inverse_wishart import WishartHyperparameters
 from suffice.schema import Array
 from suffice.statistics import CoMoments, Statistic
 from suffice.structures.structure import Rule, Subject
@@ -41,16 +40,16 @@ KINDS = (
 )
 PAIRED = ("chain", "tridiagonal", "tied-tridiagonal", "full", "shared")
 
-# An off-diagonal is drawn in until the least eigenvalue, of correlations, is this.
+# Off-diagonals are reduced until the least eigenvalue of the correlations is this.
 LEAST_EIGENVALUE = 1e-6
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Means [class, column], covariances [class, column, column], and what they were estimated from.
+    """Means [class, column] and covariances [class, column, column], or one covariance for all classes.
 
-    ``rows`` is how many rows each covariance stands on, ``dof`` the degrees of freedom of a predictive
-    distribution, None where parameters are taken as they are.
+    ``rows`` is the number of rows of each covariance, ``dof`` the degrees of freedom of a predictive distribution, or
+    None if the parameters are taken as known.
     """
 
     mean: Array
@@ -58,91 +57,68 @@ class Estimate:
     rows: Array
     dof: Array | None = None
 
+    def parameters(self, covariance: Array) -> MultivariateGaussian:
+        """Return the parameters with these means and another covariance."""
+        if self.dof is None:
+            return MultivariateGaussian(self.mean, covariance)
+        return MultivariateStudentT(self.mean, covariance, np.broadcast_to(self.dof, len(self.mean)))
 
-def estimated(rule: Rule, moments: CoMoments, prior: Any, ddof: float = 0.0, shared: bool = False) -> Estimate:
-    """Return means and covariances by a rule; beliefs are Normal-inverse-Wishart.
 
-    A number c stands for c rows like those of all classes together, columns uncorrelated: the mean of Σ is
-    (c·diag(pooled variances) + scatter + pull) / (n + c).
+def estimate_covariances(
+    rule: Rule, moments: CoMoments, prior: Any, ddof: float = 0.0, is_shared: bool = False
+) -> Estimate:
+    """Return means and covariances by a rule; the prior is Normal-inverse-Wishart.
+
+    A number c stands for c rows with the mean and the variances of all classes pooled, and uncorrelated columns: the
+    mean of Σ is (c·diag(pooled variances) + scatter + pull) / (n + c).
     """
     pooled = moments.pooled()
     middle = (pooled.mean + pooled.tail)[0]
-    n, mean, scatter = _filled_in(moments)
+    n, mean, scatter = _fill_in(moments)
     mean = np.where(n[:, None] > 0, mean, middle)
     if rule == "mle":
-        held = np.array([n.sum() - ddof * (n > 0).sum()]) if shared else n - ddof
-        scatter = scatter.sum(axis=0, keepdims=True) if shared else scatter
-        if bool(np.any((held <= 0) & ((n.sum() > 0) if shared else (n > 0)))):
-            raise nothing_left(ddof)
-        return Estimate(mean, scatter / np.where(held > 0, held, 1.0)[:, None, None], held)
-    size = mean.shape[1]
-    means = len(n) if shared else 1
+        rows = np.array([n.sum() - ddof * (n > 0).sum()]) if is_shared else n - ddof
+        scatter = scatter.sum(axis=0, keepdims=True) if is_shared else scatter
+        if bool(np.any((rows <= 0) & ((n.sum() > 0) if is_shared else (n > 0)))):
+            raise ddof_error(ddof)
+        return Estimate(mean, scatter / np.where(rows > 0, rows, 1.0)[:, None, None], rows)
     variances = pooled.m2[0] / np.maximum(pooled.n[0], 1.0)
-    centre, kappa, degrees, scale = _believed(prior, middle, variances, means)
-    pull = kappa * n / np.maximum(kappa + n, 1e-300)
-    distance = mean - centre
-    apart = distance[:, :, None] * distance[:, None, :] * pull[:, None, None]
-    posterior = centre + distance * (n / np.maximum(kappa + n, 1e-300))[:, None]
-    rows = n
-    if shared:
-        n = np.array([n.sum()])
-        scatter, apart = scatter.sum(axis=0, keepdims=True), apart.sum(axis=0, keepdims=True)
-    whole, dof = scale + scatter + apart, degrees + n
-    divisor = dof + size + 1 + means if rule == "map" else dof - size - 1
+    before = WishartHyperparameters.of_prior(prior, middle, variances, len(n) if is_shared else 1)
+    after = before.posterior(n, mean, scatter, is_shared=is_shared)
+    rows = np.array([n.sum()]) if is_shared else n
     if rule == "predictive":
-        # how far a class's mean may be off depends on the rows of that class, whoever shares Σ
-        left = np.broadcast_to(dof - size + 1, len(rows))
-        spread = (kappa + rows + 1) / np.maximum((kappa + rows) * left, 1e-300)
-        return Estimate(posterior, whole * spread[:, None, None], np.broadcast_to(n, len(rows)), left)
+        dof, shape = after.predictive()
+        return Estimate(after.mean, shape, np.broadcast_to(rows, len(n)), dof)
     if not isinstance(rule, str):
-        return _drawn(rule, posterior, kappa + rows, dof, whole)
-    if (divisor <= 0).any():
-        raise ValueError(f"the mean of Σ needs more than {size + 1} degrees of freedom; use a larger prior")
-    return Estimate(posterior, whole / divisor[:, None, None], n)
-
-
-def _drawn(rng: np.random.Generator, mean: Array, kappa: Array, dof: Array, scale: Array) -> Estimate:
-    """Return means and covariances drawn from a Normal-inverse-Wishart."""
-    size = mean.shape[1]
-    if (dof <= size - 1).any():
-        raise ValueError("under this prior a class has too few rows to draw a covariance from; use a number as prior")
-    covariance = np.empty_like(scale)
-    for k, (degrees, whole) in enumerate(zip(dof, scale, strict=True)):
-        # Bartlett: a triangle of chi's and normals makes a Wishart, whose inverse is wanted
-        triangle = np.tril(rng.standard_normal((size, size)), -1)
-        triangle[np.diag_indices(size)] = np.sqrt(rng.chisquare(degrees - np.arange(size)))
-        root = np.linalg.solve(triangle, np.linalg.cholesky(whole).T)
-        covariance[k] = root.T @ root
-    roots = np.broadcast_to(np.linalg.cholesky(covariance), (len(mean), size, size))
-    away = np.einsum("kij,kj->ki", roots, rng.standard_normal(mean.shape)) / np.sqrt(np.maximum(kappa, 1e-300))[:, None]
-    return Estimate(mean + away, covariance, dof)
+        return Estimate(*after.draw(rule), after.dof)
+    return Estimate(after.mean, after.mode() if rule == "map" else after.expected_covariance(), rows)
 
 
 def check_prior(prior: Any, moments: CoMoments) -> None:
-    """Raise if a prior is none of a mean and a covariance."""
+    """Raise if a prior is not one of a mean and a covariance."""
     pooled = moments.pooled()
-    _believed(prior, pooled.mean[0], pooled.m2[0] / np.maximum(pooled.n[0], 1.0), 1)
+    WishartHyperparameters.of_prior(prior, pooled.mean[0], pooled.m2[0] / np.maximum(pooled.n[0], 1.0))
 
 
-def check_together(subject: Subject, prior: Any) -> None:
-    """Raise if a prior is none of what is to be estimated of a block, whose numbers may vary together."""
-    if subject[1].family == "gaussian" and isinstance(subject[2], CoMoments):
-        check_prior(prior, subject[2])
+def check_prior_of(subject: Subject, prior: Any) -> None:
+    """Raise if a prior does not suit a block, whose numbers may have a covariance."""
+    if isinstance(subject.statistic, CoMoments):
+        check_prior(prior, subject.statistic)
     else:
-        believed(*subject, prior)
+        subject.prior_hyperparameters(prior)
 
 
-def with_scatter(statistic: Statistic) -> CoMoments:
-    """Return the co-moments that a structure needs, or say that there are none."""
+def require_scatter(statistic: Statistic) -> CoMoments:
+    """Return the co-moments that a structure needs; raise if they were not counted."""
     if not isinstance(statistic, CoMoments):
         raise ValueError("this structure needs pairs of columns, and the model was learned without them: fit it again")
     return statistic
 
 
-def _filled_in(moments: CoMoments) -> tuple[Array, Array, Array]:
-    """Return rows, means and scatter, with what cells know that stand in rows with empty ones.
+def _fill_in(moments: CoMoments) -> tuple[Array, Array, Array]:
+    """Return rows, means and scatter that use the cells of incomplete rows, too.
 
-    Means and variances are those of all cells; correlations those of the rows that have all columns.
+    Means and variances are those of all cells; correlations those of complete rows.
     """
     n, alone = moments.n[:, 0], moments.spreads
     if np.array_equal(np.broadcast_to(moments.n, alone.n.shape), alone.n):
@@ -159,40 +135,18 @@ def _filled_in(moments: CoMoments) -> tuple[Array, Array, Array]:
     return rows, np.where(alone.n > 0, alone.mean + alone.tail, pooled.mean + pooled.tail), scatter
 
 
-def _believed(prior: Any, middle: Array, variances: Array, means: int) -> tuple[Array, float, float, Array]:
-    """Return mean, kappa, degrees of freedom and scale of the Normal-inverse-Wishart that a prior stands for.
-
-    ``means`` is how many means share the covariance.
-    """
-    size = len(middle)
-    variances = np.where(variances > (1e-15 * np.abs(middle)) ** 2, variances, 0.0)  # less is rounding
-    if isinstance(prior, Flat):
-        return np.zeros(size), 0.0, -size - 1.0 - means, np.zeros((size, size))
-    if isinstance(prior, NormalInverseWishart):
-        scale = np.atleast_2d(np.asarray(prior.scale, np.float64))
-        if scale.shape != (size, size):
-            raise ValueError(f"NormalInverseWishart(scale=…) is for {len(scale)} columns, and there are {size}")
-        return per_column(prior.mean, size, "NormalInverseWishart(mean=…)"), float(prior.kappa), float(prior.dof), scale
-    if isinstance(prior, Prior) or (isinstance(prior, (list, tuple)) and any(isinstance(its, Prior) for its in prior)):
-        raise refused(prior, "dependent gaussian", "a number, NormalInverseWishart or Flat")
-    rows = per_column(positive(prior, "prior"), size, "prior")
-    c = float(rows.max())
-    like = np.where(variances > 0, variances, max(float(variances.max()), LEAST_VARIANCE))
-    return middle, c, c + size + 1.0, np.diag(rows * like)
-
-
-def shrunk(covariance: Array, rows: Array, shrinkage: float | str | None) -> Array:
+def shrink(covariance: Array, rows: Array, shrinkage: float | str | None) -> Array:
     """Return (1 − s)·Σ + s·v·I, with s as given or by the formula of Chen et al. (OAS).
 
-    v is the mean variance of all columns over all classes: drawn towards multiples of their own, classes
-    would keep telling each other apart by what they were drawn to (MNIST: 0.930 against 0.957).
+    v is the mean variance of all columns over all classes. With a v of its own for each class, classes would differ by
+    the target of the shrinkage (accuracy on MNIST: 0.930 against 0.957).
     """
     if shrinkage is None:
         return covariance
     size = covariance.shape[1]
     level = np.trace(covariance, axis1=1, axis2=2) / size
     if isinstance(shrinkage, str):
-        # of Σ in units of its level, whose square is a number at any scale
+        # scikit-learn's oas takes rows, and here there are only covariances; Σ is scaled so that no square overflows
         held = np.where(level > 0, level, 1.0)
         squared = ((covariance / held[:, None, None]) ** 2).mean(axis=(1, 2))
         top, bottom = squared + 1, (np.maximum(rows, 0) + 1) * (squared - 1 / size)
@@ -203,8 +157,8 @@ def shrunk(covariance: Array, rows: Array, shrinkage: float | str | None) -> Arr
     return np.asarray((1 - share)[:, None, None] * covariance + (share * common)[:, None, None] * np.eye(size))
 
 
-def of_kind(kind: str, covariance: Array, shares: Array) -> Array:
-    """Return covariances as a kind has them: what it leaves out is 0, what it ties is averaged."""
+def restrict(kind: str, covariance: Array, shares: Array) -> Array:
+    """Return covariances restricted to a kind: entries that it excludes are 0, entries that it ties are averaged."""
     size = covariance.shape[1]
     variances = np.diagonal(covariance, axis1=1, axis2=2)
     if kind == "spherical":
@@ -222,7 +176,7 @@ def of_kind(kind: str, covariance: Array, shares: Array) -> Array:
 
 
 def _banded(covariance: Array, tied: bool) -> Array:
-    """Return the three diagonals of Σ, the outer ones drawn in where it would not be positive definite."""
+    """Return the three diagonals of Σ, the outer ones reduced where Σ would not be positive definite."""
     size = len(covariance)
     variances = np.diagonal(covariance)
     if tied:
@@ -230,15 +184,15 @@ def _banded(covariance: Array, tied: bool) -> Array:
     scale = np.sqrt(np.maximum(variances, LEAST_VARIANCE))
     beside = np.diagonal(covariance, 1) / (scale[1:] * scale[:-1])
     least = eigvalsh_tridiagonal(np.zeros(size), beside, select="i", select_range=(0, 0))[0] if size > 1 else 0.0
-    drawn_in = min(1.0, (1 - LEAST_EIGENVALUE) / max(-least, 1e-300))
-    off = np.diagonal(covariance, 1) * drawn_in
+    factor = min(1.0, (1 - LEAST_EIGENVALUE) / max(-least, 1e-300))
+    off = np.diagonal(covariance, 1) * factor
     return np.diag(variances) + np.diag(off, 1) + np.diag(off, -1)
 
 
 def along_edges(covariance: Array, parents: Array) -> Array:
     """Return the covariances of columns that depend on their parents alone: x = μ + β·(parent − μ) + noise.
 
-    The entries of Σ along the edges of the tree stay what they are; all others follow from them.
+    The entries of Σ along the edges of the tree are kept; all others follow from them.
     """
     size = covariance.shape[1]
     found = np.empty_like(covariance)
@@ -255,27 +209,20 @@ def along_edges(covariance: Array, parents: Array) -> Array:
     return found
 
 
-def parameters(estimate: Estimate, covariance: Array) -> GaussianTogether:
-    """Return what scores rows."""
-    if estimate.dof is None:
-        return GaussianTogether(estimate.mean, covariance)
-    return StudentTogether(estimate.mean, covariance, np.broadcast_to(estimate.dof, len(estimate.mean)))
-
-
-def from_parents(
+def estimate_tree(
     rule: Rule, subject: Subject, prior: Any, parents: Callable[[Array, Array], Array]
-) -> GaussianTogether:
-    """Return Gaussian columns in trees that are chosen by their correlations within the classes."""
-    moments = with_scatter(subject[2])
-    estimate = estimated(rule, moments, prior)
+) -> MultivariateGaussian:
+    """Return Gaussian columns in trees chosen by their correlations [class, column, column] and the classes' shares."""
+    moments = require_scatter(subject.statistic)
+    estimate = estimate_covariances(rule, moments, prior)
     deviation = np.sqrt(np.maximum(np.diagonal(estimate.covariance, axis1=1, axis2=2), LEAST_VARIANCE))
     correlations = estimate.covariance / (deviation[:, :, None] * deviation[:, None, :])
     shares = moments.n[:, 0] / max(moments.n.sum(), 1e-300)
-    return parameters(estimate, along_edges(estimate.covariance, parents(correlations, shares)))
+    return estimate.parameters(along_edges(estimate.covariance, parents(correlations, shares)))
 
 
 def n_parameters(kind: str, classes: int, size: int) -> int:
-    """Return how many numbers p(x given class) of all classes has.
+    """Return the number of parameters of p(x given class) of all classes.
 
     >>> n_parameters("full", 1, 100), n_parameters("diagonal", 1, 100)
     (5150, 200)

@@ -1,4 +1,4 @@
-"""Full: Gaussian columns that depend on each other, with the covariance that is asked for."""
+"""Full: Gaussian columns with a covariance of a given kind."""
 
 from __future__ import annotations
 
@@ -14,22 +14,31 @@ from suffice.statistics import CoMoments, Moments
 from suffice.structures.covariances import (
     KINDS,
     PAIRED,
-    check_together,
-    estimated,
-    of_kind,
-    parameters,
-    shrunk,
-    with_scatter,
+    check_prior_of,
+    estimate_covariances,
+    require_scatter,
+    restrict,
+    shrink,
 )
-from suffice.structures.structure import Rule, Structure, Subject, independent
+from suffice.structures.structure import Rule, Structure, Subject
 
 
 @dataclass(frozen=True)
 class Full(Structure):
-    """p(x given class) = N(x; μ, Σ) of all Gaussian columns together; other columns are independent.
+    """p(x given class) = N(x; μ, Σ) of all Gaussian columns; other columns are independent given the class.
 
-    ``shrinkage`` draws Σ towards a multiple of the identity: a share from 0 to 1, or "oas".
+    Parameters
+    ----------
+    shrinkage : float, "oas" or None, default=None
+        How far Σ is moved towards a multiple of the identity: a share from 0 to 1, or the share of Chen et al. (OAS).
+    covariance : str, default="full"
+        The kind of Σ: "spherical", "tied-diagonal", "diagonal", "chain", "tridiagonal", "tied-tridiagonal", "full" or
+        "shared" (one for all classes).
+    ddof : float, default=0.0
+        What is subtracted from the number of rows in the maximum-likelihood estimate.
 
+    Examples
+    --------
     >>> Full(shrinkage=0.1)
     Full(shrinkage=0.1, covariance='full', ddof=0.0)
     """
@@ -53,35 +62,35 @@ class Full(Structure):
 
     def check(self, subject: Subject, prior: Any) -> None:
         if self.covariance in PAIRED:
-            check_together(subject, prior)
+            check_prior_of(Subject(*subject), prior)
         else:
             super().check(subject, prior)
 
     def dependent(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
-        moments = subject[2]
-        if self.covariance not in PAIRED or (subject[1].count == 1 and not subject[1].pairs):
-            return self._apart(rule, subject, prior)
-        moments = with_scatter(moments)
-        estimate = estimated(rule, moments, prior, self.ddof, self.covariance == "shared")
-        covariance = shrunk(estimate.covariance, estimate.rows, self.shrinkage)
-        found = parameters(estimate, of_kind(self.covariance, covariance, _shares(moments)))
-        _ = found.solve.factors  # what has no inverse is found out here, not when rows come
+        columns = subject.columns
+        if self.covariance not in PAIRED or (columns.count == 1 and not columns.pairs):
+            return self._diagonal(rule, subject, prior)
+        moments = require_scatter(subject.statistic)
+        estimate = estimate_covariances(rule, moments, prior, self.ddof, self.covariance == "shared")
+        covariance = shrink(estimate.covariance, estimate.rows, self.shrinkage)
+        found = estimate.parameters(restrict(self.covariance, covariance, _shares(moments)))
+        _ = found.solve.factors  # a singular covariance is reported now, and not when rows are scored
         return found
 
-    def _apart(self, rule: Any, subject: Subject, prior: Any) -> Parameters:
-        """Return variances that are shrunk and tied, of columns that are independent."""
+    def _diagonal(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
+        """Return shrunk or tied variances of independent columns."""
         _, columns, moments = subject
         assert isinstance(moments, (Moments, CoMoments))
         tied = self.covariance in ("spherical", "tied-diagonal") or self.shrinkage is not None
         if tied and rule == "predictive":
-            rule = "mean"  # an average of Student's t's is none
-        found = independent(rule, (Gaussian(0.0, self.ddof), columns, moments), prior)
+            rule = "mean"  # an average of several Student's t is not a Student's t
+        found = Subject(Gaussian(0.0, self.ddof), columns, moments).independent(rule, prior)
         assert isinstance(found, (GaussianParameters, StudentT))
         if not tied:
             return found
         variance = found.variance
         if self.shrinkage is not None:
-            whole = shrunk(np.eye(variance.shape[1]) * variance[:, None, :], moments.n.max(axis=1), self.shrinkage)
+            whole = shrink(np.eye(variance.shape[1]) * variance[:, None, :], moments.n.max(axis=1), self.shrinkage)
             variance = np.diagonal(whole, axis1=1, axis2=2)
         if self.covariance in ("spherical", "tied-diagonal"):
             variance = np.broadcast_to(variance.mean(axis=1, keepdims=True), variance.shape)

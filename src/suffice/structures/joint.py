@@ -1,4 +1,4 @@
-"""Joint: the whole table of all discrete columns together."""
+"""Joint: one probability for each combination of the levels of all discrete columns."""
 
 from __future__ import annotations
 
@@ -8,20 +8,25 @@ from typing import Any
 import numpy as np
 
 from suffice.blocks import Block, Coded
-from suffice.families.categorical import CategoricalParameters, drawn_slots, with_others
+from suffice.families.categorical import CategoricalParameters, draw_slots, insert_unseen
 from suffice.families.family import Parameters
 from suffice.schema import Array, Columns, Combinations
 from suffice.score import JointLookUp, LookUp, Score
-from suffice.structures.structure import Rule, Structure, Subject, independent
+from suffice.structures.structure import Rule, Structure, Subject
 
-TOGETHER = ("all levels together",)
+COMBINATION = ("all levels together",)
 
 
 @dataclass(frozen=True)
 class Joint(Structure):
-    """p(x given class) = p(all discrete columns together given class): a share for each combination that was met.
+    """p(x given class) has a probability for each combination of levels that was seen.
 
-    A row with an empty cell, or whose combination was never met, is judged column by column.
+    A row with a missing cell, or with an unseen combination, is scored column by column.
+
+    Examples
+    --------
+    >>> Joint()
+    Joint()
     """
 
     name = "joint"
@@ -29,17 +34,17 @@ class Joint(Structure):
     shares_counts = False
 
     def extended(self, columns: Columns) -> Columns:
-        """Return the columns with one more, which counts their combinations."""
+        """Return the columns with an additional one for their combinations."""
         if columns.family != "categorical" or columns.count < 2:
             return columns
         names, codings = columns.names or (), columns.codings or ()
-        return Columns.coded(columns.family, (*names, TOGETHER), (*codings, Combinations(())))
+        return Columns.coded(columns.family, (*names, COMBINATION), (*codings, Combinations(())))
 
     def pairs(self, columns: Columns, classes: int, complete: float) -> bool:
         return False
 
     def dependent(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
-        return self._combined(subject[1], independent(rule, subject, prior))
+        return self._combined(subject.columns, subject.independent(rule, prior))
 
     def counts_for(self, other: Structure) -> bool:
         return other == self
@@ -57,11 +62,11 @@ class Joint(Structure):
 
 @dataclass(frozen=True)
 class JointParameters(CategoricalParameters):
-    """The shares of levels, of which the last column's are combinations of all others."""
+    """The log probabilities of levels; the levels of the last column are combinations of all others."""
 
     def score(self) -> Score:
         first = int(self.sizes[:-1].sum())
-        alone = with_others(self.log_p[:, :first], self.log_unseen[:, :-1], self.sizes[:-1])
+        alone = insert_unseen(self.log_p[:, :first], self.log_unseen[:, :-1], self.sizes[:-1])
         # "mle" leaves no probability for unseen combinations: they are then judged by their columns alone
         left = self.log_unseen[:, -1] if np.isfinite(self.log_unseen).all() else np.zeros(len(self.log_p))
         return Score((JointLookUp(self.log_p[:, first:], left, LookUp(alone, self.sizes[:-1])),))
@@ -74,21 +79,21 @@ class JointParameters(CategoricalParameters):
         drawn = np.full((count, len(self.sizes)), -1, np.intp)
         first = int(self.sizes[:-1].sum())
         line = np.append(self.log_p[k, first:], self.log_unseen[k, -1])
-        drawn[:, -1] = drawn_slots(line, count, rng)
+        drawn[:, -1] = draw_slots(line, count, rng)
         new = np.flatnonzero(drawn[:, -1] == self.sizes[-1])
-        drawn[new] = super().sample(k, len(new), rng)  # of a combination never met, each column by itself
+        drawn[new] = super().sample(k, len(new), rng)  # an unseen combination is drawn column by column
         drawn[new, -1] = self.sizes[-1]
         return drawn
 
 
 def without_combinations(columns: Columns) -> int:
-    """Return how many columns there are without the one of combinations."""
+    """Return the number of columns without that of combinations."""
     combined = columns.codings is not None and isinstance(columns.codings[-1], Combinations)
     return columns.count - 1 if combined else columns.count
 
 
 def backed_off(columns: Columns, block: Block) -> int:
-    """Return how many rows hold a combination that was never met."""
+    """Return the number of rows with an unseen combination."""
     if columns.codings is None or not isinstance(columns.codings[-1], Combinations):
         return 0
     assert isinstance(block, Coded)

@@ -1,80 +1,101 @@
-"""What every structure provides: parameters of a block of columns, from one tally."""
+"""Structure: which column depends on which, and how the parameters of a block are estimated from one tally."""
 
 from __future__ import annotations
 
 from abc import ABC
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from suffice.estimation import RULES, believed, posterior
+from suffice.estimation import RULES, posterior_hyperparameters, prior_hyperparameters
 from suffice.families import Family
-from suffice.families.family import Parameters
+from suffice.families.family import Hyperparameters, Parameters
 from suffice.schema import Columns
 from suffice.statistics import Statistic
 
-Subject = tuple[Family, Columns, Statistic]
-
-
-# The name of a rule, or what parameters are drawn with from what is believed of them.
+# The name of an estimation rule, or a generator to draw parameters from their posterior with.
 Rule = str | np.random.Generator
 
 
-def independent(rule: Rule, subject: Subject, prior: Any) -> Parameters:
-    """Return the parameters of columns that are independent given the class."""
-    if isinstance(rule, str):
-        return RULES[rule](*subject, prior)
-    family, columns, statistic = subject
-    return family.draw(columns, posterior(family, columns, statistic, prior), rule)
+class Subject(NamedTuple):
+    """What the parameters of a block are estimated from: its family, its columns and their sums."""
+
+    family: Family
+    columns: Columns
+    statistic: Statistic
+
+    def prior_hyperparameters(self, prior: Any) -> Hyperparameters:
+        """Return the hyperparameters of a prior of independent columns."""
+        return prior_hyperparameters(*self, prior)
+
+    def independent(self, rule: Rule, prior: Any) -> Parameters:
+        """Return the parameters of columns that are independent given the class."""
+        if isinstance(rule, str):
+            return RULES[rule](*self, prior)
+        return self.family.draw(self.columns, posterior_hyperparameters(*self, prior), rule)
 
 
 @dataclass(frozen=True)
 class Structure(ABC):
-    """Which column depends on which, given the class: by default none on any, in each block by itself.
+    """Which column depends on which, given the class: by default none on any other.
 
-    A structure says which blocks must be counted in pairs; from the tally of such a block it builds the
-    parameters of p(block given class), so that the data are not looked at again.
+    A structure says which blocks are counted in pairs, and estimates the parameters of p(block given class) from the
+    tally of such a block, without another look at the data.
+
+    Attributes
+    ----------
+    name : str
+        The name by which users ask for the structure.
+    paired : tuple of str
+        The families of the blocks in which columns depend on each other.
+    shares_counts : bool
+        Whether other structures with the same families can use its counts of pairs.
+    numeric : str or None
+        The meaning of ``numeric="auto"`` under this structure, if it differs from the usual one.
     """
 
     name: ClassVar[str]
     paired: ClassVar[tuple[str, ...]] = ()
-    shares_counts: ClassVar[bool] = True  # whether its pairs are those that others count, too
-    numeric: ClassVar[str | None] = None  # what numeric="auto" means under it, if not what it always means
+    shares_counts: ClassVar[bool] = True
+    numeric: ClassVar[str | None] = None
 
     def extended(self, columns: Columns) -> Columns:
-        """Return a block with what the structure counts beside the columns themselves."""
+        """Return a block with the additional columns that the structure counts."""
         return columns
 
     def counts_for(self, other: Structure) -> bool:
-        """Say whether what is counted for this structure is all that another needs."""
+        """Return whether the counts of this structure are all that another one needs."""
         return other == self or (other.shares_counts and set(other.paired) <= set(self.paired))
 
     def pairs(self, columns: Columns, classes: int, complete: float) -> bool:
-        """Say whether a block is to be counted in pairs; ``complete`` is the share of rows without an empty cell."""
+        """Return whether a block is counted in pairs; ``complete`` is the share of rows without a missing cell."""
         return columns.family in self.paired and columns.count > 1
 
     def check(self, subject: Subject, prior: Any) -> None:
-        """Raise if a prior is none of what is to be estimated of a block."""
-        believed(*subject, prior)
+        """Raise if a prior does not suit the parameters of a block."""
+        Subject(*subject).prior_hyperparameters(prior)
 
     def parameters(self, rule: str, subject: Subject, prior: Any) -> Parameters:
         """Return the parameters of a block under a rule and a prior."""
-        dependent = subject[1].family in self.paired
-        return self.dependent(rule, subject, prior) if dependent else independent(rule, subject, prior)
+        return self._estimate(rule, Subject(*subject), prior)
 
     def drawn(self, subject: Subject, prior: Any, rng: np.random.Generator) -> Parameters:
-        """Return parameters of a block drawn from what is believed of them."""
-        dependent = subject[1].family in self.paired
-        return self.dependent(rng, subject, prior) if dependent else independent(rng, subject, prior)
+        """Return parameters of a block drawn from their posterior."""
+        return self._estimate(rng, Subject(*subject), prior)
+
+    def _estimate(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
+        if subject.columns.family in self.paired:
+            return self.dependent(rule, subject, prior)
+        return subject.independent(rule, prior)
 
     def dependent(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
-        """Return the parameters of a block of columns that depend on each other, by a rule or drawn."""
+        """Return the parameters of a block whose columns depend on each other, by a rule or drawn."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Naive(Structure):
-    """Every column independent of the others given the class."""
+    """Every column is independent of the others given the class."""
 
     name = "naive"

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from suffice.families.categorical import drawn_slots
+from suffice.families.categorical import draw_slots
 from suffice.families.family import Parameters
 from suffice.schema import Array, Columns
 from suffice.score import PairLookUp, Score
 from suffice.statistics import PairCounts
-from suffice.structures.conditionals import Conditionals, mutual_information, with_pairs
-from suffice.structures.covariances import check_together, from_parents
-from suffice.structures.structure import Rule, Structure, Subject, independent
+from suffice.structures.conditionals import Conditionals, mutual_information
+from suffice.structures.covariances import check_prior_of, estimate_tree
+from suffice.structures.structure import Rule, Structure, Subject
 
-# Rows of the parent-free estimate that each level of a parent starts with. Of 1, 2, 5, 10 and 20 the best
+# Pseudo-rows of p(level | class) in each p(level | parent's level, class). Of 1, 2, 5, 10 and 20, this has the best
 # ten-fold log-loss over the tables of benchmarks/structures.py.
 BACKOFF = 5.0
 
@@ -25,10 +25,19 @@ BACKOFF = 5.0
 class Tree(Structure):
     """p(x given class) = Π p(xᵢ given its parent and the class), one tree for all classes or one for each.
 
-    The tree is the one of most conditional mutual information I(xᵢ; xⱼ | class), for a tree of each class
-    I(xᵢ; xⱼ) within the class (Chow and Liu). Gaussian columns form a tree of their own, by their
+    The tree is the one of highest conditional mutual information I(xᵢ; xⱼ | class) summed over its edges; for one tree
+    per class, I(xᵢ; xⱼ) within the class (Chow and Liu). Gaussian columns form a tree of their own, by their
     correlations within the classes.
 
+    Parameters
+    ----------
+    tree : {"shared", "per-class"}, default="shared"
+        One tree for all classes, or one for each class.
+    backoff : float, default=5.0
+        The number of pseudo-rows of p(level | class) that each p(level | parent's level, class) starts from.
+
+    Examples
+    --------
     >>> Tree("per-class")
     Tree(tree='per-class', backoff=5.0)
     """
@@ -42,23 +51,21 @@ class Tree(Structure):
     def __post_init__(self) -> None:
         if self.tree not in ("shared", "per-class"):
             raise ValueError(f"tree is 'shared' or 'per-class', not {self.tree!r}")
-        checked_backoff(self.backoff)
+        check_backoff(self.backoff)
 
     def check(self, subject: Subject, prior: Any) -> None:
-        check_together(subject, prior)
+        check_prior_of(Subject(*subject), prior)
 
     def dependent(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
-        family, columns, statistic = subject
-        if columns.count < 2:
-            return independent(rule, subject, prior)
-        if columns.family == "gaussian":
-            return from_parents(rule, subject, prior, self.parents_of_numbers)
-        statistic = with_pairs(statistic)
-        tables = Conditionals.of(rule, family, columns, statistic, prior, self.backoff)
-        return TreeParameters.of(tables, self.parents(columns, statistic))
+        if subject.columns.count < 2:
+            return subject.independent(rule, prior)
+        if subject.columns.family == "gaussian":
+            return estimate_tree(rule, subject, prior, self.parents_of_numbers)
+        tables = Conditionals.of(rule, subject, prior, self.backoff)
+        return TreeParameters.of(tables, self.parents(tables.columns, tables.counts))
 
     def parents(self, columns: Columns, counts: PairCounts) -> Array:
-        """Return the parent of each column in each class, −1 for the root, [class, column]."""
+        """Return the parent of each column in each class, [class, column]; −1 for the root."""
         if self.tree == "per-class":
             return spanning_trees(mutual_information(columns, counts, by_class=True))
         tree = spanning_tree(mutual_information(columns, counts))
@@ -72,22 +79,22 @@ class Tree(Structure):
         return np.tile(spanning_tree(np.tensordot(shares, information, 1)), (len(shares), 1))
 
 
-def checked_backoff(backoff: float) -> None:
-    """Raise if a back-off is no number of rows."""
+def check_backoff(backoff: float) -> None:
+    """Raise if a back-off is not a positive number of rows."""
     if not backoff > 0:
         raise ValueError(f"backoff is a number of rows, more than 0, not {backoff!r}")
 
 
 def spanning_trees(weights: Array) -> Array:
-    """Return the tree of each class, [class, column], all of one root: a class is told by what differs beside it."""
+    """Return the tree of each class, [class, column], all with the same root, so that only other edges differ."""
     root = _heaviest(weights.sum(axis=0))
     return np.array([spanning_tree(each, root) for each in weights])
 
 
 def spanning_tree(weights: Array, root: int | None = None) -> Array:
-    """Return the parents in the tree of most weight that spans all columns (Prim).
+    """Return the parents in the spanning tree of highest total weight (Prim's algorithm).
 
-    Its root is the column of most weight, so that the order of the columns has no say in it.
+    The root is the column of highest weight, so that the result does not depend on the order of the columns.
 
     >>> spanning_tree(np.array([[0, 1, 5], [1, 0, 4], [5, 4, 0.0]])).tolist()
     [2, 2, -1]
@@ -109,11 +116,7 @@ def _heaviest(weights: Array) -> int:
 
 @dataclass(frozen=True)
 class TreeParameters(Parameters):
-    """A table of log p(level | parent's level, class) for each column and class, side by side.
-
-    ``offsets`` [class, column] is where a table starts, ``order`` lists parents before their children.
-    An empty cell is summed out exactly, by messages from the leaves to the root.
-    """
+    """A table of log p(level | parent's level, class) for each column and class, as in `PairLookUp`."""
 
     parents: Array
     order: Array
@@ -127,7 +130,7 @@ class TreeParameters(Parameters):
 
     @classmethod
     def of(cls, tables: Conditionals, parents: Array) -> TreeParameters:
-        """Return the parameters of trees given by the parent of each column in each class."""
+        """Return the parameters of trees that are given by the parent of each column in each class."""
         classes, count = parents.shape
         parts, offsets, filled = [], np.zeros((classes, count), np.intp), 0
         shared = bool((parents == parents[0]).all())
@@ -141,7 +144,7 @@ class TreeParameters(Parameters):
                 parts.append(part.ravel())
                 offsets[k, column] = filled
                 filled += part.size
-        order = np.array([ordered(line) for line in (parents[:1] if shared else parents)])
+        order = np.array([sort_by_depth(line) for line in (parents[:1] if shared else parents)])
         return cls(
             parents,
             np.tile(order, (classes, 1)) if shared else order,
@@ -164,14 +167,14 @@ class TreeParameters(Parameters):
             for level in np.unique(above):
                 line = int(self.offsets[k, j]) + int(level) * width
                 here = above == level
-                drawn[here, j] = drawn_slots(self.table[line : line + width], int(here.sum()), rng)
+                drawn[here, j] = draw_slots(self.table[line : line + width], int(here.sum()), rng)
         return drawn
 
 
-def ordered(parents: Array) -> list[int]:
+def sort_by_depth(parents: Array) -> list[int]:
     """Return the columns, parents before their children.
 
-    >>> ordered(np.array([1, 2, -1]))
+    >>> sort_by_depth(np.array([1, 2, -1]))
     [2, 1, 0]
     """
     children: dict[int, list[int]] = {}

@@ -81,7 +81,7 @@ def _parts(blocks: tuple[Block, ...], columns: tuple[Columns, ...], classes: int
         return [slice(0, rows)]
     affordable = cells // max(LEAST_WORK, 2 * classes * sum(map(_size, columns, blocks)))
     most = FEW_PARTS if cells < MUCH_WORK else MANY_PARTS
-    alone = any(FAMILIES[its.family].spreads_itself(its) for its in columns)
+    alone = any(FAMILIES[its.family].is_multithreaded(its) for its in columns)
     count = 1 if alone else 1 << max(min(affordable, most, rows), 1).bit_length() - 1
     step = min(-(-rows // count), MOST_ROWS)
     return [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
