@@ -1,10 +1,9 @@
-"""How good the pseudo-count of most evidence is, beside the best of a grid by cross-validation.
+"""The pseudo-count with the largest evidence, compared with the best of a grid by cross-validation.
 
     python benchmarks/auto_prior.py
 
-For each table: the ten-fold log-loss of each of 20 pseudo-counts, the best of them, and that of
-``prior="auto"`` and ``"auto-by-column"``, chosen anew in each fold from the tally alone; and what each
-costs in time.
+For each table: the ten-fold log-loss of the best of 20 pseudo-counts, and of ``prior="auto"`` and
+``prior="auto-by-column"``, which are chosen in each fold from the tally alone; and their times.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Learning where the data are: against DuckDB's own queries, against MLlib, and as the rows grow.
+"""Fitting where the data are: compared with queries of DuckDB and with MLlib, and by the number of rows.
 
     python benchmarks/engines.py duckdb|spark|growth [--rows 5e6] [--chart docs/growth.svg]
 
-Tables have 10 columns of numbers, 10 of levels and three classes, are generated, and go to a temporary
-folder (0.1 GB a million rows). Ratios are to a peer in the same run.
+The tables have 10 numeric columns, 10 columns of levels and three classes. They are generated in a temporary folder
+(0.1 GB for a million rows). Ratios are relative to a peer in the same run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NAIVE = {"structure": "naive", "numeric": "gaussian"}
 
 
 def write(rows: int, path: Path) -> None:
-    """Write a table whose rows differ, a block at a time."""
+    """Write a table of random rows, a block at a time."""
     rng, file = np.random.default_rng(0), None
     for first in range(0, rows, BLOCK):
         count = min(BLOCK, rows - first)
@@ -46,7 +46,7 @@ def write(rows: int, path: Path) -> None:
 
 
 def by_hand(path: Path) -> None:
-    """Ask DuckDB for the same sums, as somebody would who writes the queries."""
+    """Compute the same sums with queries of DuckDB that are written by hand."""
     import duckdb
 
     base = duckdb.connect()
@@ -72,7 +72,7 @@ def duckdb(rows: int, folder: Path) -> None:
 
 
 def measured(path: Path) -> dict[str, float]:
-    """Return the seconds of a fit in a process of its own, and the most memory that it had."""
+    """Return the seconds and the peak memory of a fit in a new process."""
     script = f"""
 import json, resource, sys, time
 from suffice import BayesClassifier
@@ -109,7 +109,7 @@ def spark(rows: int, folder: Path) -> None:
     def fitted() -> None:
         NaiveBayes(modelType="gaussian").fit(ready)
 
-    # as kind to the peer as can be: labels coded and vectors put together before the clock starts
+    # in favour of the peer: labels are coded and vectors assembled before the time is taken
     coded = StringIndexer(inputCol="y", outputCol="label").fit(numbers).transform(numbers)
     ready = VectorAssembler(inputCols=names, outputCol="features").transform(coded).select("features", "label")
     for function in (lambda: BayesClassifier(**NAIVE).fit_table(numbers, "y"), theirs):
@@ -139,7 +139,7 @@ def growth(folder: Path, chart: str | None) -> None:
 
 
 def drawn(found: list[tuple[float, float, float, float]], chart: str) -> None:
-    """Draw seconds and memory by rows."""
+    """Draw seconds and memory by the number of rows."""
     import matplotlib
 
     matplotlib.use("svg")

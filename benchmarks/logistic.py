@@ -1,8 +1,8 @@
-"""Logistic regression beside scikit-learn's solvers, and what the generative start saves.
+"""Logistic regression compared with the solvers of scikit-learn, and the steps saved by the generative start.
 
     python benchmarks/logistic.py [folder of data]
 
-All in one run: seconds, and how far the objective is above the least of all, relatively.
+All in one run: seconds, and the relative distance of the objective from the smallest one.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ def race(classes: int) -> None:
         print(f"{classes} classes, {name:16} {found[name][0]:7.2f} s  +{found[name][1] / least - 1:.1e}", flush=True)
 
 
-def starts(name: str, X: Any, y: Any, twins: dict[str, Any]) -> None:
-    """Print how many steps Newton takes from nothing, from linear discriminants, and from generative twins."""
+def starts(name: str, X: Any, y: Any, generative: dict[str, Any]) -> None:
+    """Print the number of Newton steps from 0, from linear discriminants and from generative models."""
     steps = {
         "zero": LogisticRegression(start="zero").fit(X, y).n_iter_,
         "discriminants": LogisticRegression().fit(X, y).n_iter_,
     }
-    for twin, model in twins.items():
-        steps[twin] = LogisticRegression.from_generative(model.fit(X, y)).fit(X, y).n_iter_
+    for start, model in generative.items():
+        steps[start] = LogisticRegression.from_generative(model.fit(X, y)).fit(X, y).n_iter_
     print(f"{name}: Newton steps " + ", ".join(f"{count} from {start}" for start, count in steps.items()), flush=True)
 
 

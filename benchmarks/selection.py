@@ -1,8 +1,8 @@
-"""What sums buy, against those that fit again: cross-validation, leave-one-out, comparison, calibration, streams.
+"""Cross-validation, leave-one-out, comparison, calibration and streams by sums, compared with fitting again.
 
     python benchmarks/selection.py [folder of data]
 
-Ratios are to a peer in the same run. The stream is compared with river where that is installed.
+Ratios are relative to a peer in the same run. The stream is compared with river if it is installed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The table of speeds: suffice beside scikit-learn on the same data in one run, as ratios.
+"""The speed of fit and predict compared with scikit-learn, on the same data in one run.
 
     make bench            or            python benchmarks/speed.py [--only WORD]
 
-Each figure is the best of several runs. "fit" and "predict" say how many times faster than
-scikit-learn; "reads" how many bare reads of the data (numpy's max) a fit takes: one is the floor.
+Each figure is the best of several runs. "fit" and "predict" are speed-ups over scikit-learn; "reads" is the time of a
+fit in units of one pass over the data (the maximum by NumPy), which is the lower limit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MNIST = Path(__file__).resolve().parents[2] / "shared" / "data" / "mnist"
 
 
 def images() -> tuple[str, Any, Any]:
-    """MNIST if its files are there, else random images as empty as its own."""
+    """Return MNIST if its files exist, else random images with as many zeros."""
     if MNIST.exists():
         raw = gzip.decompress((MNIST / "train-images-idx3-ubyte.gz").read_bytes())
         labels = gzip.decompress((MNIST / "train-labels-idx1-ubyte.gz").read_bytes())

@@ -1,4 +1,4 @@
-"""How long a fresh process waits: imports beside scikit-learn's, and a first fit with nothing compiled.
+"""The start-up time: imports compared with those of scikit-learn, and a first fit without a compiler cache.
 
 make bench            or            python benchmarks/startup.py
 """

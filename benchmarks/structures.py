@@ -1,8 +1,8 @@
-"""From naive to full dependence: what structures gain, and what they cost beside scikit-learn.
+"""Structures from naive to full dependence: accuracy, and time compared with scikit-learn.
 
     python benchmarks/structures.py [folder of data]
 
-Accuracy and log-loss are ten-fold means; times are the best of a few in this one run, as ratios.
+Accuracy and log-loss are ten-fold means; times are ratios of the best of several runs.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""Tables straight from the file: BayesClassifier beside the usual scikit-learn pipelines.
+"""Tables as they were read from a file: BayesClassifier compared with the usual pipelines of scikit-learn.
 
     python benchmarks/tables.py [folder of data]
 
-Accuracy and log-loss are ten-fold means on the same folds, and the times are the best of five. The
-pipelines are what one writes for such tables: empty cells filled in (the median, the most frequent
-level), then one-hot columns for GaussianNB and BernoulliNB, or levels coded 0, 1, … for CategoricalNB,
-numbers in ten bins of equal frequency for the latter two. suffice gets the table as it was read.
+Accuracy and log-loss are ten-fold means on the same folds; times are the best of five. The pipelines fill missing cells
+(with the median or the most frequent level) and use one-hot columns for GaussianNB and BernoulliNB, or levels coded as
+0, 1, … for CategoricalNB; the latter two put numbers into ten bins of equal frequency. suffice gets the table as it is.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ def read(folder: Path) -> dict[str, Table]:
 
 
 def pipelines(X: pd.DataFrame) -> dict[str, Callable[[], Any]]:
-    """Return what a scikit-learn user would write for a table."""
+    """Return the usual pipelines of scikit-learn for a table."""
     if X.shape[1] == 1 and not pd.api.types.is_numeric_dtype(X.dtypes.iloc[0]):
         return {"MultinomialNB": lambda: make_pipeline(_FirstColumn(), CountVectorizer(), MultinomialNB())}
     numbers = [name for name in X if pd.api.types.is_numeric_dtype(X[name]) and X[name].dtype != bool]
@@ -85,7 +84,7 @@ def pipelines(X: pd.DataFrame) -> dict[str, Callable[[], Any]]:
 
 
 class _FirstColumn:
-    """Hand the only column of a table to a vectorizer."""
+    """Pass the only column of a table to a vectorizer."""
 
     def fit(self, X: Any, y: Any = None) -> Any:
         return self
@@ -110,7 +109,7 @@ def ten_fold(make: Callable[[], Any], X: pd.DataFrame, y: pd.Series) -> tuple[fl
 
 
 def times(make: Callable[[], Any], X: pd.DataFrame, y: pd.Series) -> tuple[float, float]:
-    """Return the best of five times of fit and of predict, the first being for the compiler."""
+    """Return the best of five times of fit and of predict; the first one includes compilation."""
     fit, predict = [], []
     for _ in range(6):
         start = time.perf_counter()
@@ -141,7 +140,7 @@ def main(folder: Path) -> None:
 
 
 def folder() -> Path:
-    """Return the folder of data: the one named on the command line, or the one beside the repository."""
+    """Return the folder of data: that of the command line, or the one beside the repository."""
     found = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parents[2] / "shared" / "data")
     if not (found / "tabular").exists():
         sys.exit(f"there are no data in {found}: name the folder that has tabular/, text/ and mnist/")

@@ -1,4 +1,4 @@
-"""How long something takes."""
+"""Measuring time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def least(run: Callable[[], object], times: int = 3) -> float:
-    """Return the least of so many times, in seconds: what others do on the machine only ever adds to it."""
+    """Return the smallest of several times, in seconds: other processes only make a call slower."""
     taken = []
     for _ in range(times):
         start = time.perf_counter()

@@ -34,7 +34,7 @@ from suffice import (
     Tree,
     plots,
 )
-from suffice.plots import belief, class_densities, class_means, dependency_tree, scales
+from suffice.plots import belief, class_densities, class_means, dependency_tree, nomogram_scales
 
 pd = pytest.importorskip("pandas")
 
@@ -93,7 +93,7 @@ def test_a_nomogram_reads_as_the_model_predicts(case):
     model.fit(X, y)
     some = X[:40]
     its = plots.points(model, some)
-    held = scales.held(model, some)
+    held = nomogram_scales.column_values(model, some)
     proba = model.predict_proba(some)
     for row in range(40):
         values = [held[scale.feature][row] for scale in its.scales]
@@ -106,7 +106,7 @@ def test_a_nomogram_reads_as_the_model_predicts(case):
 def test_of_two_classes_the_total_is_the_probability():
     two = LABELS != "_no"
     model = BayesClassifier(structure="naive").fit(FRAME[two], LABELS[two])
-    its, held = plots.points(model, FRAME[two]), scales.held(model, FRAME[two])
+    its, held = plots.points(model, FRAME[two]), nomogram_scales.column_values(model, FRAME[two])
     proba = model.predict_proba(FRAME[two])
     assert its.label == model.classes_[1]
     for row in range(int(two.sum())):
@@ -122,7 +122,7 @@ def test_what_is_marked_in_a_nomogram_are_the_points(case):
     first, second = model.classes_.tolist()[:2]
     ax = plots.nomogram(model, X, first, second, row=3, most=100)
     its = plots.points(model, X, first, second)
-    held = scales.held(model, X[3:4])
+    held = nomogram_scales.column_values(model, X[3:4])
     points = its.points([held[scale.feature][0] for scale in its.scales])
     marks = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
     np.testing.assert_allclose(marks[:-1], np.clip(points, -2, 102), atol=1e-9)

@@ -1,4 +1,4 @@
-"""LogisticRegression: the softmax that naive Bayes is, fitted directly."""
+"""Logistic regression with the conventions of scikit-learn."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import warnings
 from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
-from scipy import stats
 from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
@@ -20,34 +19,58 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from suffice import store
 from suffice.data import Target, as_block, weights_of
 from suffice.logistic.forms import LinearForm
-from suffice.logistic.lift import LIFTS, lifted, names
+from suffice.logistic.lift import Lift, feature_names, lift_rows
 from suffice.logistic.loss import Problem
-from suffice.logistic.solver import Solution, generative_start, newton, standard_errors, tempered
+from suffice.logistic.solver import newton
+from suffice.logistic.starts import generative_start, scale_start
+from suffice.logistic.summary import coefficient_table
 from suffice.schema import Array
 
-# Where the Hessian takes no more steps than this it is kept, for standard errors.
+# The Hessian is kept for standard errors if it takes no more multiplications than this.
 CHEAP = 1 << 29
 
 
 class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Logistic regression by Newton-Raphson, started from its generative twin.
+    """Logistic regression, fitted by Newton's method from the solution of a generative model.
 
-    log P(class | x) = softmax(βᵀx + γ), with the β of least −Σ log P(own class | x) + |β|² / 2C.
+    P(class | x) = softmax(coef·x + intercept), where the coefficients minimise −Σ log P(own class | x) + |coef|² / 2C.
+    For two classes there is one score, the log-odds of the second class.
 
     Parameters
     ----------
     C : float or None, default=1.0
-        The inverse of the ridge penalty (the variance of a Gaussian prior, MAP); None: no penalty (MLE).
+        Inverse of the ridge penalty, which is the variance of a Gaussian prior of the coefficients (MAP). None means no
+        penalty (maximum likelihood).
     fit_intercept : bool, default=True
-        Whether there is a γ, which is not penalised.
+        Whether there is an intercept, which is not penalised.
     lift : {"linear", "quadratic"}, default="linear"
-        What β multiplies: the columns, or the columns and all products of two.
+        The features: the columns, or the columns and all products of two.
     start : {"generative", "zero"} or LinearForm, default="generative"
-        Where Newton starts: at linear discriminants, at nothing, or at a generative model (`from_generative`).
+        Where the iteration starts: at linear discriminants, at 0, or at the linear form of a generative model
+        (see `from_generative`).
     max_iter : int, default=100
-        The most steps.
+        Largest number of Newton steps.
     tol : float, default=1e-11
-        It is done when no entry of the gradient, for each row, is larger.
+        The iteration ends when no entry of the gradient, per unit of weight, is larger.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Coefficients of the (lifted) features.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+    classes_ : ndarray of shape (n_classes,)
+        Labels.
+    n_iter_ : int
+        Number of Newton steps.
+    trace_ : tuple of dict
+        "objective", largest entry of the "gradient" and length of the following "step", for each step and the end.
+    fitted_with_ : tuple
+        The settings ``lift`` and ``fit_intercept`` at the time of fitting.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if they are strings.
 
     Examples
     --------
@@ -62,7 +85,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "C": [None, Interval(Real, 0, None, closed="neither")],
         "fit_intercept": ["boolean"],
-        "lift": [StrOptions(set(LIFTS))],
+        "lift": [StrOptions(set(get_args(Lift)))],
         "start": [StrOptions({"generative", "zero"}), LinearForm],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -80,8 +103,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         C: float | None = 1.0,
         fit_intercept: bool = True,
-        lift: str = "linear",
-        start: Any = "generative",
+        lift: Lift = "linear",
+        start: Literal["generative", "zero"] | LinearForm = "generative",
         max_iter: int = 100,
         tol: float = 1e-11,
     ) -> None:
@@ -94,40 +117,50 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def from_generative(cls, model: Any, **settings: Any) -> Self:
-        """Return a regression that will start where a generative model stands.
+        """Return an unfitted regression whose iteration starts at the coefficients of a generative model.
 
         Parameters
         ----------
         model : classifier
-            A fitted model that has `as_linear`.
+            A fitted model with a method `as_linear`.
         **settings : dict
-            Other settings.
+            Other parameters of the regression.
 
         Returns
         -------
-        regression : LogisticRegression
+        LogisticRegression
+            To be fitted.
+
+        Examples
+        --------
+        >>> from suffice import GaussianNB, LogisticRegression
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> LogisticRegression.from_generative(GaussianNB().fit(X, y)).lift
+        'quadratic'
         """
         form = model.as_linear()
         return cls(**{"lift": "quadratic" if form.lift == "quadratic" else "linear", "start": form, **settings})
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the coefficients.
+        """Find the coefficients that minimise the loss.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            Rows.
         y : array-like of shape (n_samples,)
-            The label of each row.
+            Labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            The weight of each row.
+            Weights.
 
         Returns
         -------
-        self : object
+        LogisticRegression
+            The fitted model itself.
         """
         self._validate_params()
-        # nothing of a model that was fitted before is changed until all has gone well
+        # a fit that fails must not change a model that was fitted before
         fresh = clone(self)
         rows = fresh._rows(X, reset=True)
         target = Target.of(rows.shape[0], y, sample_weight, None, type(self).__name__)
@@ -138,13 +171,16 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{target.classes.tolist()[0]!r}"
             )
         penalty = 0.0 if self.C is None else 1.0 / self.C
-        problem = Problem(lifted(rows, self.lift), target.codes, target.weights, classes, penalty, self.fit_intercept)
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found out, and said
-            start = tempered(problem, self._started(problem, target.classes))
+        problem = Problem(
+            lift_rows(rows, self.lift), target.codes, target.weights, classes, penalty, self.fit_intercept
+        )
+        with np.errstate(over="ignore", invalid="ignore"):  # newton raises if something overflows
+            start = scale_start(problem, self._find_start(problem, target.classes))
             solution = newton(problem, start, steps=self.max_iter, tolerance=self.tol)
         size = problem.shape[0] * problem.shape[1]
         hessian = problem.hessian(solution.probabilities) if rows.shape[0] * size**2 <= CHEAP else None
-        self._tell(solution)  # which raises where warnings are errors
+        for message in solution.problems(self.C is not None):  # before anything is set: warnings may be errors
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
         lines = solution.parameters[:-1] if self.fit_intercept else solution.parameters
         self.coef_ = np.ascontiguousarray(lines.T)
         self.intercept_ = solution.parameters[-1].copy() if self.fit_intercept else np.zeros(problem.scores)
@@ -157,19 +193,20 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def decision_function(self, X: Any) -> Array:
-        """Return the scores: the log-odds of the second class, or one score a class.
+        """Return the scores: the log-odds of the second class, or one score per class.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            Rows.
 
         Returns
         -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Scores.
         """
         self._check_fitted()
-        scores = np.asarray(lifted(self._rows(X, reset=False), self.lift) @ self.coef_.T) + self.intercept_
+        scores = np.asarray(lift_rows(self._rows(X, reset=False), self.lift) @ self.coef_.T) + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_log_proba(self, X: Any) -> Array:
@@ -178,11 +215,12 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            Rows.
 
         Returns
         -------
-        log_probabilities : ndarray of shape (n_samples, n_classes)
+        ndarray of shape (n_samples, n_classes)
+            Log probabilities.
         """
         scores = self.decision_function(X)
         if scores.ndim == 1:
@@ -195,11 +233,12 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            Rows.
 
         Returns
         -------
-        probabilities : ndarray of shape (n_samples, n_classes)
+        ndarray of shape (n_samples, n_classes)
+            Probabilities.
         """
         return np.exp(self.predict_log_proba(X))
 
@@ -209,33 +248,41 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            Rows.
 
         Returns
         -------
-        labels : ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,)
+            Labels.
         """
         scores = self.decision_function(X)
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write what was learned, and the settings, to a file that `suffice.load` reads.
+        """Write the fitted model to a file that `suffice.load` reads.
 
         Parameters
         ----------
         path : str or path
-            The file; one that is there already is replaced when all of the new one is on the disk.
+            The file. An existing file is replaced only after the new one is completely written.
 
         Returns
         -------
-        path : Path
+        Path
+            The path of the file.
         """
         check_is_fitted(self)
         return store.save(type(self).__name__, vars(self), path)
 
     def as_linear(self) -> LinearForm:
-        """Return the coefficients as a linear form, one line a class."""
+        """Return the model in linear form, with one row of coefficients per class.
+
+        Returns
+        -------
+        LinearForm
+            Classes, coefficients, intercepts and lift.
+        """
         self._check_fitted()
         coefficients, intercepts = self.coef_, self.intercept_
         if len(self.classes_) == 2:
@@ -243,51 +290,42 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return LinearForm(self.classes_, coefficients, intercepts, self.lift)
 
     def summary(self, level: float = 0.95, X: Any = None, sample_weight: Any = None) -> list[dict[str, Any]]:
-        """Return a line for each coefficient: estimate, standard error, z, p-value and interval (Laplace).
+        """Return the table of coefficients: estimate, standard error, z, p-value and interval.
 
-        The posterior is taken as Gaussian about its mode, with the inverse of the Hessian as covariance.
+        It is the Laplace approximation: a Gaussian posterior about its mode, whose covariance is the inverse Hessian.
 
         Parameters
         ----------
         level : float, default=0.95
-            The probability that an interval holds.
+            Probability of the intervals.
         X : array-like or sparse matrix of shape (n_samples, n_features), default=None
-            The rows that were learned. Needed where there were so many that the Hessian was not worked out.
+            The training rows. Needed if there were so many that ``fit`` did not keep the Hessian.
         sample_weight : array-like of shape (n_samples,), default=None
             Their weights.
 
         Returns
         -------
-        lines : list of dict
+        list of dict
+            Keys "class", "feature", "estimate", "error", "z", "p", "lower" and "upper"; one for each coefficient.
+
+        Examples
+        --------
+        >>> from suffice import LogisticRegression
+        >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> [line["feature"] for line in model.summary()]
+        ['x0', '(intercept)']
         """
         self._check_fitted()
-        hessian = self._hessian if X is None else self._information(X, sample_weight)
+        hessian = self._hessian if X is None else self._hessian_of(X, sample_weight)
         if hessian is None:
-            raise ValueError("the Hessian of so many rows and coefficients was not worked out: pass summary(X=…)")
+            raise ValueError("fit did not keep the Hessian of so many rows and coefficients: pass summary(X=…)")
         if not 0 < level < 1:
             raise ValueError(f"level must lie between 0 and 1, not be {level!r}")
-        errors = standard_errors(hessian, len(self.intercept_))
         columns = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        features = names([str(name) for name in columns], self.lift) + ["(intercept)"] * self.fit_intercept
+        features = feature_names([str(name) for name in columns], self.lift) + ["(intercept)"] * self.fit_intercept
         labels = (self.classes_[1:] if len(self.classes_) == 2 else self.classes_).tolist()
         estimates = np.hstack([self.coef_, self.intercept_[:, None]]) if self.fit_intercept else self.coef_
-        wide = stats.norm.ppf((1 + level) / 2)
-        lines = []
-        for place, (estimate, error) in enumerate(zip(estimates.ravel(), errors, strict=True)):
-            z = estimate / error
-            lines.append(
-                {
-                    "class": labels[place // len(features)],
-                    "feature": features[place % len(features)],
-                    "estimate": float(estimate),
-                    "error": float(error),
-                    "z": float(z),
-                    "p": float(2 * stats.norm.sf(abs(z))),
-                    "lower": float(estimate - wide * error),
-                    "upper": float(estimate + wide * error),
-                }
-            )
-        return lines
+        return coefficient_table(estimates, hessian, labels, features, level)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -295,17 +333,18 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _fixed(self) -> tuple[str, bool]:
-        """Return the settings that say what the coefficients multiply."""
+        """Return the settings that determine what the coefficients multiply."""
         return self.lift, bool(self.fit_intercept)
 
     def _check_fitted(self) -> None:
+        """Raise if the model is not fitted, or was fitted with other settings."""
         check_is_fitted(self)
         if getattr(self, "fitted_with_", self._fixed()) != self._fixed():
-            raise ValueError("lift and fit_intercept take effect when it is fitted: fit it again")
+            raise ValueError("lift or fit_intercept was changed after fitting; fit it again")
 
-    def _information(self, X: Any, sample_weight: Any) -> Array:
-        """Return the Hessian of the loss at the coefficients, for rows of any class."""
-        rows = lifted(self._rows(X, reset=False), self.lift)
+    def _hessian_of(self, X: Any, sample_weight: Any) -> Array:
+        """Return the Hessian of the loss at the coefficients; it does not depend on the labels of the rows."""
+        rows = lift_rows(self._rows(X, reset=False), self.lift)
         codes, penalty = np.zeros(rows.shape[0], np.intp), 0.0 if self.C is None else 1.0 / self.C
         weights = weights_of(sample_weight, rows.shape[0])
         problem = Problem(rows, codes, weights, len(self.classes_), penalty, self.fit_intercept)
@@ -313,6 +352,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return problem.hessian(problem.probabilities(problem.linear(lines))[0])
 
     def _rows(self, X: Any, reset: bool) -> Any:
+        """Return rows as doubles; raise where a cell is not finite."""
         rows = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
         block = as_block(rows, owner=type(self).__name__, sparse=True)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -321,8 +361,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             replace(block, names=getattr(self, "feature_names_in_", None)).reject_if_not_finite(slice(0, rows.shape[0]))
         return rows
 
-    def _started(self, problem: Problem, classes: Array) -> Array:
-        """Return where Newton starts."""
+    def _find_start(self, problem: Problem, classes: Array) -> Array:
+        """Return the parameters at which the iteration starts."""
         if isinstance(self.start, str):
             return generative_start(problem) if self.start == "generative" else np.zeros(problem.shape)
         form = self.start
@@ -335,35 +375,3 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         lines = lines[:, 1:] - lines[:, :1] if problem.scores == 1 else lines - lines.mean(axis=1, keepdims=True)
         lines = lines if problem.intercept else lines[:-1]
         return np.where(np.isfinite(lines), lines, 0.0)
-
-    def _tell(self, solution: Solution) -> None:
-        """Warn of what did not go to its end."""
-        if solution.drifting and self.C is not None:
-            # the penalty holds all but intercepts
-            warnings.warn(
-                "some coefficients would grow nearly without end: all rows of a class have weight 0, or the penalty is "
-                "too small to hold them; leave such rows out, or lower C",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        elif solution.drifting:
-            warnings.warn(
-                "some coefficients have no most likely value and would grow without end: a column, or a combination of "
-                "columns, has only one class on one side; set C",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        if solution.separated:
-            warnings.warn(
-                "the classes are separated perfectly: without a penalty coefficients grow without end; those found "
-                "so far are kept. Set C",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        elif not solution.converged:
-            warnings.warn(
-                f"not converged after {self.max_iter} steps (max_iter): the largest entry of the gradient is "
-                f"{solution.trace[-1]['gradient']:.3g}; increase max_iter, or scale the columns",
-                ConvergenceWarning,
-                stacklevel=3,
-            )

@@ -8,8 +8,9 @@ from typing import Any, Self
 import numpy as np
 from scipy import stats
 
-from suffice.distributions.distribution import DRAWS, Distribution, Hyperparameters, check_column, check_weights
+from suffice.distributions.distribution import DRAWS, Distribution, check_column, check_weights
 from suffice.families import FAMILIES
+from suffice.families.family import Hyperparameters
 from suffice.priors import checked_sums, numbers
 from suffice.schema import Array, Columns
 from suffice.statistics import Counts

@@ -10,11 +10,11 @@ import numpy as np
 
 from suffice import estimation
 from suffice.families import Family
+from suffice.families.family import Hyperparameters
 from suffice.schema import Array, Columns
 from suffice.statistics import Statistic
 
 RuleName = Literal["mle", "map", "mean", "predictive"]
-Hyperparameters = tuple[Array, ...]
 
 DRAWS = 20_000
 TAIL = np.array([1e-15, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 0.01, 0.05, 0.15, 0.3])

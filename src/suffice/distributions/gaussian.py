@@ -11,7 +11,6 @@ from scipy import stats
 from suffice.distributions.distribution import (
     DRAWS,
     Distribution,
-    Hyperparameters,
     RuleName,
     check_column,
     check_rule,
@@ -20,6 +19,7 @@ from suffice.distributions.distribution import (
 )
 from suffice.distributions.standardized import Standardized
 from suffice.families import FAMILIES, normal_inverse_wishart
+from suffice.families.family import Hyperparameters
 from suffice.families.gaussian import StudentT
 from suffice.priors import LARGEST, numbers
 from suffice.schema import Array, Columns
@@ -167,22 +167,20 @@ class Gaussian(Distribution):
         check_rule(rule, prior)
         if prior is None:
             return cls(tally.mean[0], tally.scatter[0] / tally.n.item())
-        after = cls._posterior_multivariate(prior, tally)
+        after = cls._multivariate_posterior(prior, tally)
         if rule == "predictive":
             df, shape = normal_inverse_wishart.predictive_of_one(after)
             made = cls(after[0], shape * (df / (df - 2) if df > 2 else 1.0))
             made._student_t = Standardized(stats.multivariate_t, after[0], shape, df=df)
         else:
-            made = cls(
-                tally.mean[0] if rule == "mle" else after[0],
-                normal_inverse_wishart.covariance_of_one(rule, after, tally),
-            )
+            covariance = normal_inverse_wishart.covariance_of_one(rule, after, tally)
+            made = cls(tally.mean[0] if rule == "mle" else after[0], covariance)
         made._posterior_hyperparameters = after
         made.averaged = rule == "predictive"
         return made
 
     @staticmethod
-    def _posterior_multivariate(prior: Any, tally: CoMoments) -> Hyperparameters:
+    def _multivariate_posterior(prior: Any, tally: CoMoments) -> Hyperparameters:
         before = normal_inverse_wishart.prior_of_one(prior, tally)
         return normal_inverse_wishart.posterior_of_one(before, tally)
 
@@ -220,7 +218,7 @@ class Gaussian(Distribution):
         (3.0, 9.333)
         """
         if isinstance(tally, CoMoments):
-            return cls._posterior_of(cls._posterior_multivariate(required_prior(prior), tally))
+            return cls._posterior_of(cls._multivariate_posterior(required_prior(prior), tally))
         posterior: GaussianPosterior = super().posterior(tally, prior)
         return posterior
 

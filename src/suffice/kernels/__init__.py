@@ -1,1 +1,1 @@
-"""The inner loops: plain Python sources that Numba compiles when the work is worth it."""
+"""Inner loops in plain Python that Numba compiles for large inputs."""

@@ -1,4 +1,4 @@
-"""Numbers cut into bins."""
+"""The bin of each number."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from suffice.kernels.compiler import Kernel
 
 @Kernel
 def cut(x: Any, edges: Any, ends: Any, places: Any, codes: Any) -> float:
-    """Write the number of cuts at or below each value, −1 where there is no value.
+    """Write the number of edges at or below each value to ``codes``; −1 for a missing value.
 
-    ``ends`` is where each column's cuts end among all of them, ``places`` where its codes are written.
-    NaN comes back where a value is infinite.
+    ``edges`` are those of all columns, ``ends`` the place after the last edge of each column, and ``places`` the column
+    of ``codes`` that is written. Return NaN if a value is infinite.
     """
     rows, columns = x.shape
     poison = 0.0

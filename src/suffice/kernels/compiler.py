@@ -1,4 +1,4 @@
-"""When an inner loop is compiled, and when its source runs as it is."""
+"""Kernels: inner loops that run as plain Python for small inputs and are compiled by Numba for large ones."""
 
 from __future__ import annotations
 
@@ -8,15 +8,25 @@ from typing import Any
 
 import numpy as np
 
-# Loading Numba takes most of a second, an uncompiled step a quarter of a microsecond. So a source
-# runs as it is until it has cost about as much as a person notices; a loop of many small calls
-# earns the compiler as surely as one large call.
+# Number of uncompiled steps, of all calls together, after which a kernel is compiled. Loading Numba takes most of a
+# second and an uncompiled step a quarter of a microsecond.
 PATIENCE = 200_000
 
 
 class Kernel:
-    """An inner loop over arrays, serial and free of the interpreter's lock once compiled.
+    """An inner loop over arrays. It is serial, and releases the interpreter lock once it is compiled.
 
+    Kernels that learn give the same result to the bit, compiled or not: a product is rounded before it is added, as in
+    Python. Only a sum into one number may be regrouped, so that it runs in vector registers. Kernels that learn have no
+    such sum except the one that detects values that are not finite; NaN and infinity keep their meaning there.
+
+    Parameters
+    ----------
+    source : callable
+        A function of arrays and numbers that Numba can compile.
+
+    Examples
+    --------
     >>> @Kernel
     ... def add_up(x):
     ...     total = 0.0
@@ -25,10 +35,6 @@ class Kernel:
     ...     return total
     >>> add_up(np.arange(4.0), work=4)
     6.0
-
-    What is learned is the same to the bit, compiled or not: a product is rounded before it is added, as Python
-    does it. Only a sum into one number may be regrouped, which is what lets it run in vector registers; what
-    learns has no such sum but the one that a bad value poisons. NaN and infinity keep their meaning there.
     """
 
     liberties = frozenset({"reassoc"})
@@ -41,7 +47,7 @@ class Kernel:
         self._spent: dict[tuple[Any, ...], int] = {}
 
     def __call__(self, *arguments: Any, work: int) -> Any:
-        """Run over the arguments; ``work`` is the number of inner steps it will take."""
+        """Run the kernel; ``work`` is the number of inner steps."""
         signature = tuple([getattr(argument, "dtype", None) for argument in arguments])
         spent = self._spent.get(signature, 0) + work
         if spent >= PATIENCE:
@@ -50,30 +56,29 @@ class Kernel:
                 self._compiled = compiled(self.source, self.liberties)
             return self._compiled(*arguments)
         self._spent[signature] = spent
-        # A memoryview hands out Python's own numbers: faster one by one than NumPy's scalars, and
-        # without their overflow in eight bits.
+        # The items of a memoryview are Python numbers: faster than NumPy scalars, and without overflow in eight bits.
         with np.errstate(all="ignore"):
             return self.source(*[a.data if isinstance(a, np.ndarray) else a for a in arguments])
 
 
 class Scorer(Kernel):
-    """A kernel that may also round a product and a sum at once: a score may differ in its last bit once compiled."""
+    """A kernel that may fuse a product and a sum, so that a compiled score may differ in its last bit."""
 
     liberties = frozenset({"reassoc", "contract"})
 
 
 def compiled(source: Callable[..., Any], liberties: Set[str]) -> Any:
-    """Return the source compiled by Numba, from its cache on disk where there is one."""
+    """Return the source compiled by Numba, or loaded from its cache on disk."""
     import numba
     from numba.extending import register_jitable
 
     sources = [source]
     for each in sources:
         helpers = [each.__globals__.get(name) for name in each.__code__.co_names]
-        # a plain function that the source calls is compiled with it, and those that it calls in turn
+        # functions that the source calls, directly or indirectly, are compiled with it
         sources += [register_jitable(inline="always")(helper) for helper in helpers if isinstance(helper, FunctionType)]
     options: dict[str, Any] = {"nogil": True, "fastmath": set(liberties), "error_model": "numpy"}
     try:
         return numba.njit(cache=True, **options)(source)
-    except RuntimeError:  # nowhere to write the cache, as in a read-only container
+    except RuntimeError:  # the cache cannot be written, as in a read-only container
         return numba.njit(**options)(source)

@@ -1,4 +1,4 @@
-"""Pairs of columns, counted by class: whole numbers, or sums of weights."""
+"""Counts of pairs of levels, for each class."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from suffice.kernels.compiler import Kernel
 
-# The bits of a word are counted by adding neighbours: of two, of four, of eight, and all by a product.
+# Masks to count the bits of a word: sums of two, four and eight bits, and a product that adds all eight bytes.
 ODD, TWOS, FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
 ALL = np.uint64(0x0101010101010101)
 ONE, TWO, FOUR, TOPMOST = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
@@ -16,7 +16,7 @@ ONE, TWO, FOUR, TOPMOST = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56
 
 @Kernel
 def count_pairs(x: Any, codes: Any, weights: Any, starts: Any, pairs: Any) -> None:
-    """Count each two codes of a row, the lower half of pairs[class, cell, cell]; a negative one is empty."""
+    """Count each pair of codes of a row in the lower half of pairs[class, cell, cell]; a negative code is missing."""
     rows, columns = x.shape
     cells = np.zeros(columns, np.intp)
     for row in range(rows):
@@ -35,10 +35,10 @@ def count_pairs(x: Any, codes: Any, weights: Any, starts: Any, pairs: Any) -> No
 
 @Kernel
 def count_bit_pairs(bits: Any, rows: float, ones: Any, pairs: Any) -> None:
-    """Count the pairs of columns of two levels: bits[column, word] of so many rows, pairs[cell, cell].
+    """Count pairs of columns with two levels, from bits[column, word] to pairs[cell, cell].
 
-    Cells 2j and 2j + 1 are the rows in which column j is 0 and 1. What two columns share is counted; that
-    one has and the other has not, and that neither has, follows from their own ones.
+    Cells 2j and 2j + 1 stand for column j = 0 and 1. Only rows where both columns are 1 are counted; the other three
+    counts follow from the number of ``rows`` and of ``ones`` of each column.
     """
     columns, words = bits.shape
     for i in range(columns):

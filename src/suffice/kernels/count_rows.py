@@ -1,9 +1,8 @@
-"""Counts and sums by class: one read of the data, nothing of its size written.
+"""Counts and sums for each class, in one pass over the rows and without temporary arrays of their size.
 
-The arguments are alike throughout: ``x`` the rows, ``codes`` the class of each row, ``weights`` the
-weight of each row or None, ``partial`` narrow accumulators that are emptied into ``counts`` every
-``limit`` rows, before they can overflow. An argument that is None takes its branch out of the
-compiled loop. Sums are rounded alike, compiled or not.
+All kernels take ``x``, the rows, ``codes``, the class of each row, and ``weights``, the weight of each row or None.
+``partial`` are narrow accumulators that are added to ``counts`` every ``limit`` rows, before they overflow.
+Numba removes the branch of an argument that is None.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ LARGEST = 1.7976931348623157e308
 def count_above(
     x: Any, codes: Any, weights: Any, threshold: Any, check: Any, limit: int, partial: Any, counts: Any
 ) -> float:
-    """Count the cells above the threshold; NaN comes back where a value is not finite."""
+    """Count the cells above the threshold; return NaN if a value is not finite."""
     rows, columns = x.shape
     poison = 0.0
     for first in range(0, rows, limit):
@@ -45,7 +44,7 @@ def count_above(
 
 @Kernel
 def add_up(x: Any, codes: Any, weights: Any, most: Any, limit: int, partial: Any, counts: Any) -> bool:
-    """Sum each column; True comes back where a value is negative, or more than ``most``."""
+    """Sum each column; return whether a value is negative or more than ``most``."""
     rows, columns = x.shape
     outside = False
     for first in range(0, rows, limit):
@@ -72,7 +71,7 @@ def add_up(x: Any, codes: Any, weights: Any, most: Any, limit: int, partial: Any
 
 @Kernel
 def add_up_present(x: Any, codes: Any, weights: Any, n: Any, counts: Any) -> bool:
-    """Sum each column over the cells that are not empty, and the rows that have one; True as ``add_up``."""
+    """Sum the present cells of each column, and their weights to ``n``; return whether a value is negative."""
     rows, columns = x.shape
     outside = False
     for row in range(rows):
@@ -89,7 +88,7 @@ def add_up_present(x: Any, codes: Any, weights: Any, n: Any, counts: Any) -> boo
 
 @Kernel
 def count_coded(x: Any, codes: Any, weights: Any, starts: Any, counts: Any) -> None:
-    """Count each code of each column; a negative one is an empty cell."""
+    """Count each code of each column; a negative code is a missing cell."""
     rows, columns = x.shape
     for row in range(rows):
         k = codes[row]
@@ -104,10 +103,10 @@ def count_coded(x: Any, codes: Any, weights: Any, starts: Any, counts: Any) -> N
 def count_levels(
     x: Any, codes: Any, weights: Any, first: int, starts: Any, room: Any, counts: Any, fractions: Any
 ) -> int:
-    """Count each level of each column, from row ``first`` to the first row that does not fit.
+    """Count each level of each column from row ``first`` on; return the first row that is not counted.
 
-    A row fits if all its levels are whole numbers from 0 to below the column's room; one that does
-    not is left uncounted. Levels with a fraction are cut to whole numbers and noted.
+    That is a row with a level that is negative or not less than the ``room`` of its column. Levels with a fraction are
+    truncated, and ``fractions[0]`` is set.
     """
     rows, columns = x.shape
     for row in range(first, rows):
@@ -133,7 +132,7 @@ def count_levels(
 def count_above_sparse(
     starts: Any, columns: Any, values: Any, codes: Any, weights: Any, threshold: float, counts: Any
 ) -> float:
-    """Count the stored cells above the threshold; NaN comes back where a value is not finite."""
+    """Count the stored cells above the threshold; return NaN if a value is not finite."""
     poison = 0.0
     for row in range(codes.shape[0]):
         k = codes[row]
@@ -149,7 +148,7 @@ def count_above_sparse(
 
 @Kernel
 def add_up_sparse(starts: Any, columns: Any, values: Any, codes: Any, weights: Any, most: Any, counts: Any) -> bool:
-    """Sum the stored cells of each column, as ``add_up`` does all cells."""
+    """Sum the stored cells of each column; return whether a value is negative or more than ``most``."""
     outside = False
     for row in range(codes.shape[0]):
         k = codes[row]

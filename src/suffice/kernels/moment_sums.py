@@ -1,4 +1,4 @@
-"""First and second moments by class, in one read of the data; rounded alike, compiled or not."""
+"""First and second moments for each class, in one pass over the rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from suffice.kernels.compiler import Kernel
 
 @Kernel
 def add_squares(x: Any, codes: Any, limit: int, partial: Any, partial_squares: Any, sums: Any, squares: Any) -> None:
-    """Sum bytes and their squares in whole numbers, which is exact and needs no shift."""
+    """Sum bytes and their squares as whole numbers, which is exact and needs no shift."""
     rows, columns = x.shape
     for first in range(0, rows, limit):
         for row in range(first, min(first + limit, rows)):
@@ -30,10 +30,8 @@ def add_squares(x: Any, codes: Any, limit: int, partial: Any, partial_squares: A
 def add_deviations(x: Any, codes: Any, weights: Any, shift: Any, met: Any, sums: Any, squares: Any) -> float:
     """Sum the deviations from a shift and their squares: Σ(x − s) and Σ(x − s)².
 
-    The shift of a class is its first row. A value of the data itself is never further from the mean
-    than the deviation's own size allows, so the squares lose no more than a digit or three, where
-    Σx² would lose all of them in a column of mean 1e9. NaN comes back where a row of no weight holds a
-    value that is not finite; in any other row it shows in the sums.
+    The shift of a class is its first row, so that the squares lose few digits; Σx² would lose all of them in a column
+    with mean 1e9. Return NaN if a row with weight 0 has a value that is not finite; in other rows it shows in the sums.
     """
     rows, columns = x.shape
     poison = 0.0
@@ -65,7 +63,7 @@ def add_deviations(x: Any, codes: Any, weights: Any, shift: Any, met: Any, sums:
 def add_deviations_present(
     x: Any, codes: Any, weights: Any, shift: Any, met: Any, n: Any, sums: Any, squares: Any
 ) -> None:
-    """Sum what ``add_deviations`` does over the cells that are not empty, and their weight n."""
+    """Sum the deviations and squares of the present cells as ``add_deviations`` does, and their weights to ``n``."""
     rows, columns = x.shape
     for row in range(rows):
         k = codes[row]

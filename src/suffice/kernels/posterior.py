@@ -1,4 +1,4 @@
-"""From the log joint of each row to its posterior or its most probable class, row by row in place."""
+"""The posterior, the most probable class and the quality of predictions, from the log joint of each row."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import numpy as np
 
 from suffice.kernels.compiler import Scorer
 
-# A row that is impossible in every class says nothing about the class, so the prior stands in its
-# place. Where classes are infinitely likely, they share the row.
+# The posterior of a row that all classes exclude is the prior. Classes with an infinite score share the row.
 
 
 @Scorer
 def pick(scores: Any, class_log_prior: Any, codes: Any) -> None:
-    """Write the code of the class with the highest score, the first of equals."""
+    """Write the code of the class with the highest score to ``codes``; the first of equal ones."""
     rows, classes = scores.shape
     for row in range(rows):
         best = 0
@@ -48,17 +47,17 @@ def normalise(scores: Any, class_log_prior: Any) -> None:
         total = 0.0
         for k in range(classes):
             total += math.exp(scores[row, k] - highest)
-        # the highest first: beside a score of −1e300 the logarithm would vanish in the rounding
+        # the highest score is subtracted first: the logarithm would be lost beside a score of −1e300
         for k in range(classes):
             scores[row, k] = (scores[row, k] - highest) - math.log(total)
 
 
 @Scorer
 def assess(scores: Any, first: int, class_log_prior: Any, codes: Any, least: float, found: Any) -> None:
-    """Write of each row −log P(its class), Σ (P − 1 if its class)², the highest P, and 1 if that is its class's.
+    """Write four numbers of each row to ``found``: log-loss, Brier score, highest P, and 1 if the prediction is right.
 
-    P is the posterior of the scores, as `normalise` has it, of which those from ``first`` on are taken. A
-    class of −1 is one that has none.
+    P is the posterior of the scores from column ``first`` on, as in `normalise`; log-loss is −log P(own class), at most
+    −``least``, and the Brier score is Σ (P − 1 for the own class)². A code of −1 is a class that was not learned.
     """
     rows, classes = scores.shape[0], len(class_log_prior)
     line = np.zeros(classes)

@@ -1,1 +1,1 @@
-"""Logistic regression: the discriminative twin, fitted by Newton-Raphson."""
+"""Logistic regression, fitted by Newton's method."""

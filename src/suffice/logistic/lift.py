@@ -1,41 +1,37 @@
-"""Lifts: x → (x₁², x₁x₂, x₂², …, x₁, x₂, …), in which a quadratic boundary is linear."""
+"""The quadratic lift x → (x₁², x₁x₂, x₂², …, x₁, x₂, …), in which a quadratic boundary is linear."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
 from suffice.schema import Array
 
-LIFTS = ("linear", "quadratic")
+Lift = Literal["linear", "quadratic"]
 
 
-def lifted(X: Any, lift: str) -> Any:
-    """Return the features that a lift makes of rows; a sparse matrix stays sparse.
+def lift_rows(X: Any, lift: str) -> Any:
+    """Return the features of rows; a sparse matrix stays sparse.
 
-    >>> lifted(np.array([[2.0, 3.0]]), "quadratic").tolist()
+    >>> lift_rows(np.array([[2.0, 3.0]]), "quadratic").tolist()
     [[4.0, 6.0, 9.0, 2.0, 3.0]]
     """
     if lift == "linear":
         return X
     first, second = pairs(np.shape(X)[1])
-    if sp.issparse(X):
-        columns = _by_column(X)
+    if hasattr(X, "tocsc"):
+        columns = X.tocsc()
         return sp.hstack([columns[:, first].multiply(columns[:, second]), columns]).tocsr()
     X = np.asarray(X)
     return np.concatenate([X[:, first] * X[:, second], X], axis=1)
 
 
-def _by_column(X: Any) -> Any:
-    return X.tocsc()
+def feature_names(columns: list[str], lift: str) -> list[str]:
+    """Return the names of the features of columns.
 
-
-def names(columns: list[str], lift: str) -> list[str]:
-    """Return the names of the features that a lift makes of columns.
-
-    >>> names(["a", "b"], "quadratic")
+    >>> feature_names(["a", "b"], "quadratic")
     ['a²', 'a·b', 'b²', 'a', 'b']
     """
     if lift == "linear":
@@ -49,6 +45,6 @@ def names(columns: list[str], lift: str) -> list[str]:
 
 
 def pairs(count: int) -> tuple[Array, Array]:
-    """Return the two columns of each product, in order."""
+    """Return the places of the two columns of each product."""
     first, second = np.triu_indices(count)
     return first, second

@@ -1,7 +1,7 @@
 """The loss of logistic regression, its gradient, and its Hessian by products of cache-sized blocks.
 
-Scores are z = X·W + b, [row, score]: one score for two classes (the log-odds of the second), one a class for
-more. The loss is Σ w·(log Σ exp z − z of the own class) + ½·λ·|W|², intercepts unpenalised.
+Scores are z = X·W + b, [row, score]: one score for two classes (the log-odds of the second), one per class for more.
+The loss is Σ w·(log Σ exp z − z of the own class) + ½·λ·|W|²; intercepts are not penalised.
 """
 
 from __future__ import annotations
@@ -16,15 +16,28 @@ from scipy.special import expit
 
 from suffice.schema import Array
 
-# Rows are weighed and multiplied this many cells at a time, so that they stay in cache.
+# Number of cells that are weighted and multiplied at a time, so that they stay in cache.
 BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows, codes of their classes, weights, the penalty λ, and whether there are intercepts.
+    """The minimisation problem. Its parameters are an array [feature (and a last row of intercepts), score].
 
-    Parameters are [feature (and a last line of intercepts), score].
+    Attributes
+    ----------
+    X : array or sparse matrix of shape (n_rows, n_features)
+        Features.
+    codes : array of shape (n_rows,)
+        Code of the class of each row.
+    weights : array of shape (n_rows,) or None
+        Weight of each row.
+    classes : int
+        Number of classes.
+    penalty : float
+        The penalty λ.
+    intercept : bool
+        Whether there are intercepts.
     """
 
     X: Any
@@ -43,11 +56,11 @@ class Problem:
         return self.X.shape[1] + self.intercept, self.scores
 
     @cached_property
-    def each(self) -> Array:
+    def row_weights(self) -> Array:
         return np.ones(len(self.codes)) if self.weights is None else self.weights
 
     @cached_property
-    def own(self) -> Array:
+    def indicators(self) -> Array:
         """1 for the class of each row, [row, score]."""
         if self.scores == 1:
             return self.codes[:, None].astype(np.float64)
@@ -61,12 +74,12 @@ class Problem:
             return np.asarray(self.X @ parameters)
         return np.asarray(self.X @ parameters[:-1] + parameters[-1])
 
-    def back(self, residuals: Array) -> Array:
-        """Return Xᵀ·residuals, and their sums as the last line if there are intercepts."""
+    def transposed_product(self, residuals: Array) -> Array:
+        """Return Xᵀ·residuals, with their sums as the last row if there are intercepts."""
         found = np.asarray(self.X.T @ residuals)
         return np.vstack([found, residuals.sum(axis=0)]) if self.intercept else found
 
-    def penalised(self, parameters: Array) -> Array:
+    def penalty_gradient(self, parameters: Array) -> Array:
         """Return λ·W, 0 for intercepts."""
         found = self.penalty * parameters
         if self.intercept:
@@ -86,23 +99,25 @@ class Problem:
 
     def value(self, parameters: Array, log_own: Array) -> float:
         """Return the loss."""
-        return float(-(self.each @ log_own) + 0.5 * (parameters * self.penalised(parameters)).sum())
+        return float(-(self.row_weights @ log_own) + 0.5 * (parameters * self.penalty_gradient(parameters)).sum())
 
     def gradient(self, parameters: Array, p: Array) -> Array:
         """Return Xᵀ·w·(P − y) + λ·W."""
-        return self.back(self.each[:, None] * (p - self.own)) + self.penalised(parameters)
+        return self.transposed_product(self.row_weights[:, None] * (p - self.indicators)) + self.penalty_gradient(
+            parameters
+        )
 
-    def curved(self, p: Array, direction: Array) -> Array:
-        """Return the Hessian times a direction, without the Hessian: Xᵀ·w·(P∘(d − Σ P∘d)) + λ·D, d = X·D."""
+    def hessian_product(self, p: Array, direction: Array) -> Array:
+        """Return Hessian·D without forming the Hessian: Xᵀ·w·(P∘(d − Σ P∘d)) + λ·D, where d = X·D."""
         d = self.linear(direction)
         if self.scores == 1:
             inner = p * (1 - p) * d
         else:
             inner = p * (d - (p * d).sum(axis=1, keepdims=True))
-        return self.back(self.each[:, None] * inner) + self.penalised(direction)
+        return self.transposed_product(self.row_weights[:, None] * inner) + self.penalty_gradient(direction)
 
     def gram(self, weights: Array) -> Array:
-        """Return Xᵀ·diag(weights)·X with the intercepts' line and column, a block of rows at a time."""
+        """Return Xᵀ·diag(weights)·X with a row and column for the intercept, a block of rows at a time."""
         size = self.shape[0]
         found = np.zeros((size, size))
         features = self.X.shape[1]
@@ -130,15 +145,15 @@ class Problem:
         return np.asarray((X.T @ X.multiply(weights[:, None]).tocsr()).toarray())
 
     def hessian(self, p: Array) -> Array:
-        """Return the whole Hessian, [score × line, score × line]: blocks Xᵀ·w·P(δ − P)·X + λ·I."""
+        """Return the whole Hessian, [score × feature, score × feature]: blocks Xᵀ·w·P(δ − P)·X + λ·I."""
         size, scores = self.shape
         found = np.zeros((scores, size, scores, size))
         for a in range(scores):
             for b in range(a + 1):
                 if scores == 1 or a == b:
-                    found[a, :, b, :] = self.gram(self.each * p[:, a] * (1 - p[:, a]))
+                    found[a, :, b, :] = self.gram(self.row_weights * p[:, a] * (1 - p[:, a]))
                 else:
-                    block = -self.gram(self.each * p[:, a] * p[:, b])
+                    block = -self.gram(self.row_weights * p[:, a] * p[:, b])
                     found[a, :, b, :] = found[b, :, a, :] = block
         ridge = np.full(size, self.penalty)
         if self.intercept:

@@ -1,4 +1,4 @@
-"""Newton-Raphson: steps that solve Hessian·step = −gradient, until nothing is gained."""
+"""Newton's method: steps that solve Hessian·step = −gradient until the loss does not decrease."""
 
 from __future__ import annotations
 
@@ -6,25 +6,37 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from suffice.logistic.loss import Problem
 from suffice.schema import Array
 
-# Up to this many parameters, and cells, the Hessian is formed and factored for each step; beyond, it is only
-# multiplied with, and what is factored is something like it.
+# Up to this many parameters, and cells of X, the Hessian is formed and solved in each step. Beyond, it is only
+# multiplied with vectors, and an approximation of it is factored.
+FACTORED = 400  # solved by NumPy: the threads of SciPy's own library compete with those of NumPy's
 SMALL = 1 << 20
-# Beyond so many features not even that: a square of them would be larger than the rows.
+# Beyond this many features only the diagonal of the approximation is used: the whole would be larger than the rows.
 WIDE = 2500
-FACTORED = 400  # NumPy solves, not SciPy: two libraries with threads of their own get in each other's way
 MOST_INNER, MOST_HALVINGS = 250, 40
-LEAST_CURVATURE = 1e-12  # of the largest: less is rounding
+DIVERGED = 1e3
 OVERFLOW = "the numbers of X, or 1/C, are so large that their products overflow; rescale the columns"
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The parameters found, what each step came to, and how it ended."""
+    """The result of Newton's method.
+
+    Attributes
+    ----------
+    parameters : array of shape (n_features + intercept, n_scores)
+        The parameters at the minimum of the loss.
+    probabilities : array of shape (n_rows, n_scores)
+        P(class given x) of each row.
+    trace : tuple of dict
+        "objective", largest entry of the "gradient", and length of the "step" that follows, of each step.
+    converged, separated, drifting : bool
+        Whether the gradient vanished, whether the classes are separated perfectly, and whether some coefficients would
+        grow without limit.
+    """
 
     parameters: Array
     probabilities: Array
@@ -33,85 +45,131 @@ class Solution:
     separated: bool
     drifting: bool = False
 
+    def problems(self, has_penalty: bool) -> list[str]:
+        """Return messages if coefficients would grow without limit or the iteration did not converge."""
+        messages = []
+        if self.drifting and has_penalty:
+            messages.append(
+                "some coefficients would grow nearly without end: all rows of a class have weight 0, or the penalty is "
+                "too small to hold them; leave such rows out, or lower C"
+            )
+        elif self.drifting:
+            messages.append(
+                "some coefficients have no most likely value and would grow without end: a column, or a combination of "
+                "columns, has only one class on one side; set C"
+            )
+        if self.separated:
+            messages.append(
+                "the classes are separated perfectly: without a penalty coefficients grow without end; those found "
+                "so far are kept. Set C"
+            )
+        elif not self.converged:
+            messages.append(
+                f"not converged after {len(self.trace) - 1} steps (max_iter): the largest entry of the gradient is "
+                f"{self.trace[-1]['gradient']:.3g}; increase max_iter, or scale the columns"
+            )
+        return messages
+
+
+@dataclass(frozen=True)
+class _Point:
+    """Parameters, with the probabilities, log P(own class) and loss that they give."""
+
+    parameters: Array
+    p: Array
+    log_own: Array
+    value: float
+
+    @classmethod
+    def at(cls, problem: Problem, parameters: Array) -> _Point:
+        p, log_own = problem.probabilities(problem.linear(parameters))
+        return cls(parameters, p, log_own, problem.value(parameters, log_own))
+
 
 def newton(problem: Problem, start: Array, *, steps: int, tolerance: float) -> Solution:
-    """Return the parameters of least loss.
+    """Return the parameters that minimise the loss.
 
-    A step is taken whole if the loss falls enough by it, else halved. It is done when the largest entry of the
-    gradient, for each unit of weight, is below the tolerance, or a step gains less than rounding.
+    A step is halved until the loss decreases enough. The iteration ends when the largest entry of the gradient, per
+    unit of weight, is at most ``tolerance``, or when a step gains less than rounding.
     """
-    parameters = start
-    p, log_own = problem.probabilities(problem.linear(parameters))
-    value, gradient = problem.value(parameters, log_own), problem.gradient(parameters, p)
-    if not (np.isfinite(value) and np.isfinite(gradient).all()):
+    point = _Point.at(problem, start)
+    gradient = problem.gradient(point.parameters, point.p)
+    if not (np.isfinite(point.value) and np.isfinite(gradient).all()):
         raise ValueError(OVERFLOW)
-    counted = problem.each > 0
-    weight, trace, converged, separated, first = float(problem.each.sum()), list[dict[str, float]](), False, False, 0.0
-    small = problem.shape[0] * problem.shape[1] <= FACTORED and np.prod(problem.X.shape) <= SMALL
-    solve = None if small else _preconditioner(problem, p)
+    weight, trace = float(problem.row_weights.sum()), list[dict[str, float]]()
+    find_direction = _Direction(problem, point.p, float(np.abs(gradient).max()))
     for step in range(steps + 1):
-        steepness = float(np.abs(gradient).max())
-        first = first or steepness
-        trace.append({"objective": value, "gradient": steepness, "step": 0.0})
-        converged = steepness <= tolerance * weight
-        separated = problem.penalty == 0 and bool(log_own[counted].min() > np.log(0.5)) and value < 1e-3 * weight
+        trace.append(_trace_line(point, gradient))
+        converged = trace[-1]["gradient"] <= tolerance * weight
+        separated = _is_separated(problem, point, weight)
         if converged or separated or step == steps:
             break
-        if small:
-            direction = _solved(problem, p, gradient)
-        else:
-            if 0 < step <= 2 and problem.scores > 1:
-                solve = _preconditioner(problem, p)
-            assert solve is not None
-            direction = _conjugate(problem, p, gradient, solve, min(0.1, np.sqrt(steepness / first)))
+        direction = find_direction(step, point.p, gradient)
         if not np.isfinite(direction).all():
             raise ValueError(OVERFLOW)
-        slope, share = float((gradient * direction).sum()), 1.0
-        for _ in range(MOST_HALVINGS):
-            tried = parameters + share * direction
-            p, log_own = problem.probabilities(problem.linear(tried))
-            new = problem.value(tried, log_own)
-            if new <= value + 1e-4 * share * slope or abs(slope) * share <= 1e-15 * abs(value):
-                break
-            share /= 2
-        trace[-1]["step"] = share
-        gained, parameters, value = value - new, tried, new
-        gradient = problem.gradient(parameters, p)
-        if gained <= 0 and abs(slope) <= 1e-14 * max(abs(value), 1e-300):
-            trace.append({"objective": value, "gradient": float(np.abs(gradient).max()), "step": 0.0})
+        slope, before = float((gradient * direction).sum()), point.value
+        point, trace[-1]["step"] = _search_line(problem, point, direction, slope)
+        gradient = problem.gradient(point.parameters, point.p)
+        if point.value >= before and abs(slope) <= 1e-14 * max(abs(point.value), 1e-300):
+            trace.append(_trace_line(point, gradient))
             converged = True
             break
-    drifting = False
-    if small and converged and not separated:
-        # where the loss falls for ever, a Newton step still moves scores by about 1 when the gradient has vanished
-        moved = problem.linear(_solved(problem, p, gradient))
-        drifting = bool(np.abs(moved[counted]).max() > 0.05)
-    return Solution(parameters, p, tuple(trace), converged, separated, drifting)
+    drifting = find_direction.is_exact and converged and not separated and _is_drifting(problem, point, gradient)
+    return Solution(point.parameters, point.p, tuple(trace), converged, separated, drifting)
 
 
-def standard_errors(hessian: Array, scores: int) -> Array:
-    """Return the roots of the diagonal of H⁻¹, infinite for what the rows do not tell.
-
-    H is scaled by feature first, the same for all scores: a column in small units is no null space.
-    """
-    diagonal = np.diagonal(hessian).reshape(scores, -1).mean(axis=0)
-    scale = np.tile(np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), scores)
-    curvature, axes = np.linalg.eigh(hessian / (scale[:, None] * scale))
-    flat = curvature <= LEAST_CURVATURE * curvature[-1]
-    variance = (axes[:, ~flat] ** 2 / curvature[~flat]).sum(axis=1)
-    # where every class has a score, adding the same to all of them changes nothing: that is no want of rows
-    untold = axes[:, flat].reshape(scores, len(diagonal), -1)
-    untold = untold - untold.mean(axis=0) if scores > 1 else untold
-    known = (untold**2).sum(axis=-1).ravel() < LEAST_CURVATURE
-    return np.where(known, np.sqrt(variance) / scale, np.inf)
+def _trace_line(point: _Point, gradient: Array) -> dict[str, float]:
+    return {"objective": point.value, "gradient": float(np.abs(gradient).max()), "step": 0.0}
 
 
-def _solved(problem: Problem, p: Array, gradient: Array) -> Array:
-    """Return −H⁻¹·gradient by a factor of H."""
+def _is_separated(problem: Problem, point: _Point, weight: float) -> bool:
+    """Return whether all rows are on the right side and, without a penalty, the loss tends to 0."""
+    if problem.penalty != 0 or point.value >= 1e-3 * weight:
+        return False
+    return bool(point.log_own[problem.row_weights > 0].min() > np.log(0.5))
+
+
+def _is_drifting(problem: Problem, point: _Point, gradient: Array) -> bool:
+    """Return whether the loss decreases without limit: a Newton step still moves scores where the gradient is 0."""
+    moved = problem.linear(_solve_exactly(problem, point.p, gradient))
+    return bool(np.abs(moved[problem.row_weights > 0]).max() > 0.05)
+
+
+def _search_line(problem: Problem, point: _Point, direction: Array, slope: float) -> tuple[_Point, float]:
+    """Return the point after a step, and the share of the step: halved until the loss decreases enough."""
+    share = 1.0
+    for _ in range(MOST_HALVINGS):
+        new = _Point.at(problem, point.parameters + share * direction)
+        if new.value <= point.value + 1e-4 * share * slope or abs(slope) * share <= 1e-15 * abs(point.value):
+            break
+        share /= 2
+    return new, share
+
+
+class _Direction:
+    """Computes −H⁻¹·gradient: exactly for small problems, else by preconditioned conjugate gradients."""
+
+    def __init__(self, problem: Problem, p: Array, first_gradient: float) -> None:
+        self.problem, self.first_gradient = problem, first_gradient
+        self.is_exact = problem.shape[0] * problem.shape[1] <= FACTORED and bool(np.prod(problem.X.shape) <= SMALL)
+        self.solve = None if self.is_exact else _preconditioner(problem, p)
+
+    def __call__(self, step: int, p: Array, gradient: Array) -> Array:
+        if self.solve is None:
+            return _solve_exactly(self.problem, p, gradient)
+        if 0 < step <= 2 and self.problem.scores > 1:
+            self.solve = _preconditioner(self.problem, p)
+        # the accuracy grows as the gradient vanishes, so that the steps still converge superlinearly
+        accuracy = min(0.1, np.sqrt(float(np.abs(gradient).max()) / self.first_gradient))
+        return _solve_by_conjugate_gradients(self.problem, p, gradient, self.solve, accuracy)
+
+
+def _solve_exactly(problem: Problem, p: Array, gradient: Array) -> Array:
+    """Return −H⁻¹·gradient with the whole Hessian H."""
     size, scores = problem.shape
     hessian = problem.hessian(p)
     if scores > 1:
-        # adding the same to all scores changes nothing, so H has no inverse; the gradient has no such part
+        # adding a constant to all scores does not change the loss, so H is singular; the gradient has no such part
         level = np.diagonal(hessian).reshape(scores, size).mean(axis=0)
         cells = hessian.reshape(scores, size, scores, size)
         places = np.arange(size)
@@ -125,13 +183,12 @@ def _solved(problem: Problem, p: Array, gradient: Array) -> Array:
 
 
 def _preconditioner(problem: Problem, p: Array) -> Callable[[Array], Array]:
-    """Return what solves with Xᵀ·diag(w·mean P(1 − P))·X + λ·I in place of each class's part of H.
+    """Return a function that solves with Xᵀ·diag(w·mean P(1 − P))·X + λ·I, in place of each class's block of H.
 
-    Of the bound ½(I − 11ᵀ/K) ⊗ XᵀX it keeps that one factor serves all classes, and takes the weights of
-    rows where they are now.
+    Like the bound ½(I − 11ᵀ/K) ⊗ XᵀX it needs one factorization for all classes, but with the current row weights.
     """
     spread = (p * (1 - p)).mean(axis=1) if problem.scores > 1 else (p * (1 - p))[:, 0]
-    weights = problem.each * np.maximum(spread, 1e-8)
+    weights = problem.row_weights * np.maximum(spread, 1e-8)
     if problem.shape[0] > WIDE:
         diagonal = problem.squares(weights) + problem.penalty + 1e-12
         return lambda residual: residual / diagonal[:, None]
@@ -140,73 +197,32 @@ def _preconditioner(problem: Problem, p: Array) -> Callable[[Array], Array]:
     diagonal = np.diagonal(gram)
     scale = np.sqrt(np.where(diagonal > 1e-290, diagonal, 1.0))
     gram /= scale[:, None] * scale
-    gram[np.diag_indices(len(gram))] += 1e-8  # columns that say the same leave no other way out
+    gram[np.diag_indices(len(gram))] += 1e-8  # for columns that are linearly dependent
     inverse = np.linalg.inv(gram) / (scale[:, None] * scale)
     return lambda residual: np.asarray(inverse @ residual)
 
 
-def _conjugate(problem: Problem, p: Array, gradient: Array, solve: Callable[[Array], Array], accuracy: float) -> Array:
-    """Return an approximate −H⁻¹·gradient by conjugate gradients."""
+def _solve_by_conjugate_gradients(
+    problem: Problem, p: Array, gradient: Array, solve: Callable[[Array], Array], accuracy: float
+) -> Array:
+    """Return an approximation of −H⁻¹·gradient by preconditioned conjugate gradients."""
     found = np.zeros_like(gradient)
     residual = -gradient
-    turned = solve(residual)
-    direction, size = turned, float((residual * turned).sum())
-    goal = accuracy**2 * size
+    preconditioned = solve(residual)
+    direction, size = preconditioned, float((residual * preconditioned).sum())
+    goal, smallest = accuracy**2 * size, size
     for _ in range(MOST_INNER):
-        curved = problem.curved(p, direction)
-        bend = float((direction * curved).sum())
-        if bend <= 0:
+        product = problem.hessian_product(p, direction)
+        curvature = float((direction * product).sum())
+        if curvature <= 0:
             break
-        found = found + (size / bend) * direction
-        residual = residual - (size / bend) * curved
-        turned = solve(residual)
-        new = float((residual * turned).sum())
-        if new <= goal:
+        found = found + (size / curvature) * direction
+        residual = residual - (size / curvature) * product
+        preconditioned = solve(residual)
+        new = float((residual * preconditioned).sum())
+        smallest = min(smallest, new)
+        # a residual that grows so much is rounding, which the preconditioner amplifies where columns are dependent
+        if new <= goal or new > DIVERGED * smallest:
             break
-        direction, size = turned + (new / size) * direction, new
+        direction, size = preconditioned + (new / size) * direction, new
     return found
-
-
-def tempered(problem: Problem, start: Array) -> Array:
-    """Return a start scaled to the least loss: generative twins point the right way, but are too sure of it.
-
-    Scores scale with the parameters, so that no product with the rows is needed for each scale tried.
-    """
-    if not start.any():
-        return start
-    z, ridge = problem.linear(start), 0.5 * float((start * problem.penalised(start)).sum())
-
-    def loss(log_scale: float) -> float:
-        scale = float(np.exp(log_scale))
-        return float(-(problem.each @ problem.probabilities(scale * z)[1])) + ridge * scale**2
-
-    best = minimize_scalar(loss, bounds=(-8.0, 2.0), method="bounded", options={"xatol": 0.02})
-    return start * float(np.exp(best.x))
-
-
-def generative_start(problem: Problem) -> Array:
-    """Return where the generative twin stands: Gaussian classes with one covariance (linear discriminants)."""
-    start = np.zeros(problem.shape)
-    weight = problem.each
-    counts = np.bincount(problem.codes, weight, minlength=problem.classes)
-    if not problem.intercept or (counts == 0).any() or problem.X.shape[1] > 2000:
-        return start
-    shares = counts / counts.sum()
-    own = np.zeros((len(weight), problem.classes))
-    own[np.arange(len(weight)), problem.codes] = weight
-    means = np.asarray(problem.X.T @ own).T / counts[:, None]
-    gram = problem.gram(weight)[:-1, :-1]
-    within = (gram - (means.T * counts) @ means) / counts.sum()
-    spread = np.diagonal(gram) / counts.sum()
-    spread = np.where(spread > 0, spread, 1.0)
-    within[np.diag_indices(len(within))] += 1e-6 * spread + problem.penalty / counts.sum()
-    if not np.isfinite(within).all():
-        return start
-    scale = np.sqrt(np.diagonal(within))
-    slopes = np.linalg.solve(within / (scale[:, None] * scale), means.T / scale[:, None]) / scale[:, None]
-    intercepts = np.log(shares) - 0.5 * (means.T * slopes).sum(axis=0)
-    if problem.scores == 1:
-        start[:-1, 0], start[-1, 0] = slopes[:, 1] - slopes[:, 0], intercepts[1] - intercepts[0]
-    else:
-        start[:-1], start[-1] = slopes - slopes.mean(axis=1, keepdims=True), intercepts - intercepts.mean()
-    return start

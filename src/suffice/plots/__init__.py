@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from suffice.plots.marked_words import marked_text
     from suffice.plots.model_comparison import ladder
     from suffice.plots.newton_steps import newton
-    from suffice.plots.nomograms import nomogram
+    from suffice.plots.nomogram_drawing import nomogram
+    from suffice.plots.nomogram_points import Points, Scale
+    from suffice.plots.nomogram_scales import points
     from suffice.plots.pixel_heat_map import heat_map
     from suffice.plots.posteriors import belief
     from suffice.plots.reliability_diagram import reliability
-    from suffice.plots.scales import points
     from suffice.plots.stream_accuracy import over_time
-    from suffice.plots.totals import Points, Scale
     from suffice.plots.waterfall_plot import waterfall
 
 __all__ = [
@@ -67,13 +67,13 @@ _HOMES = {
     "marked_words": ("marked_text",),
     "model_comparison": ("ladder",),
     "newton_steps": ("newton",),
-    "nomograms": ("nomogram",),
+    "nomogram_drawing": ("nomogram",),
     "pixel_heat_map": ("heat_map",),
     "posteriors": ("belief",),
     "reliability_diagram": ("reliability",),
-    "scales": ("points",),
+    "nomogram_scales": ("points",),
     "stream_accuracy": ("over_time",),
-    "totals": ("Points", "Scale"),
+    "nomogram_points": ("Points", "Scale"),
     "waterfall_plot": ("waterfall",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import norm
 
-from suffice.families import FAMILIES
 from suffice.plots import Array, axes_for, check_fitted, legend_beside, plain, style
-from suffice.plots.scales import columns_of, held, quietly, values_of
-from suffice.plots.totals import OTHER, Scale
+from suffice.plots.column_kinds import counts_share_total, is_text
+from suffice.plots.nomogram_points import OTHER, Scale
+from suffice.plots.nomogram_scales import column_values, columns_of, explain, values_of
 
 if TYPE_CHECKING:
     from suffice.plots import Axes
@@ -55,7 +55,7 @@ def densities(model: Any, X: Any = None, y: Any = None, column: Any = 0, *, ax: 
         raise ValueError("X and y belong together: pass both, for a histogram of each class, or neither")
     title = _find_title(model, column)
     _check_density(model, title)
-    seen = [] if X is None else _column_values(model, X, title)
+    seen = [] if X is None else _all_values(model, X, title)
     labels = [] if y is None else np.asarray(y).tolist()
     if len(seen) != len(labels):
         raise ValueError(f"X has {len(seen)} rows and y has {len(labels)}; pass a label for each row")
@@ -86,25 +86,23 @@ def density_of(model: Any, title: str, seen: list[Any]) -> Scale:
         rows = np.zeros((len(values), int(model.n_features_in_)))
     numbers = [value for value in values if not isinstance(value, str)]
     rows[:, place] = [max(numbers) + 1 if value == OTHER and numbers else value for value in values]
-    explanation = quietly(model, rows)
+    explanation = explain(model, rows)
     return Scale(title, kind, values, explanation.contributions[:, :, explanation.features.index(title)], edges)
 
 
 def _check_density(model: Any, title: str) -> None:
     """Raise if a column shares a total with others, and so has no density of its own."""
     block = model.tally_.schema.blocks[dict(columns_of(model))[title][1]]
-    family = FAMILIES[block.family]
-    if family.cells == "words":
+    if is_text(block):
         raise ValueError(
             f"{title} is a text: its words have shares in each class, and it has no density; draw waterfall or "
             "marked_text of one row's explanation, or write a report, which names the words of each class"
         )
-    if not family.is_compositional:
-        return
-    raise ValueError(
-        f"{title} is one of many counts that share a total: it has a share in each class and no density of its "
-        "own; draw means(model)"
-    )
+    if counts_share_total(block):
+        raise ValueError(
+            f"{title} is one of many counts that share a total: it has a share in each class and no density of its "
+            "own; draw means(model)"
+        )
 
 
 def _find_title(model: Any, column: Any) -> str:
@@ -124,13 +122,13 @@ def _find_title(model: Any, column: Any) -> str:
     raise ValueError(f"column={column!r} was not learned; there are {shown}")
 
 
-def _column_values(model: Any, X: Any, title: str) -> list[Any]:
+def _all_values(model: Any, X: Any, title: str) -> list[Any]:
     """Return the values of a column, for a few rows at a time: explanations of all rows would be large."""
     from sklearn.utils import _safe_indexing
 
     count = X.shape[0] if hasattr(X, "shape") else len(X)
     pieces = [np.arange(start, min(start + 1000, count)) for start in range(0, count, 1000)]
-    return [value for rows in pieces for value in held(model, _safe_indexing(X, rows))[title]]
+    return [value for rows in pieces for value in column_values(model, _safe_indexing(X, rows))[title]]
 
 
 def _draw_curves(ax: Axes, scale: Scale, classes: list[Any], seen: list[Any], labels: list[Any]) -> None:

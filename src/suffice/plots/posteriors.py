@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
-from suffice.families import FAMILIES
 from suffice.plots import Array, axes_for, check_fitted, legend_beside, plain, style
+from suffice.plots.column_kinds import total_is_modelled
 
 if TYPE_CHECKING:
     from suffice.plots import Axes
@@ -227,7 +227,7 @@ def _data_counts(statistic: Any, block: Any, k: int, j: int, cell: int) -> tuple
     if not hasattr(statistic, "total"):
         return None
     rows = np.broadcast_to(statistic.n, (statistic.n.shape[0], block.count))[k, j]
-    whole = statistic.total[k].sum() if FAMILIES[block.family].is_compositional else rows
+    whole = statistic.total[k].sum() if total_is_modelled(block) else rows
     return float(statistic.total[k, cell]), float(whole)
 
 

@@ -97,23 +97,12 @@ class Columns(Frozen):
         return f"level {level if self.codings is None else self.codings[column].label(level)} of {self.name(column)}"
 
     def merge(self, other: Columns) -> Columns:
-        """Return columns wide enough for both, in this one's order, or say what the two disagree on."""
+        """Return columns wide enough for both, in the order of this block; raise if they disagree."""
         if self is other:
             return self
-        if self.family != other.family:
-            raise ValueError(f"one side has {self.family} columns, the other {other.family} columns")
-        if self.count != other.count:
-            raise ValueError(f"one side has {self.count} columns, the other {other.count}")
-        if self.pairs != other.pairs:
-            raise ValueError("one side was learned with pairs of columns (structure=…), the other without")
-        if self.threshold != other.threshold:
-            raise ValueError(f"one side was binarized at {self.threshold}, the other at {other.threshold}")
+        self._check_compatible(other)
         if self.codings is not None and other.codings is not None:
-            order = self.order_in(other)
-            theirs = other.codings if order is None else tuple(other.codings[j] for j in order)
-            pairs = enumerate(zip(self.codings, theirs, strict=True))
-            merged = tuple(mine if mine is its else mine.merge(its, self.name(j)) for j, (mine, its) in pairs)
-            return self.recoded(merged)
+            return self._merge_codings(other.codings, self.order_in(other))
         if self.names and other.names and set(self.names) != set(other.names):
             column = next(j for j in range(self.count) if self.names[j] != other.names[j])
             raise ValueError(
@@ -124,6 +113,23 @@ class Columns(Frozen):
             order = self.order_in(other)
             sizes = np.maximum(sizes, other.sizes if order is None else other.sizes[order])
         return replace(self, names=self.names or other.names, sizes=sizes)
+
+    def _check_compatible(self, other: Columns) -> None:
+        """Raise if the other block counts something else."""
+        if self.family != other.family:
+            raise ValueError(f"one side has {self.family} columns, the other {other.family} columns")
+        if self.count != other.count:
+            raise ValueError(f"one side has {self.count} columns, the other {other.count}")
+        if self.pairs != other.pairs:
+            raise ValueError("one side was learned with pairs of columns (structure=…), the other without")
+        if self.threshold != other.threshold:
+            raise ValueError(f"one side was binarized at {self.threshold}, the other at {other.threshold}")
+
+    def _merge_codings(self, codings: tuple[Coding, ...], order: list[int] | None) -> Columns:
+        """Return the columns with codings wide enough for both; ``order`` has their places in the other block."""
+        theirs = codings if order is None else tuple(codings[j] for j in order)
+        pairs = enumerate(zip(self.codings or (), theirs, strict=True))
+        return self.recoded(tuple(mine if mine is its else mine.merge(its, self.name(j)) for j, (mine, its) in pairs))
 
     def order_in(self, other: Columns) -> list[int] | None:
         """Return the position of each column in another block; None if all positions are the same."""

@@ -1,4 +1,4 @@
-"""Nomograms: naive Bayes on paper, read with a ruler."""
+"""The drawing of a nomogram: naive Bayes to be read with a ruler."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.plots import BLUE, RED, Array, axes_for, percent, plain
-from suffice.plots.scales import held, points
-from suffice.plots.totals import OTHER, Points, Scale
+from suffice.plots.nomogram_points import OTHER, Points, Scale
+from suffice.plots.nomogram_scales import column_values, points
 
 if TYPE_CHECKING:
     from suffice.plots import Axes
 
-CURVE = 2.2  # the height of a curve, in lines
-NAMES = -7.5  # where the names of columns end
-LETTER = 0.85  # the width of a letter, in points of a scale that is 100 points wide
+CURVE = 2.2  # height of a curve, in lines
+NAMES = -7.5  # right end of the names of columns
+LETTER = 0.85  # width of a letter, in points
 SHARES = (0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
 
 
@@ -29,17 +29,48 @@ def nomogram(
     most: int = 16,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw naive Bayes as a nomogram: points of each column's value, their total, and the probability it stands for.
+    """Draw naive Bayes as a nomogram: the points of each value, their total, and the probability of that total.
 
-    total = Σⱼ points(xⱼ), points ∝ log p(xⱼ given label) − log p(xⱼ given other) + constant. With more than two
-    classes it is the probability of ``label`` where it must be that or ``against``. X has the range of numbers,
-    and ``row`` is the one of X whose points are marked. `points` has the numbers.
+    total = Σⱼ points(xⱼ), where points ∝ log p(xⱼ given label) − log p(xⱼ given against) + constant. With more than
+    two classes the probability is that of ``label`` given that it is either ``label`` or ``against``. `points` returns
+    the numbers.
+
+    Parameters
+    ----------
+    model : classifier
+        A fitted classifier whose columns are independent given the class, and whose probabilities are not calibrated.
+    X : array-like of shape (n_rows, n_columns), default=None
+        Rows that give the range of numeric columns; by default mean ± 3 deviations of all classes. If there are at
+        most 2,000 rows, the scales contain all their values.
+    label : object, default=None
+        Class that points speak for; by default the second of two classes, else the first.
+    against : object, default=None
+        Class to compare with; by default another one.
+    row : int, default=None
+        Row of ``X`` whose values are marked.
+    most : int, default=16
+        Number of columns with a scale of their own; the others share one.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes with the plot.
+
+    Examples
+    --------
+    >>> from suffice import BernoulliNB
+    >>> X = [[1, 0], [1, 1], [0, 1]]
+    >>> model = BernoulliNB().fit(X, ["ham", "ham", "spam"])
+    >>> nomogram(model, X, row=2).get_title(loc="left")
+    'Points for spam against ham'
     """
     _check_row(X, row)
     its = points(model, X, label, against, row=row)
-    values = None if row is None else _row_of(model, X, row, its)
+    values = None if row is None else _row_values(model, X, row, its)
     if most < 1:
-        raise ValueError(f"most is how many columns are drawn, at least 1, not {most!r}")
+        raise ValueError(f"most is the number of columns that are drawn, at least 1, not {most!r}")
     order = np.argsort(-its.widths, kind="stable")
     kept = sorted(order[:most].tolist()) if len(order) > most else list(range(len(order)))
     rest = [j for j in range(len(order)) if j not in kept]
@@ -73,7 +104,7 @@ def nomogram(
 
 
 def _check_row(X: Any, row: int | None) -> None:
-    """Raise if a row is to be marked that is not there."""
+    """Raise if the row to be marked does not exist."""
     if row is None:
         return
     if X is None:
@@ -83,40 +114,42 @@ def _check_row(X: Any, row: int | None) -> None:
         raise ValueError(f"row={row!r} is not among the {count} rows of X")
 
 
-def _row_of(model: Any, X: Any, row: int, its: Points) -> list[Any]:
+def _row_values(model: Any, X: Any, row: int, its: Points) -> list[Any]:
+    """Return the values of a row, in the order of the scales."""
     from sklearn.utils import _safe_indexing
 
-    found = held(model, _safe_indexing(X, [row]))
+    found = column_values(model, _safe_indexing(X, [row]))
     return [found[scale.feature][0] for scale in its.scales]
 
 
 def _height(its: Points, scale: Scale) -> float:
-    return CURVE + 0.5 if scale.kind != "levels" else 1.3 + 0.45 * max(max(lanes(*_labels(its, scale))) - 1, 0)
+    """Return the height of a scale, in lines."""
+    return CURVE + 0.5 if scale.kind != "levels" else 1.3 + 0.45 * max(max(label_lanes(*_labels(its, scale))) - 1, 0)
 
 
 def _labels(its: Points, scale: Scale) -> tuple[Array, list[str]]:
-    """Return where the levels of a scale stand, and what is written there."""
+    """Return the positions of the levels of a scale, and their labels."""
     if scale.edges:
         words = ["0", "1"] if scale.values[0] == 0 else [f"≤ {scale.values[0]:g}", f"> {scale.values[0]:g}"]
     else:
         words = [value if isinstance(value, str) else _number(value) for value in scale.values]
-    return _drawn(its, scale), [plain(word, 14) for word in words]
+    return _positions(its, scale), [plain(word, 14) for word in words]
 
 
 def _number(value: Any) -> str:
     return f"{value:g}" if isinstance(value, (float, np.floating)) else str(value)
 
 
-def _drawn(its: Points, scale: Scale) -> Array:
-    """Return the points of a scale's values, those without end at its ends."""
+def _positions(its: Points, scale: Scale) -> Array:
+    """Return the points of the values of a scale; infinite ones at its ends."""
     places = (its.nats(scale) - its.least(scale)) * its.unit
     return np.clip(np.nan_to_num(places, nan=0.0, posinf=102.0, neginf=-2.0), -2.0, 102.0)
 
 
-def lanes(places: Array, words: list[str]) -> list[int]:
-    """Return for each label the line it is written on, so that none covers another: 0, 2, … above.
+def label_lanes(places: Array, words: list[str]) -> list[int]:
+    """Return the lane of each label, so that no two overlap: even lanes are above the scale, odd ones below.
 
-    >>> lanes(np.array([0.0, 1.0, 50.0]), ["small", "large", "huge"])
+    >>> label_lanes(np.array([0.0, 1.0, 50.0]), ["small", "large", "huge"])
     [0, 1, 0]
     """
     ends: list[float] = []
@@ -130,7 +163,7 @@ def lanes(places: Array, words: list[str]) -> list[int]:
 
 
 def _ruler(ax: Axes, y: float, x: Array, ticks: Array, words: list[str], name: str, *, up: bool) -> None:
-    """Draw a line with ticks and what they stand for."""
+    """Draw a line with ticks and labels."""
     ax.plot([np.min(x), np.max(x)], [y, y], color="k", linewidth=1)
     ax.vlines(ticks, y, y + (0.18 if up else -0.18), color="k", linewidth=1)
     for place, word in zip(ticks, words, strict=True):
@@ -139,7 +172,7 @@ def _ruler(ax: Axes, y: float, x: Array, ticks: Array, words: list[str], name: s
 
 
 def _scale(ax: Axes, its: Points, scale: Scale, middle: float, height: float) -> None:
-    """Draw what each value of a column is worth."""
+    """Draw the scale of a column."""
     ax.text(NAMES, middle, plain(scale.feature, 22), ha="right", va="center", fontsize=9)
     if scale.kind != "levels":
         _curve(ax, its, scale, middle, height - 0.5)
@@ -147,7 +180,7 @@ def _scale(ax: Axes, its: Points, scale: Scale, middle: float, height: float) ->
     places, words = _labels(its, scale)
     ax.plot([places.min(), places.max()], [middle, middle], color=BLUE, linewidth=1.2)
     ax.plot(places, np.full(len(places), middle), "|", color=BLUE, markersize=7)
-    for place, word, lane in zip(places, words, lanes(places, words), strict=True):
+    for place, word, lane in zip(places, words, label_lanes(places, words), strict=True):
         up = lane % 2 == 0
         y = middle + (0.14 + 0.45 * (lane // 2)) * (1 if up else -1)
         colour = "0.45" if word == OTHER else "k"
@@ -155,8 +188,8 @@ def _scale(ax: Axes, its: Points, scale: Scale, middle: float, height: float) ->
 
 
 def _curve(ax: Axes, its: Points, scale: Scale, middle: float, height: float) -> None:
-    """Draw points against a number: its value is found at the left, its points below or above the curve."""
-    places, (low, high) = _drawn(its, scale), _ends(scale)
+    """Draw points (horizontal) against the values of a numeric column (vertical)."""
+    places, (low, high) = _positions(its, scale), _ends(scale)
     if scale.kind == "bins":
         numbers = np.repeat([low, *scale.edges, high], 2)[1:-1]
         places = np.repeat(places, 2)
@@ -176,7 +209,7 @@ def _curve(ax: Axes, its: Points, scale: Scale, middle: float, height: float) ->
 
 
 def _ends(scale: Scale) -> tuple[float, float]:
-    """Return the numbers between which a curve is drawn; the outer bins look as wide as the others are."""
+    """Return the range of a curve; the outer bins get the mean width of the others."""
     if scale.kind != "bins":
         return float(min(scale.values)), float(max(scale.values))
     if not scale.edges:
@@ -187,7 +220,7 @@ def _ends(scale: Scale) -> tuple[float, float]:
 
 
 def _on_curve(scale: Scale, value: Any, middle: float, height: float) -> float:
-    """Return how high a value stands beside its curve; an empty cell stands in the middle."""
+    """Return the height of a value on its curve; a missing value is in the middle."""
     if value is None or value != value:
         return middle
     low, high = _ends(scale)
@@ -195,15 +228,15 @@ def _on_curve(scale: Scale, value: Any, middle: float, height: float) -> float:
 
 
 def _mark(ax: Axes, place: float, at: float, middle: float, height: float, value: Any) -> None:
-    """Mark the value that a row has; an empty cell hollow, where it says nothing."""
+    """Mark the value of a row; a missing value gets a hollow mark."""
     place = float(np.clip(np.nan_to_num(place, posinf=102.0, neginf=-2.0), -2, 102))
-    empty = value is None or value != value
+    is_missing = value is None or value != value
     ax.vlines(place, middle - height / 2, middle + height / 2, color=RED, linewidth=0.9, linestyle=":", zorder=4)
-    ax.plot([place], [at], "o", color=RED, markersize=5, markerfacecolor="w" if empty else RED, zorder=5)
+    ax.plot([place], [at], "o", color=RED, markersize=5, markerfacecolor="w" if is_missing else RED, zorder=5)
 
 
 def _rest(ax: Axes, its: Points, rest: list[int], y: float, marks: list[float] | None) -> None:
-    """Draw all other columns as one scale, in points as they are, so that the total is still the total."""
+    """Draw the sum of all other columns as one scale with its own points."""
     widest = float(sum(its.widths[j] for j in rest)) * its.unit
     shrunk = max(widest, 1e-12)
     ax.text(NAMES, y, f"{len(rest)} more columns", ha="right", va="center", fontsize=9, color="0.4")
@@ -216,12 +249,12 @@ def _rest(ax: Axes, its: Points, rest: list[int], y: float, marks: list[float] |
 
 
 def _total(ax: Axes, its: Points, y: float, total: float | None) -> None:
-    """Draw total points, and below them the probabilities they stand for."""
+    """Draw the scale of total points, and the scale of probabilities below it."""
     most = float(its.widths.sum()) * its.unit or 1.0
     ends = np.array([0.0, most])
     if total is not None and np.isfinite(total):
         ends = np.array([min(0.0, total), max(most, total)])
-    # a total that only a few rows could have would leave no room for those that decide
+    # totals with extreme probabilities are cut off, so that there is room for the others
     decisive = its.total(np.array([SHARES[0], SHARES[-1]]))
     low, high = max(ends[0], float(decisive[0]) - 20), min(ends[1], float(decisive[1]) + 20)
     if total is not None and np.isfinite(total):
@@ -236,32 +269,32 @@ def _total(ax: Axes, its: Points, y: float, total: float | None) -> None:
     ticks = np.arange(np.ceil(low / step) * step, high + step / 1e6, step)
     _ruler(ax, y, np.array([0, 100]), at(ticks), [f"{tick:g}" for tick in ticks], "total points", up=True)
     shares = np.array(SHARES)
-    if ((its.total(shares) >= low) & (its.total(shares) <= high)).sum() < 4:  # all totals are worth much the same
+    if ((its.total(shares) >= low) & (its.total(shares) <= high)).sum() < 4:  # all totals have similar probabilities
         shares = np.linspace(float(its.probability(low)), float(its.probability(high)), 9)[1:-1].round(3)
     shares = np.unique(shares[(shares > 0) & (shares < 1)])
     places = at(its.total(shares))
     inside = (places >= -1e-9) & (places <= 100 + 1e-9)
     words = [f"{share:g}" for share in shares]
-    shown = [k for k in _apart(places, words) if inside[k]]
+    shown = [k for k in _select_labels(places, words) if inside[k]]
     name = f"P({plain(its.label, 14)})"
     line = np.array([0.0, 100.0])
     _ruler(ax, y - 0.9, line, places[shown], [words[k] for k in shown], name, up=False)
     if total is None:
         return
     if np.isnan(total):
-        ax.text(50, y - 1.55, "neither class allows this row", ha="center", va="top", fontsize=9, color=RED)
+        ax.text(50, y - 1.55, "both classes exclude this row", ha="center", va="top", fontsize=9, color=RED)
         return
     place = float(np.clip(np.nan_to_num(at(total), posinf=102.0, neginf=-2.0), -2, 102))
     ax.vlines(place, y - 0.9, y, color=RED, linewidth=0.9, linestyle=":")
     ax.plot([place, place], [y, y - 0.9], "o", color=RED, markersize=5, zorder=5)
     odds = float(its.log_odds(total))
     word = percent(-float(np.logaddexp(0.0, -odds)))
-    side = "left" if place < 8 else "right" if place > 92 else "center"  # so that it is not cut off
+    side = "left" if place < 8 else "right" if place > 92 else "center"  # so that the text is not cut off
     ax.text(place, y - 1.55, word, ha=side, va="top", fontsize=9, color=RED, fontweight="bold")
 
 
-def _apart(places: Array, words: list[str]) -> list[int]:
-    """Return the labels that stand far enough from each other, those in the middle first."""
+def _select_labels(places: Array, words: list[str]) -> list[int]:
+    """Return the labels that do not overlap, chosen from the middle outwards."""
     kept: list[int] = []
     for k in sorted(range(len(words)), key=lambda k: abs(k - len(words) // 2)):
         if all(abs(places[k] - places[i]) > LETTER * (len(words[k]) + len(words[i]) + 2) / 2 for i in kept):
@@ -270,7 +303,7 @@ def _apart(places: Array, words: list[str]) -> list[int]:
 
 
 def _round_step(step: float) -> float:
-    """Return a step of 1, 2 or 5 times a power of ten, no smaller.
+    """Return the smallest step of 1, 2 or 5 times a power of ten that is not smaller.
 
     >>> _round_step(13.0), _round_step(0.3)
     (20.0, 0.5)
