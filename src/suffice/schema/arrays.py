@@ -14,7 +14,7 @@ Array = npt.NDArray[Any]
 
 @cache
 def field_names(kind: Any) -> tuple[str, ...]:
-    """Return the names of the fields of a dataclass; cached, because every new statistic asks for them."""
+    """Return the names of the fields of a dataclass; cached, because it is called for every new statistic."""
     return tuple(field.name for field in fields(kind))
 
 

@@ -150,15 +150,18 @@ class Columns(Frozen):
             at = range(self.count) if order is None else order
             pairs = zip(self.codings, [wider.codings[j] for j in at], strict=True)
             starts = wider.starts[list(at)]
-            cells = [start + mine.places_in(its) for start, (mine, its) in zip(starts, pairs, strict=True)]
+            cells = [start + mine.places_in(other) for start, (mine, other) in zip(starts, pairs, strict=True)]
             return columns, np.concatenate(cells)
         if columns is None and np.array_equal(self.sizes, wider.sizes):
             return columns, None
         starts = wider.starts if columns is None else wider.starts[columns]
         return columns, np.asarray(np.arange(self.width) + np.repeat(starts - self.starts, self.sizes))
 
-    def met(self, cells: Array) -> tuple[Columns, Array | None]:
-        """Return the columns without levels that have no rows, and the cells that remain (None: all)."""
+    def without_empty_levels(self, cells: Array) -> tuple[Columns, Array | None]:
+        """Return the columns without levels that have no rows, and the cells that remain (None: all).
+
+        ``cells`` is true for the cells that have rows.
+        """
         if self.sizes is None or cells.all():
             return self, None
         if self.codings is None:  # plain codes can only be dropped after the last one with rows

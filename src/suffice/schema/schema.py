@@ -55,14 +55,17 @@ class Schema(Frozen):
             theirs = other.blocks
         else:
             theirs = self._match_blocks(other)
-        blocks = tuple(mine.merge(its) for mine, its in zip(self.blocks, theirs, strict=True))
+        blocks = tuple(a.merge(b) for a, b in zip(self.blocks, theirs, strict=True))
         return Schema(merged_classes(self.classes, other.classes), blocks, self.features)
 
     def order_in(self, other: Schema) -> list[int]:
         """Return the position of each block in another schema."""
         if self.features is None:
             return list(range(len(self.blocks)))
-        return [next(p for p, its in enumerate(other.blocks) if _are_same_block(mine, its)) for mine in self.blocks]
+        return [
+            next(place for place, block in enumerate(other.blocks) if _are_same_block(mine, block))
+            for mine in self.blocks
+        ]
 
     def _match_blocks(self, other: Schema) -> tuple[Columns, ...]:
         """Return the other's blocks in this one's order; raise ValueError for a column with different families."""
@@ -103,28 +106,28 @@ def _block_key(block: Columns, name: Any) -> tuple[Any, ...]:
     return (block.family, name if block.family == "text" else None)
 
 
-def _are_same_block(mine: Columns, its: Columns) -> bool:
-    return mine.family == its.family and (mine.family != "text" or mine.names == its.names)
+def _are_same_block(mine: Columns, other: Columns) -> bool:
+    return mine.family == other.family and (mine.family != "text" or mine.names == other.names)
 
 
-def merged_classes(known: Array, met: Array) -> Array:
+def merged_classes(known: Array, new: Array) -> Array:
     """Return the sorted labels of both; ``known`` itself if it contains all of them."""
-    if len(known) == 0 or known is met:
-        return met
-    if (known.dtype.kind in "OUST") != (met.dtype.kind in "OUST"):
+    if len(known) == 0 or known is new:
+        return new
+    if (known.dtype.kind in "OUST") != (new.dtype.kind in "OUST"):
         raise ValueError(
-            f"labels must be of one kind: {known.tolist()[0]!r} is known, and {met.tolist()[0]!r} is of another kind"
+            f"labels must be of one kind: {known.tolist()[0]!r} is known, and {new.tolist()[0]!r} is of another kind"
         )
-    places = known.searchsorted(met)
-    if int(places[-1]) < len(known) and bool((known[places] == met).all()):
+    places = known.searchsorted(new)
+    if int(places[-1]) < len(known) and bool((known[places] == new).all()):
         return known
-    both = _unite_labels(known, met)
+    both = _unite_labels(known, new)
     return known if len(both) == len(known) else both
 
 
-def _unite_labels(known: Array, met: Array) -> Array:
+def _unite_labels(known: Array, new: Array) -> Array:
     """Return the union of labels; integers stay integers, where NumPy would convert them to floats."""
-    if np.result_type(known, met).kind == "f" and known.dtype.kind in "iu" and met.dtype.kind in "iu":
-        labels = sorted({*known.tolist(), *met.tolist()})
+    if np.result_type(known, new).kind == "f" and known.dtype.kind in "iu" and new.dtype.kind in "iu":
+        labels = sorted({*known.tolist(), *new.tolist()})
         return np.array(labels, np.int64 if labels[-1] < 2**63 else np.uint64)
-    return np.union1d(known, met)
+    return np.union1d(known, new)

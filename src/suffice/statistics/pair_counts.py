@@ -54,7 +54,7 @@ class PairCounts(Counts):
         return type(self)(self.n + other.n, self.total + other.total, self.pairs + other.pairs)
 
     def __sub__(self, other: Self) -> Self:
-        # single levels first: a level that is overdrawn by itself says more than one of its pairs
+        # single levels first: if a level is overdrawn by itself, the error names it and not one of its pairs
         total = subtract_sums(self.total, other.total)
         pairs = subtract_sums(self.pairs, other.pairs)
         return type(self)(subtract_sums(self.n, other.n), total, pairs)

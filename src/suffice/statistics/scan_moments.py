@@ -93,8 +93,8 @@ def _moments_of_bytes(part: Part) -> Moments:
             x, codes, most_rows, partial, partial_squares, total, squares, work=2 * (x.size + total.size)
         )
     # n·Σx² − (Σx)² is exact in integers; a part has few enough rows for 64 bits
-    held = np.where(n > 0, n, 1.0)
-    return Moments(n, total / held, np.zeros(shape), (n.astype(np.int64) * squares - total * total) / held)
+    divisor = np.where(n > 0, n, 1.0)
+    return Moments(n, total / divisor, np.zeros(shape), (n.astype(np.int64) * squares - total * total) / divisor)
 
 
 def _deviations(part: Part, before: Moments | None) -> Moments | None:
@@ -103,10 +103,10 @@ def _deviations(part: Part, before: Moments | None) -> Moments | None:
         return None  # cells were missing before, so this class and column may have no mean yet
     shape = (part.classes, part.block.shape[1])
     shift = np.zeros(shape) if before is None else before.mean.copy()
-    met = np.zeros(part.classes, np.uint8) if before is None else (before.n[:, 0] > 0).astype(np.uint8)
+    has_mean = np.zeros(part.classes, np.uint8) if before is None else (before.n[:, 0] > 0).astype(np.uint8)
     sums, squares = np.zeros(shape), np.zeros(shape)
     for x, codes, weights in part.pieces():
-        if moment_sums.add_deviations(x, codes, weights, shift, met, sums, squares, work=2 * x.size) != 0:
+        if moment_sums.add_deviations(x, codes, weights, shift, has_mean, sums, squares, work=2 * x.size) != 0:
             part.block.reject_if_not_finite(part.rows)
         if part.block.gaps and not np.isfinite(sums).all():
             return None
@@ -118,10 +118,10 @@ def _deviations_present(part: Part, before: Moments | None) -> Moments:
     """Return the moments of the cells that are not missing, with the same origin as `_deviations`."""
     shape = (part.classes, part.block.shape[1])
     shift = np.zeros(shape) if before is None else before.mean.copy()
-    met = np.zeros(shape, np.uint8) if before is None else np.broadcast_to(before.n > 0, shape).astype(np.uint8)
+    has_mean = np.zeros(shape, np.uint8) if before is None else np.broadcast_to(before.n > 0, shape).astype(np.uint8)
     n, sums, squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     for x, codes, weights in part.pieces():
-        moment_sums.add_deviations_present(x, codes, weights, shift, met, n, sums, squares, work=3 * x.size)
+        moment_sums.add_deviations_present(x, codes, weights, shift, has_mean, n, sums, squares, work=3 * x.size)
     _check_squares(part, sums, squares)
     return Moments.about(n, shift, sums, squares)
 

@@ -158,7 +158,7 @@ class Tally(Frozen):
         for block, statistic in zip(self.schema.blocks, self.statistics, strict=True):
             cells = None
             if block.sizes is not None and isinstance(statistic, Counts):
-                block, cells = block.met(np.asarray(statistic.total.any(axis=0)))
+                block, cells = block.without_empty_levels(np.asarray(statistic.total.any(axis=0)))
             blocks.append(block)
             statistics.append(
                 statistic if cells is None and len(keep) == len(self.class_count) else statistic.kept(keep, cells)
