@@ -216,6 +216,16 @@ def test_settings_of_csv_are_the_options_of_the_command_line(tmp_path: Path) -> 
     assert fit_by_command(path, tmp_path, "y", "--header") == fit_in_python(TableFile(path, header=True))
 
 
+def test_folders_that_name_a_column_are_read_after_a_repair(tmp_path: Path) -> None:
+    for year, end in ((2023, "\n"), (2024, "\r\n")):
+        folder = tmp_path / f"year={year}"
+        folder.mkdir()
+        (folder / "rows.csv").write_bytes((csv(rows=ROWS[:30]) + csv(header=None, rows=ROWS[30:], end=end)).encode())
+    model = BayesClassifier().fit_table(tmp_path, "y")
+    assert model.families_["year"] == "bernoulli"
+    assert model.class_count_.sum() == 120
+
+
 def test_decimal_commas_and_text_are_what_they_look_like(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="decimal commas are read as numbers: 'v', 'w'"):
         model = BayesClassifier(structure="naive", numeric="gaussian", families={"w": "gaussian"}).fit_table(

@@ -14,7 +14,7 @@ from typing import Any
 from suffice.data.engines.source import SourceError
 from suffice.data.files.csv_format import check_names, detect_csv_format
 from suffice.data.files.csv_repair import repair_csv
-from suffice.data.files.csv_types import CsvGroup, counts_rows, identifier, infer_types, literal
+from suffice.data.files.csv_types import find_row_counter, group_files, identifier, infer_types, literal
 from suffice.data.files.file_formats import FoundFile, find_files, inspect_file, is_partitioned
 from suffice.data.files.parquet_types import check_parquet_types
 from suffice.data.files.table_file import AS_ROW, ColumnHints, TableFile
@@ -62,7 +62,9 @@ class FileScan:
 
         try:
             query = f"SELECT {', '.join(map(identifier, names))} FROM {VIEW}"
-            yield from self.connection.execute(query).to_arrow_reader(rows)
+            found = self.connection.sql(query)
+            # the method has another name before DuckDB 1.4
+            yield from (found.to_arrow_reader if hasattr(found, "to_arrow_reader") else found.fetch_arrow_reader)(rows)
         except duckdb.Error as error:
             raise self.explain_error(error) from error
 
@@ -101,63 +103,46 @@ def scan_files(table: TableFile, hints: ColumnHints) -> FileScan:
     if formats != ["CSV"] and (table.header is not None or table.delimiter is not None):
         raise SourceError(f"header and delimiter are for files of CSV, and {files[0].shown} is {formats[0]}")
     connection = duckdb.connect()
-    for setting in SETTINGS:
-        connection.execute(setting)
+    connection.execute("; ".join(SETTINGS))
+    left_out: tuple[str, ...] = ()
     try:
-        left_out: list[str] = []
         if formats == ["CSV"]:
             query, left_out = _select_csv(connection, files, table, hints, folder.name)
         else:
             query = READERS[formats[0]](connection, files)
         described = connection.execute(f"DESCRIBE {query}").fetchall()
-        texts = [
-            f"CAST({identifier(name)} AS VARCHAR) AS {identifier(name)}" for name, its, *_ in described if its == "UUID"
-        ]
-        if texts:  # Arrow has no such type
-            query = f"SELECT * REPLACE ({', '.join(texts)}) FROM ({query})"
+        for name, kind, *_ in described:
+            if kind == "UUID":  # which Arrow lacks
+                query = f"SELECT * REPLACE (CAST({identifier(name)} AS VARCHAR) AS {identifier(name)}) FROM ({query})"
         connection.execute(f"CREATE VIEW {VIEW} AS {query}")
     except duckdb.Error as error:
         raise _explain_error(error, files) from error
     names = tuple(name for name, *_ in described)
-    return FileScan(connection, files, names, (*left_out, *names), folder)
+    return FileScan(connection, files, names, left_out + names, folder)
 
 
 def _select_csv(
     connection: Any, files: Sequence[FoundFile], table: TableFile, hints: ColumnHints, folder: str
-) -> tuple[str, list[str]]:
+) -> tuple[str, tuple[str, ...]]:
     """Return the query that reads CSV files, and the column that it leaves out, if any."""
     import duckdb
 
-    partitioned = is_partitioned(files)
     layouts = [detect_csv_format(file, table, hints) for file in files]
-
-    def group_files() -> list[CsvGroup]:
-        pairs = list(zip(files, layouts, strict=True))
-        different = list(dict.fromkeys((layout, file.compression) for file, layout in pairs))
-        return [
-            CsvGroup(tuple(file for file, its in pairs if (its, file.compression) == each), each[0], partitioned)
-            for each in different
-        ]
-
-    groups = group_files()
+    groups = group_files(files, layouts)
     try:
         types = infer_types(connection, groups, hints)
     except duckdb.Error:
         repaired = [repair_csv(file, layout, folder) for file, layout in zip(files, layouts, strict=True)]
-        files, layouts = [file for file, _ in repaired], [layout for _, layout in repaired]
-        groups = group_files()
+        groups = group_files(*zip(*repaired, strict=True))
         types = infer_types(connection, groups, hints)
-    left_out = []
-    for name in layouts[0].unnamed[:1]:
-        is_first = name == layouts[0].names[0] and name not in (*hints.named, *hints.learned)
-        if is_first and len(files) == 1 and types[name] == "BIGINT" and counts_rows(connection, groups[0], name):
-            warnings.warn("the first column has no name and counts the rows: it is left out", stacklevel=2)
-            left_out.append(name)
-    query = " UNION ALL BY NAME ".join(group.typed(types, left_out) for group in groups)
+    counter = find_row_counter(connection, groups, types, hints)
+    if counter:
+        warnings.warn("the first column has no name and counts the rows: it is left out", stacklevel=2)
+    query = " UNION ALL BY NAME ".join(group.typed(types, counter) for group in groups)
     if not connection.execute(f"SELECT 1 FROM ({query}) LIMIT 1").fetchall():
         hint = f"; if line 1 is a row, use {AS_ROW}" if table.header is None else ""
         raise SourceError(f"{files[0].shown} has a header and no rows{hint}")
-    return query, left_out
+    return query, counter
 
 
 def _select_parquet(connection: Any, files: Sequence[FoundFile]) -> str:
