@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import warnings
 from collections.abc import Callable
@@ -214,6 +215,14 @@ def test_settings_of_csv_are_the_options_of_the_command_line(tmp_path: Path) -> 
         )
     path = write(tmp_path, "rows.parquet")
     assert fit_by_command(path, tmp_path, "y", "--header") == fit_in_python(TableFile(path, header=True))
+
+
+def test_a_repaired_file_is_there_when_a_lazy_prediction_is_computed(tmp_path: Path) -> None:
+    path = write(tmp_path, "mixed line ends.csv")
+    model = BayesClassifier(structure="naive").fit_table(path, "y")
+    predicted = model.predict_table(path)
+    gc.collect()
+    assert predicted.to_pandas()["prediction"].tolist() == model.predict(FRAME.drop("y")).tolist()
 
 
 def test_folders_that_name_a_column_are_read_after_a_repair(tmp_path: Path) -> None:

@@ -5,11 +5,13 @@ The command line and ``fit_table`` both read files with `scan_files`, so that a 
 
 from __future__ import annotations
 
+import shutil
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Any
+from weakref import finalize
 
 from suffice.data.engines.source import SourceError
 from suffice.data.files.csv_format import check_names, detect_csv_format
@@ -22,11 +24,19 @@ from suffice.progress import watched
 
 VIEW = "suffice_files"
 SETTINGS = (
-    # how far a query is is asked for and shown by `watched`; DuckDB's own bar would mix with a program's output
+    # `watched` shows the progress; DuckDB's own bar would mix with the output of a program
     "SET enable_progress_bar = true",
     "SET enable_progress_bar_print = false",
     "SET enable_external_file_cache = false",  # each column is read once: memory stays flat
 )
+
+
+class ScratchFolder:
+    """A temporary folder that is deleted together with this object."""
+
+    def __init__(self) -> None:
+        self.path = mkdtemp(prefix="suffice")
+        finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 @dataclass(frozen=True)
@@ -41,7 +51,7 @@ class FileScan:
     files: tuple[FoundFile, ...]
     names: tuple[str, ...]
     file_columns: tuple[str, ...]
-    folder: TemporaryDirectory[str]
+    folder: ScratchFolder
 
     @property
     def format(self) -> str:
@@ -95,8 +105,8 @@ def scan_files(table: TableFile, hints: ColumnHints) -> FileScan:
     """
     import duckdb
 
-    folder = TemporaryDirectory(prefix="suffice", ignore_cleanup_errors=True)
-    files = tuple(inspect_file(name, folder.name) for name in find_files(table.path))
+    folder = ScratchFolder()
+    files = tuple(inspect_file(name, folder.path) for name in find_files(table.path))
     formats = sorted({file.format for file in files})
     if len(formats) > 1:
         raise SourceError(f"files are of one format at a time, not of several: {', '.join(formats)}")
@@ -107,7 +117,7 @@ def scan_files(table: TableFile, hints: ColumnHints) -> FileScan:
     left_out: tuple[str, ...] = ()
     try:
         if formats == ["CSV"]:
-            query, left_out = _select_csv(connection, files, table, hints, folder.name)
+            query, left_out = _select_csv(connection, files, table, hints, folder.path)
         else:
             query = READERS[formats[0]](connection, files)
         described = connection.execute(f"DESCRIBE {query}").fetchall()
