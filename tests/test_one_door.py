@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import warnings
 from collections.abc import Callable
@@ -214,6 +215,24 @@ def test_settings_of_csv_are_the_options_of_the_command_line(tmp_path: Path) -> 
         )
     path = write(tmp_path, "rows.parquet")
     assert fit_by_command(path, tmp_path, "y", "--header") == fit_in_python(TableFile(path, header=True))
+
+
+def test_a_repaired_file_is_there_when_a_lazy_prediction_is_computed(tmp_path: Path) -> None:
+    path = write(tmp_path, "mixed line ends.csv")
+    model = BayesClassifier(structure="naive").fit_table(path, "y")
+    predicted = model.predict_table(path)
+    gc.collect()
+    assert predicted.to_pandas()["prediction"].tolist() == model.predict(FRAME.drop("y")).tolist()
+
+
+def test_folders_that_name_a_column_are_read_after_a_repair(tmp_path: Path) -> None:
+    for year, end in ((2023, "\n"), (2024, "\r\n")):
+        folder = tmp_path / f"year={year}"
+        folder.mkdir()
+        (folder / "rows.csv").write_bytes((csv(rows=ROWS[:30]) + csv(header=None, rows=ROWS[30:], end=end)).encode())
+    model = BayesClassifier().fit_table(tmp_path, "y")
+    assert model.families_["year"] == "bernoulli"
+    assert model.class_count_.sum() == 120
 
 
 def test_decimal_commas_and_text_are_what_they_look_like(tmp_path: Path) -> None:

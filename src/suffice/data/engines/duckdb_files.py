@@ -61,7 +61,9 @@ class FilesSource(Source):
         """The files as a table expression of Ibis."""
         import ibis
 
-        return _FileTable(ibis.duckdb.from_connection(self.scan.connection).table(VIEW), self.scan)
+        backend = ibis.duckdb.from_connection(self.scan.connection)
+        backend.scratch_folder = self.scan.folder  # lazy tables of this backend may read copies of files
+        return _FileTable(backend.table(VIEW), self.scan)
 
     def sample(self, rows: int, *, spread: bool) -> tuple[Any, bool]:
         if self.scan.format == "Parquet" and self.rows > rows:

@@ -25,7 +25,9 @@ def repair_csv(file: FoundFile, layout: CsvFormat, folder: str) -> tuple[FoundFi
     """
     _check_utf8(file)
     csv.field_size_limit(LONGEST_CELL)
-    path = Path(folder) / f"{uuid4().hex}.csv"
+    named = [part for part in Path(file.path).parts if "=" in part]  # folders that name a column and its value
+    path = Path(folder, uuid4().hex, *named, "rows.csv")
+    path.parent.mkdir(parents=True)
     problem = None
     quotings: tuple[Literal[0, 3], ...] = (csv.QUOTE_MINIMAL, csv.QUOTE_NONE)
     for quoting in quotings:

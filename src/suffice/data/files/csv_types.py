@@ -13,7 +13,7 @@ from typing import Any
 from suffice.data.column_names import quote_names
 from suffice.data.engines.source import SourceError
 from suffice.data.files.csv_format import DATE, CsvFormat
-from suffice.data.files.file_formats import FoundFile
+from suffice.data.files.file_formats import FoundFile, is_partitioned
 from suffice.data.files.table_file import ColumnHints
 from suffice.data.labels import EMPTY
 
@@ -119,13 +119,29 @@ def infer_types(connection: Any, groups: Sequence[CsvGroup], hints: ColumnHints)
     return types
 
 
-def counts_rows(connection: Any, group: CsvGroup, name: str) -> bool:
-    """Return whether a column holds 0, 1, 2 … or 1, 2, 3 … in the order of the rows."""
-    number = f"TRY_CAST({identifier(name)} AS BIGINT)"
-    asked = f"SELECT {number} AS cell, row_number() OVER () AS place FROM {group.texts()}"
-    difference = f"SELECT min(place - cell), max(place - cell), count(*) = count(cell) FROM ({asked})"
+def group_files(files: Sequence[FoundFile], layouts: Sequence[CsvFormat]) -> list[CsvGroup]:
+    """Return groups of files with the same layout and compression."""
+    partitioned = is_partitioned(files)
+    groups: dict[Any, list[FoundFile]] = {}
+    for file, layout in zip(files, layouts, strict=True):
+        groups.setdefault((layout, file.compression), []).append(file)
+    return [CsvGroup(tuple(some), layout, partitioned) for (layout, _), some in groups.items()]
+
+
+def find_row_counter(
+    connection: Any, groups: Sequence[CsvGroup], types: Mapping[str, str], hints: ColumnHints
+) -> tuple[str, ...]:
+    """Return the first column of a file if it has no name and holds 0, 1, 2 … or 1, 2, 3 … in the order of the rows."""
+    name, known = groups[0].layout.names[0], (*hints.named, *hints.learned)
+    is_unnamed = name in groups[0].layout.unnamed and name not in known
+    if not is_unnamed or len(groups) > 1 or len(groups[0].files) > 1 or types[name] != "BIGINT":
+        return ()
+    rows = (
+        f"SELECT TRY_CAST({identifier(name)} AS BIGINT) AS cell, row_number() OVER () AS place FROM {groups[0].texts()}"
+    )
+    difference = f"SELECT min(place - cell), max(place - cell), count(*) = count(cell) FROM ({rows})"
     least, most, is_filled = connection.execute(difference).fetchone()
-    return bool(is_filled) and least == most and least in (0, 1)
+    return (name,) if is_filled and least == most and least in (0, 1) else ()
 
 
 def literal(text: str) -> str:

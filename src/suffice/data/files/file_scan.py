@@ -5,16 +5,18 @@ The command line and ``fit_table`` both read files with `scan_files`, so that a 
 
 from __future__ import annotations
 
+import shutil
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Any
+from weakref import finalize
 
 from suffice.data.engines.source import SourceError
 from suffice.data.files.csv_format import check_names, detect_csv_format
 from suffice.data.files.csv_repair import repair_csv
-from suffice.data.files.csv_types import CsvGroup, counts_rows, identifier, infer_types, literal
+from suffice.data.files.csv_types import find_row_counter, group_files, identifier, infer_types, literal
 from suffice.data.files.file_formats import FoundFile, find_files, inspect_file, is_partitioned
 from suffice.data.files.parquet_types import check_parquet_types
 from suffice.data.files.table_file import AS_ROW, ColumnHints, TableFile
@@ -22,11 +24,19 @@ from suffice.progress import watched
 
 VIEW = "suffice_files"
 SETTINGS = (
-    # how far a query is is asked for and shown by `watched`; DuckDB's own bar would mix with a program's output
+    # `watched` shows the progress; DuckDB's own bar would mix with the output of a program
     "SET enable_progress_bar = true",
     "SET enable_progress_bar_print = false",
     "SET enable_external_file_cache = false",  # each column is read once: memory stays flat
 )
+
+
+class ScratchFolder:
+    """A temporary folder that is deleted together with this object."""
+
+    def __init__(self) -> None:
+        self.path = mkdtemp(prefix="suffice")
+        finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 @dataclass(frozen=True)
@@ -41,7 +51,7 @@ class FileScan:
     files: tuple[FoundFile, ...]
     names: tuple[str, ...]
     file_columns: tuple[str, ...]
-    folder: TemporaryDirectory[str]
+    folder: ScratchFolder
 
     @property
     def format(self) -> str:
@@ -62,7 +72,9 @@ class FileScan:
 
         try:
             query = f"SELECT {', '.join(map(identifier, names))} FROM {VIEW}"
-            yield from self.connection.execute(query).to_arrow_reader(rows)
+            found = self.connection.sql(query)
+            # the method has another name before DuckDB 1.4
+            yield from (found.to_arrow_reader if hasattr(found, "to_arrow_reader") else found.fetch_arrow_reader)(rows)
         except duckdb.Error as error:
             raise self.explain_error(error) from error
 
@@ -93,71 +105,54 @@ def scan_files(table: TableFile, hints: ColumnHints) -> FileScan:
     """
     import duckdb
 
-    folder = TemporaryDirectory(prefix="suffice", ignore_cleanup_errors=True)
-    files = tuple(inspect_file(name, folder.name) for name in find_files(table.path))
+    folder = ScratchFolder()
+    files = tuple(inspect_file(name, folder.path) for name in find_files(table.path))
     formats = sorted({file.format for file in files})
     if len(formats) > 1:
         raise SourceError(f"files are of one format at a time, not of several: {', '.join(formats)}")
     if formats != ["CSV"] and (table.header is not None or table.delimiter is not None):
         raise SourceError(f"header and delimiter are for files of CSV, and {files[0].shown} is {formats[0]}")
     connection = duckdb.connect()
-    for setting in SETTINGS:
-        connection.execute(setting)
+    connection.execute("; ".join(SETTINGS))
+    left_out: tuple[str, ...] = ()
     try:
-        left_out: list[str] = []
         if formats == ["CSV"]:
-            query, left_out = _select_csv(connection, files, table, hints, folder.name)
+            query, left_out = _select_csv(connection, files, table, hints, folder.path)
         else:
             query = READERS[formats[0]](connection, files)
         described = connection.execute(f"DESCRIBE {query}").fetchall()
-        texts = [
-            f"CAST({identifier(name)} AS VARCHAR) AS {identifier(name)}" for name, its, *_ in described if its == "UUID"
-        ]
-        if texts:  # Arrow has no such type
-            query = f"SELECT * REPLACE ({', '.join(texts)}) FROM ({query})"
+        for name, kind, *_ in described:
+            if kind == "UUID":  # which Arrow lacks
+                query = f"SELECT * REPLACE (CAST({identifier(name)} AS VARCHAR) AS {identifier(name)}) FROM ({query})"
         connection.execute(f"CREATE VIEW {VIEW} AS {query}")
     except duckdb.Error as error:
         raise _explain_error(error, files) from error
     names = tuple(name for name, *_ in described)
-    return FileScan(connection, files, names, (*left_out, *names), folder)
+    return FileScan(connection, files, names, left_out + names, folder)
 
 
 def _select_csv(
     connection: Any, files: Sequence[FoundFile], table: TableFile, hints: ColumnHints, folder: str
-) -> tuple[str, list[str]]:
+) -> tuple[str, tuple[str, ...]]:
     """Return the query that reads CSV files, and the column that it leaves out, if any."""
     import duckdb
 
-    partitioned = is_partitioned(files)
     layouts = [detect_csv_format(file, table, hints) for file in files]
-
-    def group_files() -> list[CsvGroup]:
-        pairs = list(zip(files, layouts, strict=True))
-        different = list(dict.fromkeys((layout, file.compression) for file, layout in pairs))
-        return [
-            CsvGroup(tuple(file for file, its in pairs if (its, file.compression) == each), each[0], partitioned)
-            for each in different
-        ]
-
-    groups = group_files()
+    groups = group_files(files, layouts)
     try:
         types = infer_types(connection, groups, hints)
     except duckdb.Error:
         repaired = [repair_csv(file, layout, folder) for file, layout in zip(files, layouts, strict=True)]
-        files, layouts = [file for file, _ in repaired], [layout for _, layout in repaired]
-        groups = group_files()
+        groups = group_files(*zip(*repaired, strict=True))
         types = infer_types(connection, groups, hints)
-    left_out = []
-    for name in layouts[0].unnamed[:1]:
-        is_first = name == layouts[0].names[0] and name not in (*hints.named, *hints.learned)
-        if is_first and len(files) == 1 and types[name] == "BIGINT" and counts_rows(connection, groups[0], name):
-            warnings.warn("the first column has no name and counts the rows: it is left out", stacklevel=2)
-            left_out.append(name)
-    query = " UNION ALL BY NAME ".join(group.typed(types, left_out) for group in groups)
+    counter = find_row_counter(connection, groups, types, hints)
+    if counter:
+        warnings.warn("the first column has no name and counts the rows: it is left out", stacklevel=2)
+    query = " UNION ALL BY NAME ".join(group.typed(types, counter) for group in groups)
     if not connection.execute(f"SELECT 1 FROM ({query}) LIMIT 1").fetchall():
         hint = f"; if line 1 is a row, use {AS_ROW}" if table.header is None else ""
         raise SourceError(f"{files[0].shown} has a header and no rows{hint}")
-    return query, left_out
+    return query, counter
 
 
 def _select_parquet(connection: Any, files: Sequence[FoundFile]) -> str:
