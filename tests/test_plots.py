@@ -35,6 +35,7 @@ from suffice import (
     plots,
 )
 from suffice.plots import belief, class_densities, class_means, dependency_tree, nomogram_scales
+from suffice.plots.fitted_model import estimated_model
 
 pd = pytest.importorskip("pandas")
 
@@ -299,7 +300,7 @@ def test_levels_and_bins_add_up_to_one(structure):
         plots.densities(model, FRAME, LABELS, title)
         plots.densities(model, column=title)
         plt.close("all")
-    x, density = class_densities._steps(scale, np.array([]))
+    x, density = class_densities.density_steps(scale, np.array([]))
     np.testing.assert_allclose((np.diff(x)[:, None] * density[:-1]).sum(axis=0), 1.0, atol=1e-9)
 
 
@@ -372,8 +373,8 @@ def test_boundaries_of_frames_with_empty_cells_and_names():
 def test_a_tree_is_the_one_that_was_learned():
     model = BayesClassifier(structure="tree").fit((DIGITS > 7)[:, [10, 11, 12, 18, 19, 20, 26, 27, 28, 35]], DIGIT)
     parents = dependency_tree.parents_of(model)
-    inner = next(each for each in model._model().parameters if hasattr(each, "parents"))
-    names = model._model().columns[0].names
+    inner = next(each for each in estimated_model(model).parameters if hasattr(each, "parents"))
+    names = estimated_model(model).columns[0].names
     assert [parents[name][0] for name in names] == [names[p] if p >= 0 else None for p in inner.parents[0]]
     ax = plots.tree(model)
     assert len(ax.texts) == 2 * len(parents) - 1  # a box each, and an arrow to each but the root
@@ -386,7 +387,7 @@ def test_a_tree_is_the_one_that_was_learned():
 
 def test_no_two_boxes_of_a_tree_lie_on_each_other():
     children = {None: ["a", "z"], "a": ["b", "c"], "c": ["d", "e"], "e": ["f"]}
-    places = list(dependency_tree._lay_out(children).values())
+    places = list(dependency_tree.lay_out(children).values())
     assert len(set(places)) == len(places)
 
 
