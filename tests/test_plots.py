@@ -299,7 +299,7 @@ def test_levels_and_bins_add_up_to_one(structure):
         plots.densities(model, FRAME, LABELS, title)
         plots.densities(model, column=title)
         plt.close("all")
-    x, density = class_densities._steps(scale, np.array([]))
+    x, density = class_densities.density_steps(scale, np.array([]))
     np.testing.assert_allclose((np.diff(x)[:, None] * density[:-1]).sum(axis=0), 1.0, atol=1e-9)
 
 
@@ -386,7 +386,7 @@ def test_a_tree_is_the_one_that_was_learned():
 
 def test_no_two_boxes_of_a_tree_lie_on_each_other():
     children = {None: ["a", "z"], "a": ["b", "c"], "c": ["d", "e"], "e": ["f"]}
-    places = list(dependency_tree._lay_out(children).values())
+    places = list(dependency_tree.lay_out(children).values())
     assert len(set(places)) == len(places)
 
 

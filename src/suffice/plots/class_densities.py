@@ -137,7 +137,7 @@ def _draw_curves(ax: Axes, scale: Scale, classes: list[Any], seen: list[Any], la
     here = numbers[np.isfinite(numbers)]
     x, density = np.array(scale.values, np.float64), np.exp(scale.evidence)
     if scale.kind == "bins":
-        x, density = _steps(scale, here)
+        x, density = density_steps(scale, here)
     bins = _histogram_edges(scale, x, here)
     if len(here) and len(classes) > FEW:
         ax.hist(here, bins, density=True, color="0.85", linewidth=0)
@@ -160,7 +160,7 @@ def _histogram_edges(scale: Scale, x: Array, here: Array) -> list[float]:
     return [float(edge) for edge in np.histogram_bin_edges(here, BINS)] if len(here) else [0.0, 1.0]
 
 
-def _steps(scale: Scale, here: Array) -> tuple[Array, Array]:
+def density_steps(scale: Scale, here: Array) -> tuple[Array, Array]:
     """Return steps whose area is the probability of each bin; the outer bins end at the last row."""
     edges = np.array(scale.edges)
     if not len(edges):  # one bin, as wide as the rows

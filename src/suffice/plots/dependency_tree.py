@@ -46,7 +46,7 @@ def tree(model: Any, label: Any = None, *, ax: Axes | None = None) -> Axes:
     children: dict[Any, list[Any]] = {}
     for name, parent in zip(names, parents, strict=True):
         children.setdefault(parent, []).append(name)
-    place = _lay_out(children)
+    place = lay_out(children)
     deepest = max(down for down, _ in place.values())
     lines = max(across for _, across in place.values()) + 1
     ax = axes_for(ax, (min(2.2 + 1.75 * (deepest + 1), 18), 0.8 + 0.36 * lines))
@@ -137,7 +137,7 @@ def _root_trees(edges: Array) -> list[int]:
     return parents
 
 
-def _lay_out(children: dict[Any, list[Any]]) -> dict[Any, tuple[float, float]]:
+def lay_out(children: dict[Any, list[Any]]) -> dict[Any, tuple[float, float]]:
     """Return (depth, line) of each column: leaves on lines of their own, parents centred on their children."""
     place: dict[Any, tuple[float, float]] = {}
     line = 0
