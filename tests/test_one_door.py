@@ -61,6 +61,7 @@ FILES: dict[str, str | bytes | Callable[[Path], Path]] = {
     "row counter from one.csv": numbered(",v,k,w,y", range(1, 61)),
     "unnamed column.csv": numbered(",v,k,w,y", range(90, 30, -1)),
     "semicolons.csv": csv(";"),
+    "semicolons and a comma in a name.csv": csv(";", rows=COMMAS).replace("v;", "value, in euros;", 1),
     "tabs.tsv": csv("\t"),
     "pipes.txt": csv("|"),
     "spaces after commas.csv": csv(", "),

@@ -120,7 +120,7 @@ def explain(name: str, table: TableFile, row: int, label: str | None, json: bool
     if not 0 <= row < frame.height:
         raise CommandError(f"there is no row {row}: {table.path} has {frame.height}, counted from 0")
     found = model.explain(select_features(model, frame[row : row + 1]))
-    by_name = {said: each for each in found.classes for said in (str(each), spoken(each))}
+    by_name = {text: each for each in found.classes for text in (str(each), spoken(each))}
     if label is not None and label not in by_name:
         raise CommandError(f"{label!r} is no class; there are {', '.join(map(spoken, found.classes))}")
     asked = None if label is None else by_name[label]

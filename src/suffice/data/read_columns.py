@@ -97,10 +97,10 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
         cells[:, place] = codes
     _cut_numbers(sheet, columns.names, codings, cells)
     if isinstance(codings[-1], Combinations):
-        codings[-1], together = _combine_levels(columns.names[:-1], codings, cells[:, :-1], grow)
+        codings[-1], combined = _combine_levels(columns.names[:-1], codings, cells[:, :-1], grow)
         wide = np.min_scalar_type(-codings[-1].size - 2)
         cells = cells.astype(np.promote_types(cells.dtype, wide))
-        cells[:, -1] = together
+        cells[:, -1] = combined
     grown = columns if not grow else columns.recoded(tuple(codings))
     return grown, Coded(sheet.owner, columns.names, cells)
 

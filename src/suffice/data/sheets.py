@@ -56,8 +56,8 @@ class Sheet(ABC):
         if kind in ("number", "boolean"):
             numbers = self.plain(name).tolist()
             empty = [number != number for number in numbers]
-            said = map(bool, numbers) if kind == "boolean" else numbers
-            return [None if gone else its for gone, its in zip(empty, said, strict=True)]
+            values = map(bool, numbers) if kind == "boolean" else numbers
+            return [None if gone else its for gone, its in zip(empty, values, strict=True)]
         if kind == "empty":
             return [None] * self.shape[0]
         return [None if is_missing(its) else its for its in self.strings(name)]
@@ -263,5 +263,5 @@ def label_of(value: Any) -> Any:
 
 
 def _short(value: Any) -> str:
-    said = repr(value)
-    return said if len(said) <= 40 else said[:37] + "…"
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "…"

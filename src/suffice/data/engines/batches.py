@@ -103,8 +103,8 @@ def _concat_tables(tables: list[Any]) -> Any:
     try:
         return pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException as error:
-        said = " ".join(str(error).split())
-        raise ValueError(f"the batches have columns of different types: {said}") from error
+        message = " ".join(str(error).split())
+        raise ValueError(f"the batches have columns of different types: {message}") from error
 
 
 def count_rows(batch: Any) -> int:

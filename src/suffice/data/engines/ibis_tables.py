@@ -137,12 +137,12 @@ class SqlSource(Source):
     def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
         name = f"suffice_{uuid4().hex[:16]}"  # unique: several tables may be scored at once
         try:
-            said = query(self.dialect, name)
+            statement = query(self.dialect, name)
         except NoSqlError:
             if not self.is_embedded:
                 raise
             return self._scored_here(score, added)
-        return self.table.alias(name).sql(said, dialect=self.dialect)
+        return self.table.alias(name).sql(statement, dialect=self.dialect)
 
     def _scored_here(self, score: Callable[[Any], Scored], added: dict[str, Any]) -> Any:
         """Return the table scored by a Python function that the embedded database calls."""

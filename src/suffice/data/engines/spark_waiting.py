@@ -65,15 +65,15 @@ def _explain_error(error: Exception) -> Exception:
     """Return the error of a worker if there is one, or else that of Spark, as one line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     raised = [re.match(r"(?:[\w.]*\.)?(\w*Error): (.*)", line) for line in lines]
-    kind, said = next(((its[1], its[2]) for its in reversed(raised) if its), ("", ""))
+    kind, message = next(((its[1], its[2]) for its in reversed(raised) if its), ("", ""))
     if kind in ("ValueError", "TypeError", "SourceError"):
-        return TypeError(said) if kind == "TypeError" else SourceError(said)
+        return TypeError(message) if kind == "TypeError" else SourceError(message)
     if kind == "ModuleNotFoundError":
         return SourceError(
-            f"Spark's workers cannot count: {said}; install suffice where they run, and let them know the interpreter "
+            f"Spark's workers cannot count: {message}; install suffice where they run, and set their interpreter "
             "(PYSPARK_PYTHON)"
         )
     if kind:
-        return SourceError(f"Spark could not count the rows: {kind}: {said[:600]}")
-    said = next((line for line in lines if not line.startswith(("at ", "File "))), type(error).__name__)
-    return SourceError(f"Spark could not count the rows: {said[:600]}")
+        return SourceError(f"Spark could not count the rows: {kind}: {message[:600]}")
+    message = next((line for line in lines if not line.startswith(("at ", "File "))), type(error).__name__)
+    return SourceError(f"Spark could not count the rows: {message[:600]}")

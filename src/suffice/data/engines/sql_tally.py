@@ -121,17 +121,17 @@ class SqlTally:
             if isinstance(codings[j], Levels):
                 met = {label_of(values[code]) for code in np.unique(codes[codes >= 0])}
                 codings[j] = codings[j].grown(sorted(met, key=str), f"column {columns[j].name!r}")
-        together = None
+        combined = None
         if codings and isinstance(codings[-1], Combinations):
-            codings[-1], together = self._count_combinations(block, codings, columns)
+            codings[-1], combined = self._count_combinations(block, codings, columns)
         wider = block.recoded(tuple(codings))
         counts = np.zeros((len(self.classes), wider.width))
         starts = wider.starts
         for j, (label, level, weight) in enumerate(alone):
             lines, cells, kept = self._locate(label, [(level, codings[j])])
             np.add.at(counts, (lines, starts[j] + cells[0]), weight[kept])
-        if together is not None:
-            counts[:, starts[-1] :] = together
+        if combined is not None:
+            counts[:, starts[-1] :] = combined
         n = np.add.reduceat(counts, starts, axis=1) if counts.shape[1] else np.zeros((len(counts), wider.count))
         n[:, np.diff([*starts, counts.shape[1]]) == 0] = (
             0.0  # reduceat returns the next column's sum for a column without levels
@@ -198,10 +198,10 @@ class SqlTally:
         columns = self._columns(self.scan.table, block)
         try:
             if block.pairs and own:
-                labels, n, together = query_comoments(self.scan, columns, shift[None], [])
+                labels, n, comoments = query_comoments(self.scan, columns, shift[None], [])
                 there = [label is not None for label in labels]
-                if np.array_equal(np.broadcast_to(together.n, n.shape)[there], n[there]):
-                    return self._order_by_class(labels, together, block)
+                if np.array_equal(np.broadcast_to(comoments.n, n.shape)[there], n[there]):
+                    return self._order_by_class(labels, comoments, block)
             labels, alone = query_moments(self.scan, columns, shift, variances)
             spreads = self._order_by_class(labels, alone, block)
             if not block.pairs:
@@ -218,13 +218,13 @@ class SqlTally:
         whole = self._scan(table.filter(*present))
         columns = self._columns(whole.table, block)
         if own:
-            met, _, together = query_comoments(whole, columns, shift[None], [])
+            met, _, comoments = query_comoments(whole, columns, shift[None], [])
         else:
             # sums of products lose digits unless they are about the means of the same rows
             met, means = query_moments(whole, columns, shift, False)
             if met:
-                met, _, together = query_comoments(whole, columns, means.mean, met)
-        return self._order_by_class(met, together, block) if met else CoMoments.zero(len(self.classes), block.count)
+                met, _, comoments = query_comoments(whole, columns, means.mean, met)
+        return self._order_by_class(met, comoments, block) if met else CoMoments.zero(len(self.classes), block.count)
 
     def _order_by_class(self, labels: list[Any], statistic: Any, block: Columns) -> Any:
         """Return a statistic with one row for each class, without rows of no label; check that it is finite."""

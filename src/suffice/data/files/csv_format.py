@@ -18,6 +18,7 @@ from suffice.data.labels import EMPTY
 DELIMITERS = ",;\t|"
 DELIMITER_NAMES = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
 LONGEST_NAME = 64  # characters of a column name that is recognized without a hint
+LONGEST_CELL = 2**31 - 1  # characters; Python's own limit is 131,072
 SAMPLE_LINES = 50  # lines that show the delimiter and whether the first line names the columns
 DATE = r"^\s*(\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}-\d{2}-\d{2}([T ].*)?)\s*$"
 
@@ -41,6 +42,7 @@ class CsvFormat:
 
 def detect_csv_format(file: FoundFile, asked: TableFile, hints: ColumnHints) -> CsvFormat:
     """Return the layout of a CSV file, as asked for or as its first lines show it."""
+    csv.field_size_limit(LONGEST_CELL)
     text = _decode_head(file)
     lines = text.splitlines()[:SAMPLE_LINES]
     delimiter = find_delimiter(lines, asked.delimiter)
@@ -61,7 +63,9 @@ def detect_csv_format(file: FoundFile, asked: TableFile, hints: ColumnHints) -> 
 
 
 def find_delimiter(lines: Sequence[str], asked: str | None = None) -> str:
-    """Return the character between cells: as asked for, or the one that the lines use most consistently.
+    """Return the character between cells: as asked for, or one that divides all lines into as many cells.
+
+    A comma is the last choice, because it may also be a decimal mark.
 
     >>> find_delimiter(["age;town;income, net", "41;Bonn;2,5"])
     ';'
@@ -74,6 +78,10 @@ def find_delimiter(lines: Sequence[str], asked: str | None = None) -> str:
     filled = [line for line in lines if line.strip() and not line.startswith("#")] or [line for line in lines if line]
     if not filled:
         return ","
+    widths = {each: _common_width(filled, each) for each in DELIMITERS}
+    widest = max(DELIMITERS[1:], key=lambda each: widths[each])
+    if max(widths.values()):
+        return widest if widths[widest] else ","
     most_frequent = max(DELIMITERS, key=filled[0].count)
     try:
         found = csv.Sniffer().sniff("\n".join(filled[:20]), DELIMITERS).delimiter
@@ -81,6 +89,13 @@ def find_delimiter(lines: Sequence[str], asked: str | None = None) -> str:
         return most_frequent
     # doubled quotes mislead the sniffer: a character that the first line lacks is not the delimiter
     return found if found in filled[0] or most_frequent not in filled[0] else most_frequent
+
+
+def _common_width(lines: Sequence[str], delimiter: str) -> int:
+    """Return the number of cells of each line; 0 if the lines have different numbers, or one cell."""
+    rows = list(csv.reader(lines, delimiter=delimiter))
+    widths = {len(row) for row in (rows[:-1] if len(lines) > 20 else rows)}  # a sample may end within a row
+    return widths.pop() if len(widths) == 1 and widths != {1} else 0
 
 
 def check_names(names: Sequence[str], shown: str, mend: str = "") -> None:

@@ -14,8 +14,6 @@ from suffice.data.engines.source import SourceError
 from suffice.data.files.csv_format import CsvFormat, convert_hint
 from suffice.data.files.file_formats import FoundFile, open_bytes
 
-LONGEST_CELL = 2**31 - 1  # characters; Python's own limit is 131,072
-
 
 def repair_csv(file: FoundFile, layout: CsvFormat, folder: str) -> tuple[FoundFile, CsvFormat]:
     """Write a file again with one delimiter and one line end, and return it with its layout.
@@ -24,7 +22,6 @@ def repair_csv(file: FoundFile, layout: CsvFormat, folder: str) -> tuple[FoundFi
     A file whose quotes do not match is read as if they were letters.
     """
     _check_utf8(file)
-    csv.field_size_limit(LONGEST_CELL)
     named = [part for part in Path(file.path).parts if "=" in part]  # folders that name a column and its value
     path = Path(folder, uuid4().hex, *named, "rows.csv")
     path.parent.mkdir(parents=True)

@@ -107,7 +107,9 @@ def infer_types(connection: Any, groups: Sequence[CsvGroup], hints: ColumnHints)
     if commas:
         warnings.warn(f"columns with decimal commas are read as numbers: {quote_names(commas)}", stacklevel=2)
     dates = [
-        name for name, its in facts.items() if types[name] == "VARCHAR" and all(each.looks_like_dates for each in its)
+        name
+        for name, its in facts.items()
+        if types[name] == "VARCHAR" and its and all(each.looks_like_dates for each in its)
     ]
     dates = [name for name in dates if not hints.learned and name not in hints.named]
     if dates:

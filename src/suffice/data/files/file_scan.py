@@ -32,7 +32,7 @@ SETTINGS = (
 
 
 class ScratchFolder:
-    """A temporary folder that is deleted together with this object."""
+    """A temporary folder that is deleted with this object."""
 
     def __init__(self) -> None:
         self.path = mkdtemp(prefix="suffice")
@@ -197,10 +197,10 @@ def _list(files: Sequence[FoundFile]) -> str:
 
 def _explain_error(error: Exception, files: Sequence[FoundFile]) -> SourceError:
     """Return an error of a reader as one line that names the file."""
-    said = " ".join(str(error).split()).split(" LINE 1:")[0][:700]  # without the query
-    guilty = next((file for file in files if file.path in said), None) or _find_broken_file(files)
-    said = said.replace(guilty.path, guilty.shown.strip("'"))
-    return SourceError(f"{guilty.shown} cannot be read as {guilty.format}: {said}")
+    message = " ".join(str(error).split()).split(" LINE 1:")[0][:700]  # without the query
+    guilty = next((file for file in files if file.path in message), None) or _find_broken_file(files)
+    message = message.replace(guilty.path, guilty.shown.strip("'"))
+    return SourceError(f"{guilty.shown} cannot be read as {guilty.format}: {message}")
 
 
 def _find_broken_file(files: Sequence[FoundFile]) -> FoundFile:

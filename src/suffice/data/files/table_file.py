@@ -1,4 +1,4 @@
-"""What a caller says about a table file before it is read: its path, its layout and the columns it may have."""
+"""Settings of a table file before it is read: its path, its layout and the columns it may have."""
 
 from __future__ import annotations
 
