@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -65,7 +66,7 @@ class CategoricalNB(TallyClassifier):
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: Any = None,
-        min_categories: Any = None,
+        min_categories: int | Sequence[int] | Array | None = None,
         estimate: Rule = "mean",
         prior: Any = None,
         epsilon: float = 0.0,
@@ -74,8 +75,7 @@ class CategoricalNB(TallyClassifier):
         self.min_categories = min_categories
         self.alpha, self.force_alpha, self.epsilon = alpha, force_alpha, epsilon
         self.fit_prior, self.class_prior = fit_prior, class_prior
-        self.estimate, self.prior = estimate, prior
-        self.calibrate = calibrate
+        self.estimate, self.prior, self.calibrate = estimate, prior, calibrate
 
     def _make_recipe(self) -> Recipe:
         reader = NumberReader(type(self).__name__, "categorical", accepts_sparse=False)

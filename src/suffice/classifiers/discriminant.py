@@ -96,14 +96,9 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         solver: str = "moments",
         calibrate: CalibrationMethod | None = None,
     ) -> None:
-        self.covariance = covariance
-        self.shrinkage = shrinkage
-        self.estimate = estimate
-        self.prior = prior
-        self.class_prior = class_prior
-        self.ddof = ddof
-        self.solver = solver
-        self.calibrate = calibrate
+        self.covariance, self.shrinkage, self.ddof = covariance, shrinkage, ddof
+        self.estimate, self.prior, self.class_prior = estimate, prior, class_prior
+        self.solver, self.calibrate = solver, calibrate
 
     @property
     def means_(self) -> Array:

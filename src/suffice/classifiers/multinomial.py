@@ -63,14 +63,9 @@ class MultinomialNB(TallyClassifier):
         epsilon: float = 0.0,
         calibrate: CalibrationMethod | None = None,
     ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.estimate = estimate
-        self.prior = prior
-        self.epsilon = epsilon
-        self.calibrate = calibrate
+        self.estimate, self.prior, self.calibrate = estimate, prior, calibrate
+        self.alpha, self.force_alpha, self.epsilon = alpha, force_alpha, epsilon
+        self.fit_prior, self.class_prior = fit_prior, class_prior
 
     def _make_recipe(self) -> Recipe:
         reader = NumberReader(type(self).__name__, "multinomial")

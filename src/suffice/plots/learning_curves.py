@@ -41,16 +41,10 @@ def learning(model: Any, X: Any, y: Any, cv: int = 5, steps: int = 8) -> Learnin
 
     Parameters
     ----------
-    model : classifier
-        A classifier, which is cloned.
-    X : array-like of shape (n_rows, n_columns)
-        Rows.
-    y : array-like of shape (n_rows,)
-        Labels.
-    cv : int, default=5
-        Number of stratified folds.
-    steps : int, default=8
-        Number of sizes of the training set.
+    model, X, y : classifier, array-like of shape (n_rows, n_columns), array-like of shape (n_rows,)
+        The classifier, which is cloned, and the rows with their labels.
+    cv, steps : int, default=5 and 8
+        The number of stratified folds, and the number of sizes of the training set.
 
     Returns
     -------

@@ -43,7 +43,7 @@ def nomogram(
         Rows that give the range of numeric columns; by default mean ± 3 deviations of all classes. If there are at
         most 2,000 rows, the scales contain all their values.
     label : object, default=None
-        Class that points speak for; by default the second of two classes, else the first.
+        Class that points count for; by default the second of two classes, else the first.
     against : object, default=None
         Class to compare with; by default another one.
     row : int, default=None

@@ -20,14 +20,11 @@ def points(model: Any, X: Any = None, label: Any = None, against: Any = None, *,
     Parameters
     ----------
     model : classifier
-        A fitted classifier whose columns are independent given the class, and whose probabilities are not calibrated.
+        As in `nomogram`.
     X : array-like of shape (n_rows, n_columns), default=None
-        Rows that give the range of numeric columns; by default mean ± 3 deviations of all classes. If there are at
-        most 2,000 rows, the scales contain all their values.
-    label : object, default=None
-        Class that points speak for; by default the second of two classes, else the first.
-    against : object, default=None
-        Class to compare with; by default another one.
+        Rows that give the range of numeric columns, as in `nomogram`.
+    label, against : object, default=None
+        The class that points count for, and the class it is compared with, as in `nomogram`.
     row : int, default=None
         Row of ``X`` whose values are on the scales in any case.
 

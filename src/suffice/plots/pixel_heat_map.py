@@ -33,10 +33,8 @@ def heat_map(
         Shape of the image; by default a square.
     row : int, default=0
         Row of the explanation.
-    label : object, default=None
-        Class that evidence speaks for; by default the most probable one.
-    against : object, default=None
-        Class to compare with; by default the most probable other one.
+    label, against : object, default=None
+        The class whose evidence is shown and the class it is compared with; by default the two most probable ones.
     ax : matplotlib.axes.Axes, default=None
         Axes to draw on; by default those of a new figure.
 

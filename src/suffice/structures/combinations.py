@@ -17,11 +17,6 @@ def has_combinations(columns: Columns) -> bool:
     return columns.codings is not None and isinstance(columns.codings[-1], Combinations)
 
 
-def count_plain_columns(columns: Columns) -> int:
-    """Return the number of columns without the one of combinations."""
-    return columns.count - has_combinations(columns)
-
-
 def drop_combinations(tally: Tally) -> Tally:
     """Return a tally without the counts of combinations."""
     if not any(map(has_combinations, tally.schema.blocks)):
