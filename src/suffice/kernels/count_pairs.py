@@ -22,12 +22,12 @@ def count_pairs(x: Any, codes: Any, weights: Any, starts: Any, pairs: Any) -> No
     for row in range(rows):
         k = codes[row]
         weight = 1.0 if weights is None else weights[row]
-        met = 0
+        count = 0
         for j in range(columns):
             if x[row, j] >= 0:
-                cells[met] = starts[j] + x[row, j]
-                met += 1
-        for i in range(met):
+                cells[count] = starts[j] + x[row, j]
+                count += 1
+        for i in range(count):
             a = cells[i]
             for j in range(i + 1):
                 pairs[k, a, cells[j]] += weight

@@ -27,7 +27,7 @@ def add_squares(x: Any, codes: Any, limit: int, partial: Any, partial_squares: A
 
 
 @Kernel
-def add_deviations(x: Any, codes: Any, weights: Any, shift: Any, met: Any, sums: Any, squares: Any) -> float:
+def add_deviations(x: Any, codes: Any, weights: Any, shift: Any, has_shift: Any, sums: Any, squares: Any) -> float:
     """Sum the deviations from a shift and their squares: Σ(x − s) and Σ(x − s)².
 
     The shift of a class is its first row, so that the squares lose few digits; Σx² would lose all of them in a column
@@ -41,8 +41,8 @@ def add_deviations(x: Any, codes: Any, weights: Any, shift: Any, met: Any, sums:
             for j in range(columns):
                 poison += x[row, j] * 0.0
             continue
-        if not met[k]:
-            met[k] = 1
+        if not has_shift[k]:
+            has_shift[k] = 1
             for j in range(columns):
                 shift[k, j] = x[row, j]
         if weights is None:
@@ -61,7 +61,7 @@ def add_deviations(x: Any, codes: Any, weights: Any, shift: Any, met: Any, sums:
 
 @Kernel
 def add_deviations_present(
-    x: Any, codes: Any, weights: Any, shift: Any, met: Any, n: Any, sums: Any, squares: Any
+    x: Any, codes: Any, weights: Any, shift: Any, has_shift: Any, n: Any, sums: Any, squares: Any
 ) -> None:
     """Sum the deviations and squares of the present cells as ``add_deviations`` does, and their weights to ``n``."""
     rows, columns = x.shape
@@ -73,8 +73,8 @@ def add_deviations_present(
         for j in range(columns):
             value = x[row, j]
             if value == value:
-                if not met[k, j]:
-                    met[k, j] = 1
+                if not has_shift[k, j]:
+                    has_shift[k, j] = 1
                     shift[k, j] = value
                 deviation = value - shift[k, j]
                 n[k, j] += weight

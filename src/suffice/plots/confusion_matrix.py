@@ -68,18 +68,18 @@ def confusion(y_true: Any, said: Any, X: Any = None, *, ax: Axes | None = None) 
     return ax
 
 
-def _count(true: list[Any], said: list[Any]) -> tuple[list[Any], Array]:
+def _count(true: list[Any], predicted: list[Any]) -> tuple[list[Any], Array]:
     """Return all labels, sorted, and the number of rows of each pair, [true, predicted]."""
-    if len(true) != len(said):
-        raise ValueError(f"there are {len(true)} true and {len(said)} predicted labels; pass one of each per row")
+    if len(true) != len(predicted):
+        raise ValueError(f"there are {len(true)} true and {len(predicted)} predicted labels; pass one of each per row")
     if not true:
         raise ValueError("there are no rows; pass at least one")
-    labels = list({*true, *said})
+    labels = list({*true, *predicted})
     try:
         labels.sort()
     except TypeError:  # labels of different types, such as the None of predict(reject_below=…)
         labels.sort(key=lambda label: (type(label).__name__, str(label)))
     place = {label: k for k, label in enumerate(labels)}
     counts = np.zeros((len(labels), len(labels)))
-    np.add.at(counts, ([place[label] for label in true], [place[label] for label in said]), 1)
+    np.add.at(counts, ([place[label] for label in true], [place[label] for label in predicted]), 1)
     return labels, counts

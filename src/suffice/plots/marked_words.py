@@ -99,8 +99,8 @@ def _tokens(text: str | None, evidence: dict[str, float]) -> tuple[list[str], li
     if not tokens:
         raise ValueError("the text is empty; pass the text of the row, or None for a list of its words")
     parts = [[word for word in re.findall(r"\w+", token.lower()) if word in evidence] for token in tokens]
-    met = [word for words in parts for word in words]
-    return tokens, [sum(evidence[word] / met.count(word) for word in words) for words in parts]
+    found = [word for words in parts for word in words]
+    return tokens, [sum(evidence[word] / found.count(word) for word in words) for words in parts]
 
 
 def _draw_words(ax: Axes, tokens: list[str], colours: Array, nats: Array) -> None:
