@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.cluster import kmeans_plusplus
 
 from suffice.blocks import Dense
 from suffice.estimation import RULES
@@ -184,6 +183,8 @@ def _scatter(x: Array, shares: Array, mean: Array) -> Array:
 
 def _start(x: Array, weights: Array, components: int, rng: np.random.Generator) -> Array:
     """Return shares of 0 and 1, by the nearest of centres that k-means++ and a few steps of Lloyd's algorithm find."""
+    from sklearn.cluster import kmeans_plusplus  # imported here, because it loads a hundred modules
+
     scale = x.std(axis=0)
     z = (x - x.mean(axis=0)) / np.where(scale > 0, scale, 1.0) if (scale.max() > 100 * np.median(scale)) else x
     squares = np.einsum("ij,ij->i", z, z)
