@@ -223,6 +223,7 @@ def test_wide_rows_and_empty_cells_are_refused_or_scored_alike() -> None:
 @pytest.mark.filterwarnings(
     "ignore:class .* (rows for .* columns|cannot have .* components)"
 )  # the checks have few rows
+@pytest.mark.filterwarnings("ignore:the mixture of class .* still gains")
 @pytest.mark.parametrize(
     "estimator", [GaussianDiscriminant(), GaussianDiscriminant(covariance="shared"), MixtureClassifier()]
 )
