@@ -11,7 +11,7 @@ from scipy.special import betaln, gammaln
 
 from suffice.blocks import Part
 from suffice.families.family import Family, Hyperparameters, Parameters, check_proper, log_ratio
-from suffice.priors import Beta, Prior, per_column, positive, refused
+from suffice.priors import Beta, Prior, broadcast_to_columns, check_positive, unsupported_prior
 from suffice.schema import Array, Columns
 from suffice.score import Linear, LogFactorial, LogGamma, Score
 from suffice.statistics import Counts, Statistic, scan
@@ -76,11 +76,12 @@ class NegativeBinomial(Family):
 
     def prior_hyperparameters(self, prior: Any, columns: Columns, statistic: Statistic) -> Hyperparameters:
         if isinstance(prior, Beta):
-            a, b = per_column(prior.a, columns.count, "Beta(a=…)"), per_column(prior.b, columns.count, "Beta(b=…)")
+            a = broadcast_to_columns(prior.a, columns.count, "Beta(a=…)")
+            b = broadcast_to_columns(prior.b, columns.count, "Beta(b=…)")
             return a[None], b[None]
         if isinstance(prior, Prior):
-            raise refused(prior, self.name, "a number or Beta")
-        each = per_column(positive(prior, "prior"), columns.count, "prior")[None]
+            raise unsupported_prior(prior, self.name, "a number or Beta")
+        each = broadcast_to_columns(check_positive(prior, "prior"), columns.count, "prior")[None]
         return each, each
 
     def posterior_hyperparameters(self, hyperparameters: Hyperparameters, statistic: Counts) -> Hyperparameters:

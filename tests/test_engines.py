@@ -194,9 +194,9 @@ def test_the_registry_of_engines(tmp_path: Path) -> None:
         assert extra.startswith("suffice[")
         assert not its.accepts(3)
         if name in sources:
-            source = registry.opened(sources[name])
+            source = registry.open_source(sources[name])
             assert type(source) is its
-            assert registry.opened(source) is source
+            assert registry.open_source(source) is source
             assert source.names == tuple(frame.columns)
             rows, is_whole = source.sample(100, spread=True)
             assert len(rows) == 50

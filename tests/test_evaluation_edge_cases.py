@@ -21,7 +21,7 @@ import suffice
 from conftest import assert_same_scores
 from suffice import BayesClassifier, BernoulliNB, CategoricalNB, GaussianNB, Window, batches, compare, cross_validate
 from suffice.decision.calibration import MAPS
-from suffice.parallel import spread
+from suffice.parallel import map_threads
 
 X, y = load_iris(return_X_y=True)
 
@@ -291,7 +291,7 @@ def test_blocks_of_threads_do_not_meddle() -> None:
         each.join()
     assert suffice.get_threads() == before
     with suffice.threads(7):
-        assert set(spread(lambda _: suffice.get_threads(), range(20))) == {7}
+        assert set(map_threads(lambda _: suffice.get_threads(), range(20))) == {7}
 
 
 def test_columns_of_empty_cells_have_no_parameters() -> None:

@@ -17,7 +17,7 @@ from scipy import stats
 from conftest import assert_same_scores
 from suffice import BayesClassifier
 from suffice.data.cuts import PSEUDO_COUNT, Ordered, _told_by_bins, _told_by_gaussian, mdl, quantiles
-from suffice.data.plan import Facts, family_of
+from suffice.data.plan import Facts, choose_family
 
 ROWS = 120
 
@@ -116,7 +116,7 @@ def test_families_can_be_set_one_by_one_or_all_at_once() -> None:
     ],
 )
 def test_the_rule(facts: Facts, family: str) -> None:
-    assert family_of(facts, "mdl")[0] == family
+    assert choose_family(facts, "mdl")[0] == family
 
 
 def test_a_first_batch_is_not_the_whole() -> None:

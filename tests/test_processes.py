@@ -13,7 +13,7 @@ import pytest
 
 import suffice
 from conftest import Case, assert_same_scores, each_of_five, example
-from suffice.parallel import spread
+from suffice.parallel import map_threads
 
 
 def run(script: str, cwd: Path | None = None) -> str:
@@ -165,9 +165,9 @@ def test_an_error_in_a_thread_reaches_the_caller() -> None:
         return part
 
     with suffice.threads(4):
-        assert spread(fail_from, [0, 1, 2]) == [0, 1, 2]
+        assert map_threads(fail_from, [0, 1, 2]) == [0, 1, 2]
         with pytest.raises(ValueError, match="part 3"):
-            spread(fail_from, [0, 3, 1])
+            map_threads(fail_from, [0, 3, 1])
 
 
 def test_learning_while_the_interpreter_shuts_down() -> None:

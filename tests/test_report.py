@@ -18,7 +18,7 @@ from suffice import (
     MixtureClassifier,
     report,
 )
-from suffice.folds.assessment import wilson
+from suffice.folds.assessment import wilson_interval
 from suffice.model import Model
 from suffice.report.page import SCRIPTS, embed_json
 from suffice.report.term_packing import PACKERS
@@ -54,7 +54,7 @@ def test_quality_equals_the_scores_of_the_model():
     quality = data_of(report.render(model, X[1::2], y[1::2]))["quality"]
     accuracy = quality["scores"]["accuracy"]
     assert accuracy["value"] == model.score(X[1::2], y[1::2])
-    assert (accuracy["low"], accuracy["high"]) == pytest.approx(wilson(accuracy["value"] * 75, 75))
+    assert (accuracy["low"], accuracy["high"]) == pytest.approx(wilson_interval(accuracy["value"] * 75, 75))
     proba = model.predict_proba(X[1::2])
     assert quality["scores"]["log-loss"]["value"] == pytest.approx(-np.log(proba[np.arange(75), y[1::2]]).mean())
     brier = ((proba - np.eye(3)[y[1::2]]) ** 2).sum(axis=1).mean()

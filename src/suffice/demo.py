@@ -17,7 +17,7 @@ from suffice.classifiers.mixture import MixtureClassifier
 from suffice.evaluation.comparison import compare
 from suffice.report import write
 from suffice.schema import Array
-from suffice.store import check_place
+from suffice.store import check_output_path
 
 SHADES = " .:-=+*#%@"
 INK = 7.5  # darker pixels count as ink
@@ -46,7 +46,7 @@ def main(output: str = "digits.html") -> Path:
     path : Path
         The report that was written.
     """
-    check_place(output)
+    check_output_path(output)
     X, y = load_digits(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_state=0, stratify=y)
     model = BernoulliNB(binarize=INK, calibrate="temperature").fit(X_train, y_train)

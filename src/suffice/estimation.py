@@ -17,7 +17,7 @@ import numpy as np
 
 from suffice.families import Family
 from suffice.families.family import Hyperparameters, Parameters
-from suffice.priors import Prior, for_columns
+from suffice.priors import Prior, combine_priors
 from suffice.schema import Array, Columns
 from suffice.statistics import Statistic
 
@@ -55,12 +55,12 @@ def prior_hyperparameters(family: Family, columns: Columns, statistic: Statistic
     """Return the hyperparameters of a prior, or of one prior for each column, which may be of different kinds."""
     kinds = {_kind(each): each for each in prior} if isinstance(prior, (list, tuple)) else {}
     if len(kinds) < 2 or len(prior) != columns.count or columns.sizes is not None:
-        return family.prior_hyperparameters(for_columns(prior, columns), columns, statistic)
+        return family.prior_hyperparameters(combine_priors(prior, columns), columns, statistic)
     found: list[Array] = []
     for kind, example in kinds.items():
         own = np.array([_kind(each) == kind for each in prior])
         filled = [each if is_own else example for each, is_own in zip(prior, own, strict=True)]
-        given = for_columns(filled if kind is not float else np.array(filled, np.float64), columns)
+        given = combine_priors(filled if kind is not float else np.array(filled, np.float64), columns)
         arrays = family.prior_hyperparameters(given, columns, statistic)
         found = list(arrays) if not found else [np.where(own, *both) for both in zip(arrays, found, strict=True)]
     return tuple(found)

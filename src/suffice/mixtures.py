@@ -22,7 +22,7 @@ from suffice.families.gaussian import Gaussian
 from suffice.schema import Array, Columns
 from suffice.score import LogSumExp, Score
 from suffice.score.linear import LinearProduct
-from suffice.statistics import CoMoments, Counts, Moments, Statistic, rounded
+from suffice.statistics import CoMoments, Counts, Moments, Statistic, two_sum
 from suffice.structures import Full, Subject
 from suffice.structures.covariances import PAIRED
 
@@ -73,7 +73,7 @@ class Gaussians(Kind):
         n = shares.sum(axis=0)
         divisor = np.maximum(n, 1e-300)[:, None]
         shift = x.mean(axis=0)
-        mean, tail = rounded(np.broadcast_to(shift, (len(n), x.shape[1])), shares.T @ (x - shift) / divisor)
+        mean, tail = two_sum(np.broadcast_to(shift, (len(n), x.shape[1])), shares.T @ (x - shift) / divisor)
         if self.covariance not in PAIRED:
             m2 = np.stack([share @ (x - centre) ** 2 for share, centre in zip(shares.T, mean, strict=True)])
             return Moments(n[:, None], mean, tail, m2)

@@ -85,12 +85,12 @@ def threads(count: int | None) -> Iterator[None]:
         _threads_of_block.reset(before)
 
 
-def spread(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+def map_threads(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
     """Return the function's result for each part, in order, computed by several threads.
 
     A nested call, from within a part, runs in the thread of that part.
 
-    >>> spread(abs, [-1, -2])
+    >>> map_threads(abs, [-1, -2])
     [1, 2]
     """
     if len(parts) == 1 or _is_worker.get():

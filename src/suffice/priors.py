@@ -41,9 +41,9 @@ class Prior:
             if value is None and field.default is None:
                 continue
             if field.name in self._unbounded:
-                numbers(value, what)
+                check_numbers(value, what)
             else:
-                positive(value, what)
+                check_positive(value, what)
 
     @classmethod
     def _fields_by_level(cls, priors: Sequence[Any]) -> tuple[str, ...]:
@@ -150,7 +150,7 @@ class MEstimate(Prior):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.p is not None and not ((p := numbers(self.p, "MEstimate(p=…)")) >= 0).all() & (p <= 1).all():
+        if self.p is not None and not ((p := check_numbers(self.p, "MEstimate(p=…)")) >= 0).all() & (p <= 1).all():
             raise ValueError(f"MEstimate(p=…) is a probability, from 0 to 1, not {self.p}")
 
     @classmethod
@@ -261,7 +261,7 @@ class NormalInverseWishart(Prior):
             )
 
 
-def numbers(value: Any, what: str) -> Array:
+def check_numbers(value: Any, what: str) -> Array:
     """Return a number or numbers as an array of finite doubles; ``what`` names them in the error."""
     try:
         array = np.asarray(value, np.float64)
@@ -272,9 +272,9 @@ def numbers(value: Any, what: str) -> Array:
     return array
 
 
-def positive(value: Any, what: str, zero: bool = False) -> Array:
+def check_positive(value: Any, what: str, zero: bool = False) -> Array:
     """Return numbers more than 0 (with ``zero``, 0 or more) whose squares neither overflow nor underflow."""
-    array = numbers(value, what)
+    array = check_numbers(value, what)
     wrong = (array < 0) if zero else (array <= 0)
     if wrong.any():
         raise ValueError(
@@ -286,15 +286,15 @@ def positive(value: Any, what: str, zero: bool = False) -> Array:
     return array
 
 
-def per_column(value: Any, count: int, what: str) -> Array:
+def broadcast_to_columns(value: Any, count: int, what: str) -> Array:
     """Return one number per column, from one number for all columns or one for each."""
-    array = numbers(value, what)
+    array = check_numbers(value, what)
     if array.ndim and array.shape != (count,):
         raise ValueError(f"{what} has {array.size} entries, and there are {count} columns: give one, or one per column")
     return np.array(np.broadcast_to(array, count))
 
 
-def checked_sums(totals: Any, what: str) -> Any:
+def check_sums_to_one(totals: Any, what: str) -> Any:
     """Return sums of probabilities; raise if one differs from 1 by more than rounding."""
     worst = np.ravel(totals)[np.argmax(np.abs(np.ravel(totals) - 1))]
     if abs(worst - 1) > 1e-8:
@@ -302,7 +302,7 @@ def checked_sums(totals: Any, what: str) -> Any:
     return totals
 
 
-def refused(prior: Any, family: str, accepted: str) -> ValueError:
+def unsupported_prior(prior: Any, family: str, accepted: str) -> ValueError:
     """Return the error for a prior that a family does not support."""
     return ValueError(f"prior={prior!r} does not suit {family} columns; they take {accepted}")
 
@@ -319,18 +319,18 @@ def pseudo_counts(prior: Any, sizes: Array, family: str) -> Array:
         return _by_level(prior.alpha, sizes, "Dirichlet(alpha=…)")
     if isinstance(prior, MEstimate):
         share = 1 / np.repeat(sizes, sizes) if prior.p is None else _shares(prior.p, sizes)
-        return np.asarray(share * np.repeat(per_column(prior.m, len(sizes), "MEstimate(m=…)"), sizes))
+        return np.asarray(share * np.repeat(broadcast_to_columns(prior.m, len(sizes), "MEstimate(m=…)"), sizes))
     if isinstance(prior, Prior):
-        raise refused(prior, family, "a number, Dirichlet, MEstimate or Flat")
-    positive(prior, "prior", zero=True)
+        raise unsupported_prior(prior, family, "a number, Dirichlet, MEstimate or Flat")
+    check_positive(prior, "prior", zero=True)
     if len(sizes) == 1:
         return _by_level(prior, sizes, "prior")
-    return np.repeat(per_column(prior, len(sizes), "prior"), sizes)
+    return np.repeat(broadcast_to_columns(prior, len(sizes), "prior"), sizes)
 
 
 def _by_level(value: Any, sizes: Array, what: str) -> Array:
     """Return one number per level, from one for all, one per level of each column, or one per level of all."""
-    array, width = numbers(value, what), int(sizes.sum())
+    array, width = check_numbers(value, what), int(sizes.sum())
     if array.size == 1:
         return np.full(width, array.item())
     if array.shape == (width,):
@@ -345,13 +345,13 @@ def _shares(p: Any, sizes: Array) -> Array:
     """Return the share of each level, scaled so that those of a column sum to 1."""
     share = _by_level(p, sizes, "MEstimate(p=…)")
     totals = np.add.reduceat(share, starts_of(sizes))
-    return np.asarray(share / np.repeat(checked_sums(totals, "MEstimate(p=…)"), sizes))
+    return np.asarray(share / np.repeat(check_sums_to_one(totals, "MEstimate(p=…)"), sizes))
 
 
-def for_columns(prior: Any, columns: Columns) -> Any:
+def combine_priors(prior: Any, columns: Columns) -> Any:
     """Return one prior for a block of columns, from a list or dictionary with one prior per column.
 
-    >>> for_columns([Beta(1, 2), Beta(3, 4)], Columns("bernoulli", 2))
+    >>> combine_priors([Beta(1, 2), Beta(3, 4)], Columns("bernoulli", 2))
     Beta(a=array([1., 3.]), b=array([2., 4.]))
     """
     if isinstance(prior, Mapping):
@@ -387,15 +387,15 @@ def _stacked(priors: Sequence[Any], columns: Columns) -> Any:
             stacked[field.name] = None
             continue
         sizes, what = (levels if field.name in by_level else one), f"{kind.__name__}({field.name}=…)"
-        each = [per_column(value, int(size), what) for value, size in zip(values, sizes, strict=True)]
+        each = [broadcast_to_columns(value, int(size), what) for value, size in zip(values, sizes, strict=True)]
         stacked[field.name] = np.concatenate(each)
     return kind(**stacked)
 
 
-def by_name(prior: Any, columns: Columns) -> Any:
+def select_priors(prior: Any, columns: Columns) -> Any:
     """Return the prior of a block from {column or family: prior}; other columns have a pseudo-count of ½.
 
-    >>> by_name({"poisson": Gamma(2, 1), "age": 5.0}, Columns("gaussian", 2, ("age", "height")))
+    >>> select_priors({"poisson": Gamma(2, 1), "age": 5.0}, Columns("gaussian", 2, ("age", "height")))
     array([5. , 0.5])
     """
     if not isinstance(prior, Mapping):

@@ -21,7 +21,7 @@ from suffice.data.reader import ColumnReader, Opened, Plan, Reader, mark_pairs
 from suffice.estimation import choose_prior, log_evidence, posterior_hyperparameters
 from suffice.families import FAMILIES, Family
 from suffice.model import Model
-from suffice.priors import by_name
+from suffice.priors import select_priors
 from suffice.schema import Array, Columns, Schema
 from suffice.score import SingularError
 from suffice.statistics import Tally
@@ -122,7 +122,7 @@ class Recipe:
 
     def draw_model(self, tally: Tally, rng: np.random.Generator) -> Model:
         """Return a model whose parameters are drawn from their posterior."""
-        draw = decision.drawn_class_prior(self.class_prior, tally.schema.classes, tally.class_count, rng)
+        draw = decision.draw_class_prior(self.class_prior, tally.schema.classes, tally.class_count, rng)
         return self._assemble(tally, lambda subject, prior: self.structure.drawn(subject, prior, rng), draw)
 
     def _assemble(
@@ -171,7 +171,7 @@ class Recipe:
     def prior_of(self, columns: Columns) -> Any:
         """Return the prior of a block of columns, as it was set."""
         is_by_name = isinstance(self.prior, Mapping) and isinstance(self.reader, ColumnReader)
-        return by_name(self.prior, columns) if is_by_name else self.prior
+        return select_priors(self.prior, columns) if is_by_name else self.prior
 
     def block_priors(self, tally: Tally) -> list[Any]:
         """Return the prior of each block: as set, or the pseudo-counts of most evidence where that is asked for."""

@@ -185,7 +185,7 @@ def _digest(arrays: dict[str, Array], header: dict[str, Any] | None = None) -> s
     return hashed.hexdigest()
 
 
-def check_place(path: str | os.PathLike[str]) -> Path:
+def check_output_path(path: str | os.PathLike[str]) -> Path:
     """Return where a file is to be written, or say why it cannot be: before the work whose result it is to hold."""
     path = Path(path)
     if not path.parent.is_dir():
@@ -200,7 +200,7 @@ def _replaced(path: Path, content: bytes) -> Path:
 
     What the path links to is replaced, not the link; who may read the old file may read the new one.
     """
-    place = check_place(path).resolve()
+    place = check_output_path(path).resolve()
     beside = place.with_name(f".{place.name}.{secrets.token_hex(8)}")
     try:
         with beside.open("xb") as file:

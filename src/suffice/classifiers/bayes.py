@@ -13,8 +13,8 @@ from sklearn.utils._param_validation import StrOptions
 from suffice.classifiers.fit_table import learn_source
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data import check_table, split_frame
-from suffice.data.column_names import few
-from suffice.data.engines.open_source import opened
+from suffice.data.column_names import list_names
+from suffice.data.engines.open_source import open_source
 from suffice.data.files.table_file import ColumnHints
 from suffice.data.plan import NUMERIC
 from suffice.data.reader import ColumnReader
@@ -119,7 +119,7 @@ class BayesClassifier(TallyClassifier):
         """
         families = self.families if isinstance(self.families, Mapping) else {}
         named = (target, weight, *families)
-        table = opened(source, ColumnHints(tuple(name for name in named if isinstance(name, str))))
+        table = open_source(source, ColumnHints(tuple(name for name in named if isinstance(name, str))))
         if table is None:
             self.fit(*split_frame(source, target, weight, missing_target))
         else:
@@ -292,7 +292,7 @@ def _describe(model: BayesClassifier) -> str:
     """Return a summary of a few lines: the classes, the structure, and the columns by family."""
     shares = model.class_count_ / model.class_count_.sum()
     classes = [f"{label} {share:.1%}" for label, share in zip(model.classes_.tolist(), shares.tolist(), strict=True)]
-    lines = [f"{model.class_count_.sum():g} rows, {len(classes)} classes: {few(classes)}"]
+    lines = [f"{model.class_count_.sum():g} rows, {len(classes)} classes: {list_names(classes)}"]
     by_family: dict[str, list[str]] = {}
     for name, family in model.families_.items():
         by_family.setdefault(family, []).append(str(name))
@@ -302,5 +302,5 @@ def _describe(model: BayesClassifier) -> str:
     by_family = {"structure": [structure], **by_family}
     by_family |= {"left out": [f"{name} ({reason})" for name, reason in model.left_out_.items()]}
     width = max(map(len, by_family))
-    lines += [f"{family:<{width}}  {few(names)}" for family, names in by_family.items() if names]
+    lines += [f"{family:<{width}}  {list_names(names)}" for family, names in by_family.items() if names]
     return "\n".join(f"  {line}" for line in lines)

@@ -22,7 +22,7 @@ from suffice.families.gaussian import Gaussian, ddof_error
 from suffice.families.low_rank_gaussian import LowRankGaussian
 from suffice.families.multivariate_gaussian import MultivariateGaussian
 from suffice.model import Model
-from suffice.priors import positive
+from suffice.priors import check_positive
 from suffice.recipe import Recipe, Rule
 from suffice.schema import Array
 from suffice.settings import setting_text
@@ -252,7 +252,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         if self.estimate == "mean":
             if not isinstance(self.prior, Real):
                 raise ValueError(f'solver="svd" takes a number as prior, not {self.prior!r}; use solver="moments"')
-            positive(self.prior, "prior")
+            check_positive(self.prior, "prior")
 
     def _check(self, recipe: Recipe, tally: Tally) -> None:
         if self.covariance in PAIRED:

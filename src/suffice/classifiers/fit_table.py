@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from suffice.data import as_sheet, missing_labels, split_frame, stacked
+from suffice.data import as_sheet, concat_frames, missing_labels_error, split_frame
 from suffice.data.engines.source import SAMPLE, Request, Source
-from suffice.data.plan import MOST_LEVELS, facts_of, family_of
+from suffice.data.plan import MOST_LEVELS, choose_family, collect_facts
 
 # A column that is empty in the sample is planned from so many rows in which it is not.
 RARE_ROWS = 1000
@@ -28,7 +28,7 @@ def learn_source(source: Source, model: Any, target: str, weight: str | None, mi
     X, y, weights = split_frame(frame, target, weight, "drop")
     if not len(y):
         if is_whole:
-            raise missing_labels(target, len(frame), len(frame))
+            raise missing_labels_error(target, len(frame), len(frame))
         raise ValueError(f"column {target!r}, the target, is empty in all of {len(frame)} rows that were looked at")
     if not is_whole:
         frame = _with_rare_rows(source, frame)
@@ -50,7 +50,7 @@ def _with_rare_rows(source: Source, frame: Any) -> Any:
     """Return a sample with more rows, in which columns have values that are empty in the rest of the sample."""
     sheet = as_sheet(frame, owner="fit_table")
     some = [source.rows_with(name, RARE_ROWS) for name in sheet.names if sheet.kind(name) == "empty"]
-    return stacked([frame, *(its for its in some if its is not None and len(its))]) if some else frame
+    return concat_frames([frame, *(its for its in some if its is not None and len(its))]) if some else frame
 
 
 def _correct_families(source: Source, families: Any, numeric: str, X: Any) -> dict[str, str]:
@@ -63,7 +63,7 @@ def _correct_families(source: Source, families: Any, numeric: str, X: Any) -> di
     sheet = as_sheet(X, owner="fit_table")
     named = families if isinstance(families, Mapping) else {}
     in_sample = {
-        name: facts_of(sheet, name, None)
+        name: collect_facts(sheet, name, None)
         for name in sheet.names
         if named.get(name, "auto") == "auto" and sheet.kind(name) not in ("date", "empty", "boolean")
     }
@@ -74,7 +74,7 @@ def _correct_families(source: Source, families: Any, numeric: str, X: Any) -> di
     }
     found = {}
     for name, facts in source.facts(doubtful).items():
-        family, _ = family_of(replace(facts, words=in_sample[name].words), numeric)
-        if family != family_of(in_sample[name], numeric)[0]:
+        family, _ = choose_family(replace(facts, words=in_sample[name].words), numeric)
+        if family != choose_family(in_sample[name], numeric)[0]:
             found[name] = family
     return found

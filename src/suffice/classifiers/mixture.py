@@ -20,7 +20,7 @@ from suffice.data import Target
 from suffice.data.reader import NumberReader
 from suffice.mixtures import Bernoullis, Gaussians, Kind, Mixture, MixtureParameters, mixture, rows_of
 from suffice.model import Model
-from suffice.parallel import spread
+from suffice.parallel import map_threads
 from suffice.progress import Progress
 from suffice.recipe import Recipe, Rule
 from suffice.schema import Array, Columns
@@ -241,7 +241,7 @@ class MixtureClassifier(TallyClassifier):
 
             # one thread for each start: the products within a start are too small for several
             with threadpool_limits(1, user_api="blas"):
-                tried = spread(fitted, starts)
+                tried = map_threads(fitted, starts)
         best = []
         for k, label in enumerate(labels):
             best.append(max(tried[k * self.n_init : (k + 1) * self.n_init], key=lambda each: each.trace[-1]))

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from suffice.data import beside, matched, only, share_name
-from suffice.data.column_names import column_name, names_of, renamed
-from suffice.data.engines.open_source import opened
+from suffice.data import append_columns, compare_columns, probability_name, select_columns
+from suffice.data.column_names import column_name, frame_names, rename_taken
+from suffice.data.engines.open_source import open_source
 from suffice.data.engines.source import Scored
-from suffice.export.dialects import dialect_of
+from suffice.export.dialects import find_dialect
 from suffice.schema import Schema
 
 
@@ -26,11 +26,11 @@ class TablePredictor:
     @property
     def names(self) -> list[str]:
         """The names of the new columns."""
-        return ["prediction", *map(share_name, self.model.classes_.tolist())]
+        return ["prediction", *map(probability_name, self.model.classes_.tolist())]
 
     def __call__(self, frame: Any) -> Scored:
         """Return the new columns of a frame."""
-        X = only(frame, self.model.tally_.schema.feature_names or self.model.n_features_in_)
+        X = select_columns(frame, self.model.tally_.schema.feature_names or self.model.n_features_in_)
         log_proba = self.model.predict_log_proba(X)
         # predict compares scores, which may differ where the probabilities are equal to the last digit
         ties = (log_proba == log_proba.max(axis=1, keepdims=True)).sum(axis=1) > 1
@@ -47,13 +47,13 @@ class TablePredictor:
 def predict_source(model: Any, source: Any) -> Any:
     """Return a source with the predictions of a model as new columns, computed when they are needed."""
     model = copy(model)  # later changes of the model must not change what is computed lazily
-    predictor, table = TablePredictor(model), opened(source)
+    predictor, table = TablePredictor(model), open_source(source)
     if table is None:
-        return beside(source, renamed(predictor(source), names_of(source)))
+        return append_columns(source, rename_taken(predictor(source), frame_names(source)))
     names = table.names
 
     def query(dialect: str, name: str) -> str:
-        check_columns(model.tally_.schema, names, dialect_of(dialect).folds)
+        check_columns(model.tally_.schema, names, find_dialect(dialect).folds)
         return str(model.to_sql(dialect, table=name, columns=names))
 
     return table.scored(predictor, predictor.examples, query)
@@ -66,7 +66,7 @@ def check_columns(schema: Schema, names: Sequence[str], folds_case: bool) -> Non
     found = [name for name in learned_names if (name.lower() if folds_case else name) in present]
     if schema.features is not None and schema.feature_names is not None and found:
         learned = {name for block in schema.blocks for name in block.names or ()}
-        matched(found, schema.feature_names, [name for name in schema.feature_names if name in learned])
+        compare_columns(found, schema.feature_names, [name for name in schema.feature_names if name in learned])
     elif len(found) < len(learned_names):
         missing = next(name for name in learned_names if name not in found)
         raise ValueError(

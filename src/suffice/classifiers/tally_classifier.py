@@ -15,9 +15,9 @@ from suffice import decision
 from suffice.classifiers.calibrating import fit_calibration
 from suffice.classifiers.predict_table import predict_source
 from suffice.classifiers.sum_learner import SumLearner
-from suffice.data import decoded
+from suffice.data import decode_rows
 from suffice.decision.calibration import MAPS, Calibration
-from suffice.decision.costs import cheapest, cost_matrix, rejected
+from suffice.decision.costs import choose_least_cost, cost_matrix, reject_uncertain
 from suffice.explain import Explanation, explain_rows
 from suffice.export import to_sql
 from suffice.families import FAMILIES
@@ -81,9 +81,9 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
             return classes[self.estimate_model().most_probable(self.read_rows(X).blocks)]
         matrix = None if costs is None else cost_matrix(costs, classes)
         log_posterior = self.predict_log_proba(X, class_prior=class_prior)
-        codes = log_posterior.argmax(axis=1) if matrix is None else cheapest(log_posterior, matrix)
+        codes = log_posterior.argmax(axis=1) if matrix is None else choose_least_cost(log_posterior, matrix)
         labels = classes[codes]
-        return labels if reject_below is None else rejected(labels, log_posterior, reject_below, reject_label)
+        return labels if reject_below is None else reject_uncertain(labels, log_posterior, reject_below, reject_label)
 
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Return log p(x, class) = log P(class) + log p(x | class).
@@ -239,7 +239,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         rng = np.random.default_rng(random_state)
         blocks, codes = self.estimate_model().sample(n_samples, rng)
         schema = self._fitted_tally().schema
-        return blocks[0] if schema.features is None else decoded(schema, blocks, rng), schema.classes[codes]
+        return blocks[0] if schema.features is None else decode_rows(schema, blocks, rng), schema.classes[codes]
 
     # -- the model in other forms ------------------------------------------------------------------
 

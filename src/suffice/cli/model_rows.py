@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from suffice.cli.output import CommandError, print_note, show_work
-from suffice.data import missing_labels, spoken
+from suffice.data import label_text, missing_labels_error
 from suffice.data.column_names import quote_names
 from suffice.data.engines.duckdb_files import FilesSource
-from suffice.data.engines.open_source import opened
+from suffice.data.engines.open_source import open_source
 from suffice.data.engines.source import check_target_type
 from suffice.data.files.table_file import ColumnHints, TableFile
 from suffice.data.frames import header_hint, missing_column
@@ -18,7 +18,7 @@ from suffice.schema import Combinations, Levels, Words
 
 def open_table(table: TableFile, hints: ColumnHints) -> FilesSource:
     """Return the files of a table, ready to be read."""
-    source = opened(table, hints)
+    source = open_source(table, hints)
     assert isinstance(source, FilesSource)
     return source
 
@@ -100,7 +100,7 @@ def split_labels(model: Any, source: FilesSource, target: str | None, drop: bool
     check_target_type(column, frame[column].dtype)
     missing = frame[column].null_count()
     if missing == frame.height or (missing and not drop):
-        raise missing_labels(column, missing, frame.height)
+        raise missing_labels_error(column, missing, frame.height)
     frame = frame.filter(frame[column].is_not_null())
     return frame.drop(column), _convert_labels(frame[column].to_list(), model.classes_.tolist())
 
@@ -144,9 +144,9 @@ def _convert_labels(labels: list[Any], classes: Sequence[Any]) -> list[Any]:
     """Return labels with the type of the classes, where that is possible."""
     are_texts = all(isinstance(label, str) for label in labels)
     if not are_texts and all(isinstance(label, str) for label in classes):
-        return [spoken(label) for label in labels]
+        return [label_text(label) for label in labels]
     if are_texts:
-        known = {spoken(label): label for label in classes}
+        known = {label_text(label): label for label in classes}
         return [known.get(label.lower() if label.lower() in ("true", "false") else label, label) for label in labels]
     return labels
 
@@ -187,8 +187,8 @@ def _cast_levels(model: Any, frame: Any, grow: bool) -> Any:
             lost = column.filter(cast.is_null() & column.is_not_null())
             if len(lost):
                 print_note(
-                    f"note: column {name!r} has levels such as {spoken(its.labels[0])} in the model: values of another "
-                    f"type count as empty, such as {lost[0]!r}, in {len(lost)} rows"
+                    f"note: column {name!r} has levels such as {label_text(its.labels[0])} in the model: values of "
+                    f"another type count as empty, such as {lost[0]!r}, in {len(lost)} rows"
                 )
             made.append(cast.alias(name))
     return frame.with_columns(made)

@@ -6,7 +6,7 @@ from typing import Any
 
 from suffice.cli.model_rows import target_name, weight_name
 from suffice.cli.output import as_whole, format_number
-from suffice.data import spoken
+from suffice.data import label_text
 
 CALIBRATION_MEASURES = (("log-loss", "log_loss"), ("calibration error", "error"))
 
@@ -19,7 +19,7 @@ def summarize_model(model: Any) -> dict[str, Any]:
     if hasattr(model, "tally_"):
         counts = zip(model.classes_.tolist(), model.class_count_.tolist(), strict=True)
         found["rows"] = as_whole(float(model.class_count_.sum()))
-        found["classes"] = {spoken(label): as_whole(count) for label, count in counts}
+        found["classes"] = {label_text(label): as_whole(count) for label, count in counts}
         found |= {"parameters": int(model.n_parameters_), "digest": model.tally_.digest()}
     if hasattr(model, "families_"):
         found["families"] = {str(column): family for column, family in model.families_.items()}

@@ -135,7 +135,7 @@ def check_output(name: str) -> None:
     if name != "-":
         from suffice import store
 
-        store.check_place(name)
+        store.check_output_path(name)
 
 
 def _console() -> Any:

@@ -20,7 +20,7 @@ from suffice.cli.output import (
     write_text,
 )
 from suffice.cli.train_commands import load_model, require_method, save_model
-from suffice.data import share_name, split_frame, spoken
+from suffice.data import label_text, probability_name, split_frame
 from suffice.data.engines.source import check_target_type
 from suffice.data.files.table_file import ColumnHints, TableFile
 
@@ -33,7 +33,7 @@ def predict(name: str, table: TableFile, output: str, proba: bool, keep: bool, r
     model = load_model(name)
     frame = read_frame(open_table(table, hints_from(model, labels=False)))
     X = select_features(model, frame)
-    shares = [share_name(label) for label in model.classes_.tolist()] if proba else []
+    shares = [probability_name(label) for label in model.classes_.tolist()] if proba else []
     if taken := [column for column in ("prediction", *shares) if keep and column in frame.columns]:
         raise CommandError(f"{table.path} has a column {taken[0]!r} already: rename it, or leave out --keep")
     settings = {} if reject_below is None else {"reject_below": reject_below}
@@ -48,7 +48,7 @@ def predict(name: str, table: TableFile, output: str, proba: bool, keep: bool, r
 def evaluate(name: str, table: TableFile, target: str | None, drop: bool, json: bool) -> None:
     """Print how well a model predicts rows with known labels."""
     from suffice.decision.reliability import Reliability
-    from suffice.folds.assessment import assessed, wilson
+    from suffice.folds.assessment import assess_predictions, wilson_interval
 
     model = load_model(name)
     X, y = read_labelled(model, table, target, drop)
@@ -56,9 +56,9 @@ def evaluate(name: str, table: TableFile, target: str | None, drop: bool, json: 
     codes = np.array([classes.index(label) if label in classes else -1 for label in y])
     with show_work(f"predicting {len(codes)} rows"):
         log_proba = model.predict_log_proba(X)
-    found = assessed(log_proba, codes)
+    found = assess_predictions(log_proba, codes)
     accuracy, n = float(found.right.mean()), len(codes)
-    low, high = wilson(float(found.right.sum()), n)
+    low, high = wilson_interval(float(found.right.sum()), n)
     measures = {
         "rows": n,
         "accuracy": accuracy,
@@ -69,7 +69,9 @@ def evaluate(name: str, table: TableFile, target: str | None, drop: bool, json: 
     }
     predicted = log_proba.argmax(axis=1)
     confusion = {
-        spoken(label): {spoken(other): int(((codes == k) & (predicted == j)).sum()) for j, other in enumerate(classes)}
+        label_text(label): {
+            label_text(other): int(((codes == k) & (predicted == j)).sum()) for j, other in enumerate(classes)
+        }
         for k, label in enumerate(classes)
     }
     if (codes < 0).any():
@@ -83,7 +85,7 @@ def evaluate(name: str, table: TableFile, target: str | None, drop: bool, json: 
     shown.pop("accuracy_interval")
     print_facts(f"{name} on {table.path}", shown)
     lines = [[label, *counts.values()] for label, counts in confusion.items()]
-    print_table(["true \\ predicted", *map(spoken, classes)], lines)
+    print_table(["true \\ predicted", *map(label_text, classes)], lines)
 
 
 def compare(table: TableFile, target: str, cv: int, output: str | None, drop: bool, json: bool) -> None:
@@ -120,12 +122,12 @@ def explain(name: str, table: TableFile, row: int, label: str | None, json: bool
     if not 0 <= row < frame.height:
         raise CommandError(f"there is no row {row}: {table.path} has {frame.height}, counted from 0")
     found = model.explain(select_features(model, frame[row : row + 1]))
-    by_name = {text: each for each in found.classes for text in (str(each), spoken(each))}
+    by_name = {text: each for each in found.classes for text in (str(each), label_text(each))}
     if label is not None and label not in by_name:
-        raise CommandError(f"{label!r} is no class; there are {', '.join(map(spoken, found.classes))}")
+        raise CommandError(f"{label!r} is no class; there are {', '.join(map(label_text, found.classes))}")
     asked = None if label is None else by_name[label]
     parts, sentence = found.log_odds(0, asked), found.sentence(0, label=asked)
-    shares = {spoken(each): float(p) for each, p in zip(found.classes, np.exp(found.log_proba[0]), strict=True)}
+    shares = {label_text(each): float(p) for each, p in zip(found.classes, np.exp(found.log_proba[0]), strict=True)}
     if json:
         listed = [{"feature": feature, "value": value, "nats": nats} for feature, value, nats in parts]
         print_json({"probabilities": shares, "contributions": listed, "sentence": sentence})

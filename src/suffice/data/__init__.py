@@ -2,17 +2,17 @@
 
 from suffice.data.frames import (
     FrameSheet,
+    append_columns,
     as_arrow,
-    beside,
     check_table,
-    coded_frame,
-    missing_labels,
-    only,
+    concat_frames,
+    encode_frame,
+    missing_labels_error,
+    select_columns,
     split_frame,
-    stacked,
 )
-from suffice.data.labels import EMPTY, as_labels, encode, share_name, spoken
-from suffice.data.read_columns import decoded, matched, read, recoded
+from suffice.data.labels import EMPTY, as_labels, encode, label_text, probability_name
+from suffice.data.read_columns import compare_columns, decode_rows, read_blocks, recode_block
 from suffice.data.sheets import Sheet, SparseSheet, label_of
 from suffice.data.table import Table, Target, as_block, as_sheet, weights_of
 
@@ -27,20 +27,20 @@ __all__ = [
     "as_block",
     "as_labels",
     "as_sheet",
-    "beside",
+    "append_columns",
     "check_table",
-    "coded_frame",
-    "decoded",
+    "encode_frame",
+    "decode_rows",
     "encode",
     "label_of",
-    "matched",
-    "missing_labels",
-    "only",
-    "read",
-    "recoded",
-    "share_name",
+    "compare_columns",
+    "missing_labels_error",
+    "select_columns",
+    "read_blocks",
+    "recode_block",
+    "probability_name",
     "split_frame",
-    "spoken",
-    "stacked",
+    "label_text",
+    "concat_frames",
     "weights_of",
 ]

@@ -17,10 +17,10 @@ def column_name(name: Any) -> str:
     return name if isinstance(name, str) else f"x{name}"
 
 
-def few(names: Sequence[str], most: int = 12) -> str:
+def list_names(names: Sequence[str], most: int = 12) -> str:
     """Return a list of names as text, at most so many of them.
 
-    >>> few(["a", "b", "c"], most=2)
+    >>> list_names(["a", "b", "c"], most=2)
     'a, b and 1 more'
     """
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
@@ -35,19 +35,19 @@ def quote_names(names: Sequence[Any], most: int = 10) -> str:
     return ", ".join(map(repr, names[:most])) + (", …" if len(names) > most else "")
 
 
-def names_of(frame: Any) -> list[Any]:
+def frame_names(frame: Any) -> list[Any]:
     """Return the column names of a data frame of any library."""
     return list(frame.schema.names if hasattr(frame, "num_rows") else frame.columns)
 
 
-def renamed(found: Mapping[str, Value], taken: Iterable[Any], *, folds: bool = False) -> dict[str, Value]:
+def rename_taken(found: Mapping[str, Value], taken: Iterable[Any], *, folds: bool = False) -> dict[str, Value]:
     """Return new columns under names that are not taken: _1, _2 and so on are appended where needed.
 
     If ``folds``, names that differ only in capitals are the same.
 
-    >>> renamed({"prediction": "a", "p(a)": 0.5}, ["prediction", "P(A)", "prediction_1"])
+    >>> rename_taken({"prediction": "a", "p(a)": 0.5}, ["prediction", "P(A)", "prediction_1"])
     {'prediction_2': 'a', 'p(a)': 0.5}
-    >>> renamed({"p(a)": 0.5, "p(A)": 0.5}, ["age"], folds=True)
+    >>> rename_taken({"p(a)": 0.5, "p(A)": 0.5}, ["age"], folds=True)
     {'p(a)': 0.5, 'p(A)_1': 0.5}
     """
 

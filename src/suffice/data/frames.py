@@ -12,8 +12,8 @@ import numpy as np
 from suffice.blocks.block import PIECE, Block, Dense, Gappy, handed_out
 from suffice.data.column_names import quote_names
 from suffice.data.files.table_file import AS_NAMES, is_position
-from suffice.data.labels import coded_numbers, is_missing
-from suffice.data.sheets import Sheet, as_numbers, coded_objects, kind_of, label_of
+from suffice.data.labels import encode_numbers, is_missing
+from suffice.data.sheets import Sheet, as_numbers, encode_objects, kind_of, label_of
 from suffice.schema import Array
 
 
@@ -134,7 +134,7 @@ class FrameSheet(Sheet):
             return super()._coded(name)
         # as integers even with empty cells: doubles do not distinguish large ones
         there = ~series.is_null().to_numpy()
-        labels, found = coded_numbers(series.drop_nulls().to_numpy()) if there.any() else ([], np.zeros(0, np.intp))
+        labels, found = encode_numbers(series.drop_nulls().to_numpy()) if there.any() else ([], np.zeros(0, np.intp))
         codes = np.full(len(series), -1, np.intp)
         codes[there] = found
         return labels, codes
@@ -170,7 +170,7 @@ class FrameSheet(Sheet):
         series = self._series(name)
         native = series.to_native()
         if series.dtype == nw.Object or series.dtype == nw.Unknown:
-            return coded_objects(series.to_list())
+            return encode_objects(series.to_list())
         if hasattr(native, "factorize"):  # pandas
             codes, found = native.factorize()
             labels = found.tolist()
@@ -182,11 +182,11 @@ class FrameSheet(Sheet):
             labels = native.drop_nulls().unique().to_list()
             codes = native.cast(str).replace_strict(labels, list(range(len(labels))), default=-1).to_numpy()
         else:
-            return coded_objects(series.to_list())
+            return encode_objects(series.to_list())
         if not all(isinstance(label, str) for label in labels):
             kind_of(labels, f"column {name!r}")  # categories may be of any kind, but all of one
         kept = [label_of(label) for label in labels]
-        return (kept, codes) if len(set(kept)) == len(kept) else coded_objects(series.to_list())
+        return (kept, codes) if len(set(kept)) == len(kept) else encode_objects(series.to_list())
 
 
 def _drop_unused_labels(codes: Array, labels: list[Any]) -> tuple[Array, list[Any]]:
@@ -259,11 +259,11 @@ def _as_numbers(series: Any, name: str, owner: str) -> Array:
 
 def split_frame(source: Any, target: str, weight: str | None, missing_target: str) -> tuple[Any, Array, Any]:
     """Return a data frame without its columns of labels and weights, the labels, and the weights or None."""
-    rest, labels, codes, weights = coded_frame(source, target, weight, missing_target)
+    rest, labels, codes, weights = encode_frame(source, target, weight, missing_target)
     return rest, labels[codes], weights
 
 
-def coded_frame(source: Any, target: str, weight: str | None, missing_target: str) -> tuple[Any, Array, Array, Any]:
+def encode_frame(source: Any, target: str, weight: str | None, missing_target: str) -> tuple[Any, Array, Array, Any]:
     """Return a data frame without labels and weights, the distinct labels, the code of each row, and the weights."""
     import narwhals.stable.v2 as nw
 
@@ -275,7 +275,7 @@ def coded_frame(source: Any, target: str, weight: str | None, missing_target: st
     missing = codes < 0
     if missing.any():
         if missing_target == "error":
-            raise missing_labels(target, int(missing.sum()), len(missing), int(np.argmax(missing)))
+            raise missing_labels_error(target, int(missing.sum()), len(missing), int(np.argmax(missing)))
         frame, codes = frame.filter((~missing).tolist()), codes[~missing]
     labels = np.empty(len(found), object)
     labels[:] = found
@@ -317,7 +317,7 @@ def header_hint(names: Sequence[Any]) -> str:
     return f"; line 1 was read as data; if it names the columns, use {AS_NAMES}" if is_headerless else ""
 
 
-def missing_labels(target: str, missing: int, rows: int, first: int | None = None) -> ValueError:
+def missing_labels_error(target: str, missing: int, rows: int, first: int | None = None) -> ValueError:
     """Return the error for rows without a label."""
     if missing == rows:
         return ValueError(f"column {target!r}, the target, is empty in all {rows} rows")
@@ -328,14 +328,14 @@ def missing_labels(target: str, missing: int, rows: int, first: int | None = Non
     )
 
 
-def stacked(frames: Sequence[Any]) -> Any:
+def concat_frames(frames: Sequence[Any]) -> Any:
     """Return data frames of one library as one."""
     import narwhals.stable.v2 as nw
 
     return frames[0] if len(frames) == 1 else nw.concat([nw.from_native(its) for its in frames]).to_native()
 
 
-def beside(frame: Any, columns: Mapping[str, Array]) -> Any:
+def append_columns(frame: Any, columns: Mapping[str, Array]) -> Any:
     """Return a data frame with additional columns."""
     import narwhals.stable.v2 as nw
 
@@ -344,7 +344,7 @@ def beside(frame: Any, columns: Mapping[str, Array]) -> Any:
     return its.with_columns(*made).to_native()
 
 
-def only(frame: Any, names: Sequence[Any] | int) -> Any:
+def select_columns(frame: Any, names: Sequence[Any] | int) -> Any:
     """Return some columns of a data frame, in the order of ``names``.
 
     If ``names`` is a number, the columns are x0, x1, …, and the result is an array.

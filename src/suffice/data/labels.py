@@ -117,18 +117,18 @@ def is_missing(label: Any) -> bool:
     )
 
 
-def spoken(label: Any) -> str:
+def label_text(label: Any) -> str:
     """Return a label as text; booleans as true and false."""
     return str(label).lower() if isinstance(label, bool) else str(label)
 
 
-def share_name(label: Any) -> str:
+def probability_name(label: Any) -> str:
     """Return the name of the column that holds the probability of a class.
 
-    >>> share_name("spam")
+    >>> probability_name("spam")
     'p(spam)'
     """
-    return f"p({spoken(label)})"
+    return f"p({label_text(label)})"
 
 
 def _plain(labels: Array) -> Array:
@@ -143,10 +143,10 @@ def _plain(labels: Array) -> Array:
     return labels
 
 
-def coded_numbers(values: Array) -> tuple[list[Any], Array]:
+def encode_numbers(values: Array) -> tuple[list[Any], Array]:
     """Return the distinct numbers, integers as int, and the code of each row, −1 for an empty cell.
 
-    >>> labels, codes = coded_numbers(np.array([2.0, np.nan, 0.5, 2.0]))
+    >>> labels, codes = encode_numbers(np.array([2.0, np.nan, 0.5, 2.0]))
     >>> labels, codes.tolist()
     ([0.5, 2], [1, -1, 0, 1])
     """

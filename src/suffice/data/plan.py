@@ -1,6 +1,6 @@
 """The plan: chooses the family of each column of a table, and the bins of its numbers.
 
-The rule, in the order in which it is applied (`family_of`):
+The rule, in the order in which it is applied (`choose_family`):
 
 | contents of the column | family |
 |---|---|
@@ -68,12 +68,12 @@ class Facts:
     words: float = 0.0
 
 
-def family_of(facts: Facts, numeric: str, complete: bool = True) -> tuple[str, str]:
+def choose_family(facts: Facts, numeric: str, complete: bool = True) -> tuple[str, str]:
     """Return the family of a column, or "ignore" with the reason.
 
-    >>> family_of(Facts("number", rows=1000, distinct=900), "gaussian")
+    >>> choose_family(Facts("number", rows=1000, distinct=900), "gaussian")
     ('gaussian', '')
-    >>> family_of(Facts("string", rows=1000, distinct=1000, words=1.0), "gaussian")
+    >>> choose_family(Facts("string", rows=1000, distinct=1000, words=1.0), "gaussian")
     ('ignore', 'no two alike, an identifier')
     """
     if facts.kind == "date":
@@ -101,7 +101,7 @@ def _family_of_whole_numbers(facts: Facts, numeric: str) -> tuple[str, str]:
     return numeric, ""
 
 
-def planned(
+def plan_columns(
     sheet: Sheet, target: Target, families: Any, numeric: str, complete: bool
 ) -> tuple[tuple[Columns, ...], Features]:
     """Return the blocks of a sheet's columns, and which columns are left out for which reason."""
@@ -115,7 +115,7 @@ def planned(
     for name in sheet.names:
         family = asked.get(name, "auto")
         if family == "auto":
-            family, reason = family_of(facts_of(sheet, name, weights), numeric, complete)
+            family, reason = choose_family(collect_facts(sheet, name, weights), numeric, complete)
             if family == "ignore":
                 left_out[name] = reason
         chosen[name] = family
@@ -151,7 +151,7 @@ def _of_sparse(sheet: SparseSheet, families: Any, complete: bool) -> Columns:
     return FAMILIES[families].sparse_columns(sheet.names)
 
 
-def facts_of(sheet: Sheet, name: Any, weights: Array | None) -> Facts:
+def collect_facts(sheet: Sheet, name: Any, weights: Array | None) -> Facts:
     """Return the facts about a column; a row of weight 2 counts as two rows."""
     kind = sheet.kind(name)
     if kind in ("date", "empty"):

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from suffice.blocks.block import Block, Coded, Sparse
-from suffice.data.column_names import few
+from suffice.data.column_names import list_names
 from suffice.data.labels import is_missing
 from suffice.data.sheets import Sheet
-from suffice.data.texts import counted
+from suffice.data.texts import count_words
 from suffice.kernels import binning as kernels
 from suffice.schema import Array, Columns, Combinations, Cuts, Levels, Schema, Words
 
 
-def read(sheet: Sheet, blocks: Iterable[Columns], grow: bool) -> tuple[tuple[Columns, ...], tuple[Block, ...]]:
+def read_blocks(sheet: Sheet, blocks: Iterable[Columns], grow: bool) -> tuple[tuple[Columns, ...], tuple[Block, ...]]:
     """Return the columns, with new levels and words if ``grow``, and their cells.
 
     Columns are matched by name. The cells of a column that the sheet lacks are empty.
@@ -42,7 +42,7 @@ def _read(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
     return _read_levels(sheet, columns, grow)
 
 
-def recoded(block: Block, columns: Columns, others: Columns) -> Block:
+def recode_block(block: Block, columns: Columns, others: Columns) -> Block:
     """Return cells that were read for some columns as they would be read for others with fewer levels."""
     if columns.codings is None or others.codings is None:
         return block
@@ -65,7 +65,7 @@ def _read_text(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Blo
     name, words = columns.names[0], columns.codings[0]
     assert isinstance(words, Words)
     texts = sheet.strings(name) if name in sheet.places else [None] * sheet.shape[0]
-    grown, counts = counted(texts, words, grow, f"column {name!r}")
+    grown, counts = count_words(texts, words, grow, f"column {name!r}")
     return columns.recoded((grown,)), Sparse(sheet.owner, None, counts)
 
 
@@ -158,7 +158,7 @@ def _first_non_number(sheet: Sheet, name: Any) -> str:
     return f"{held[0]!r}, which is a text and no number"
 
 
-def matched(there: Sequence[Any], names: Iterable[Any], needed: Iterable[Any]) -> None:
+def compare_columns(there: Sequence[Any], names: Iterable[Any], needed: Iterable[Any]) -> None:
     """Warn about columns of the model that are missing, and about columns that the model does not have."""
     present, known = set(there), set(names)
     missing = [name for name in needed if name not in present]
@@ -172,17 +172,19 @@ def matched(there: Sequence[Any], names: Iterable[Any], needed: Iterable[Any]) -
     if missing:
         warnings.warn(
             "columns that were learned are not there, and are read as if all their cells were empty: "
-            + few(list(map(repr, missing)), 10),
+            + list_names(list(map(repr, missing)), 10),
             UserWarning,
             stacklevel=2,
         )
     if new:
         warnings.warn(
-            f"columns that were not learned are ignored: {few(list(map(repr, new)), 10)}", UserWarning, stacklevel=2
+            f"columns that were not learned are ignored: {list_names(list(map(repr, new)), 10)}",
+            UserWarning,
+            stacklevel=2,
         )
 
 
-def decoded(schema: Schema, blocks: tuple[Array, ...], rng: np.random.Generator) -> Array:
+def decode_rows(schema: Schema, blocks: tuple[Array, ...], rng: np.random.Generator) -> Array:
     """Return sampled cells as a table of objects, in the order of the columns; columns that were left out are empty.
 
     A number is uniform within its sampled bin; an open bin is as wide as its neighbour. An unknown level is an empty

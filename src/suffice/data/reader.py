@@ -13,8 +13,8 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features
 from suffice.blocks import Block, Dense, Sparse
 from suffice.data.cuts import CUTTERS
 from suffice.data.frames import FrameSheet
-from suffice.data.plan import NUMERIC, planned
-from suffice.data.read_columns import matched, read
+from suffice.data.plan import NUMERIC, plan_columns
+from suffice.data.read_columns import compare_columns, read_blocks
 from suffice.data.sheets import Sheet, SparseSheet
 from suffice.data.table import Target, as_block, as_sheet
 from suffice.families import FAMILIES
@@ -133,7 +133,7 @@ class ColumnReader(Reader):
         names = schema.features.names
         if isinstance(sheet, FrameSheet) and (set(sheet.names) & set(names) or type(sheet.names[0]) is type(names[0])):
             learned = {name for block in schema.blocks for name in block.names or ()}
-            matched(sheet.names, names, [name for name in names if name in learned])
+            compare_columns(sheet.names, names, [name for name in names if name in learned])
             return sheet
         check_features(X, schema, self.owner, check_names)
         if isinstance(sheet, SparseSheet) and any(_stores_no_zeros(block) for block in schema.blocks):
@@ -145,10 +145,10 @@ class ColumnReader(Reader):
     def plan(self, opened: Sheet, target: Target, schema: Schema | None = None, *, is_complete: bool = True) -> Plan:
         if schema is not None:
             return Plan(schema.blocks, schema.features)
-        return Plan(*planned(opened, target, self.families, self.numeric, is_complete))
+        return Plan(*plan_columns(opened, target, self.families, self.numeric, is_complete))
 
     def read(self, opened: Sheet, blocks: tuple[Columns, ...], *, grow: bool) -> tuple[tuple[Columns, ...], Any]:
-        return read(opened, blocks, grow)
+        return read_blocks(opened, blocks, grow)
 
     def list_cells(self, opened: Sheet, schema: Schema) -> tuple[list[Any], list[list[Any]]]:
         assert schema.features is not None

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from suffice.blocks.block import Block, Dense, Gappy, Sparse
-from suffice.data.labels import coded_numbers, is_missing
+from suffice.data.labels import encode_numbers, is_missing
 from suffice.schema import Array
 
 
@@ -112,8 +112,8 @@ class Sheet(ABC):
         if kind == "empty":
             return [], np.full(self.shape[0], -1, np.int8)
         if kind == "date":
-            return coded_objects(self.strings(name))
-        labels, codes = coded_numbers(self.plain(name))
+            return encode_objects(self.strings(name))
+        labels, codes = encode_numbers(self.plain(name))
         return ([bool(label) for label in labels], codes) if kind == "boolean" else (labels, codes)
 
 
@@ -151,7 +151,7 @@ class ArraySheet(Sheet):
         return self.array[:, self.places[name]].tolist()  # type: ignore[no-any-return]
 
     def _coded_strings(self, name: Any) -> tuple[list[Any], Array]:
-        return coded_objects(self.strings(name))
+        return encode_objects(self.strings(name))
 
 
 @dataclass(frozen=True)
@@ -239,10 +239,10 @@ def as_numbers(values: Array) -> Array:
         raise ValueError(f"a number of {len(str(huge))} digits is too large to count with; leave it out") from None
 
 
-def coded_objects(values: list[Any]) -> tuple[list[Any], Array]:
+def encode_objects(values: list[Any]) -> tuple[list[Any], Array]:
     """Return the distinct labels of a list of objects, and the code of each.
 
-    >>> labels, codes = coded_objects(["b", None, "a", "b"])
+    >>> labels, codes = encode_objects(["b", None, "a", "b"])
     >>> labels, codes.tolist()
     (['b', 'a'], [0, -1, 1, 0])
     """

@@ -14,12 +14,12 @@ from suffice.data.labels import is_missing
 from suffice.schema import Text, Words
 
 
-def counted(texts: list[Any], words: Words, grow: bool, name: str) -> tuple[Words, Any]:
+def count_words(texts: list[Any], words: Words, grow: bool, name: str) -> tuple[Words, Any]:
     """Return the vocabulary, with new words if ``grow``, and the counts [text, word] as a sparse matrix.
 
     Words outside the vocabulary are not counted; a missing text has no words.
 
-    >>> words, counts = counted(["a bit of a bit", None], Words(()), True, "column 'message'")
+    >>> words, counts = count_words(["a bit of a bit", None], Words(()), True, "column 'message'")
     >>> words.labels, counts.toarray().tolist()
     (('bit', 'of'), [[2, 1], [0, 0]])
     """

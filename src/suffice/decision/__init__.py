@@ -2,11 +2,11 @@
 
 from suffice.decision.class_prior import (
     class_prior,
-    drawn_class_prior,
+    draw_class_prior,
     empirical_prior,
     log,
     log_posterior,
     most_probable,
 )
 
-__all__ = ["class_prior", "drawn_class_prior", "empirical_prior", "log", "log_posterior", "most_probable"]
+__all__ = ["class_prior", "draw_class_prior", "empirical_prior", "log", "log_posterior", "most_probable"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.kernels import posterior
-from suffice.priors import Prior, numbers, pseudo_counts
+from suffice.priors import Prior, check_numbers, pseudo_counts
 from suffice.schema import Array
 
 
@@ -72,7 +72,7 @@ def class_prior(setting: Any, classes: Array, class_count: Array) -> Array:
             odd = next(iter(set(setting) ^ set(labels)))
             raise ValueError(f"class_prior={{label: p}} must name each class once: {odd!r} is on one side only")
         setting = [setting[label] for label in labels]
-    prior = numbers(setting, "class_prior") if np.ndim(setting) else np.zeros(0)
+    prior = check_numbers(setting, "class_prior") if np.ndim(setting) else np.zeros(0)
     if prior.shape != (len(classes),):
         raise ValueError("Number of priors must match number of classes.")
     if not (prior >= 0).all():
@@ -83,7 +83,7 @@ def class_prior(setting: Any, classes: Array, class_count: Array) -> Array:
     return np.asarray(prior / total)
 
 
-def drawn_class_prior(setting: Any, classes: Array, class_count: Array, rng: np.random.Generator) -> Array:
+def draw_class_prior(setting: Any, classes: Array, class_count: Array, rng: np.random.Generator) -> Array:
     """Return class probabilities drawn from their posterior if they are estimated from counts, else as set."""
     smoothed = isinstance(setting, (Real, Prior))
     is_estimated = smoothed or setting is None or (isinstance(setting, str) and setting == "empirical")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.priors import numbers
+from suffice.priors import check_numbers
 from suffice.schema import Array
 
 
@@ -32,7 +32,7 @@ def cost_matrix(costs: Any, classes: Array) -> Array:
                 raise ValueError(f"costs={{…}} has {cost!r} for {pair!r}, which is not a number")
             matrix[labels.index(pair[0]), labels.index(pair[1])] = cost
     else:
-        matrix = numbers(costs, "costs")
+        matrix = check_numbers(costs, "costs")
     if matrix.shape != (count, count):
         raise ValueError(
             f"costs must be {count} by {count}, a row for each true class and a column for each predicted class "
@@ -43,12 +43,12 @@ def cost_matrix(costs: Any, classes: Array) -> Array:
     return matrix
 
 
-def cheapest(log_posterior: Array, costs: Array) -> Array:
+def choose_least_cost(log_posterior: Array, costs: Array) -> Array:
     """Return the code of the class with the least expected cost, Σ P(true)·cost[true, predicted]."""
     return np.asarray((np.exp(log_posterior) @ costs).argmin(axis=1))
 
 
-def rejected(labels: Array, log_posterior: Array, below: float, label: Any) -> Array:
+def reject_uncertain(labels: Array, log_posterior: Array, below: float, label: Any) -> Array:
     """Return the labels, with ``label`` in the rows where no class has a probability of at least ``below``."""
     if isinstance(below, bool) or not isinstance(below, Real) or not 0 <= below <= 1:
         raise ValueError(f"reject_below must be a probability from 0 to 1, not {below!r}")

@@ -10,7 +10,7 @@ from scipy import stats
 from suffice.distributions.distribution import Distribution, check_column, check_weights
 from suffice.families import FAMILIES
 from suffice.families.family import Hyperparameters
-from suffice.priors import numbers
+from suffice.priors import check_numbers
 from suffice.schema import Array, Columns
 from suffice.statistics import Counts
 
@@ -45,7 +45,7 @@ class Bernoulli(Distribution):
     _shown = ("p",)
 
     def __init__(self, p: float) -> None:
-        number = numbers(p, "p")
+        number = check_numbers(p, "p")
         if number.ndim or not 0 <= number <= 1:
             raise ValueError(f"p must be a probability, from 0 to 1, not {p!r}")
         self.p = float(number)

@@ -11,7 +11,7 @@ from scipy import stats
 from suffice.distributions.distribution import DRAWS, Distribution, check_column, check_weights
 from suffice.families import FAMILIES
 from suffice.families.family import Hyperparameters
-from suffice.priors import checked_sums, numbers
+from suffice.priors import check_numbers, check_sums_to_one
 from suffice.schema import Array, Columns
 from suffice.statistics import Counts
 
@@ -53,10 +53,10 @@ class Categorical(Distribution):
     _shown = ("p",)
 
     def __init__(self, p: Any) -> None:
-        shares = numbers(p, "p")
+        shares = check_numbers(p, "p")
         if shares.ndim != 1 or (shares < 0).any():
             raise ValueError("p must be a list of probabilities, one per level")
-        self.p: Array = shares / checked_sums(shares.sum(), "p")
+        self.p: Array = shares / check_sums_to_one(shares.sum(), "p")
 
     @classmethod
     def tally(cls, x: Any, weights: Any = None, levels: int | None = None) -> Counts:
@@ -108,7 +108,7 @@ class Categorical(Distribution):
         return float(np.mean([f(theta) for theta in posterior.rvs(DRAWS, random_state=0)]))
 
     def log_density(self, x: Any) -> Array:
-        values = _check_levels(np.atleast_1d(numbers(x, "x")))
+        values = _check_levels(np.atleast_1d(check_numbers(x, "x")))
         codes = np.minimum(values, len(self.p)).astype(np.intp)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(np.append(self.p, 0.0))[codes])

@@ -21,7 +21,7 @@ from suffice.distributions.standardized import Standardized
 from suffice.families import FAMILIES, normal_inverse_wishart
 from suffice.families.family import Hyperparameters
 from suffice.families.gaussian import StudentT
-from suffice.priors import LARGEST, numbers
+from suffice.priors import LARGEST, check_numbers
 from suffice.schema import Array, Columns
 from suffice.statistics import CoMoments, Moments
 
@@ -87,8 +87,8 @@ class Gaussian(Distribution):
     __array_ufunc__ = None  # makes numpy leave matrix @ gaussian to __rmatmul__
 
     def __init__(self, mean: Any, variance: Any) -> None:
-        self.mean: Any = numbers(mean, "mean")[()]
-        self.variance: Any = numbers(variance, "variance")[()]
+        self.mean: Any = check_numbers(mean, "mean")[()]
+        self.variance: Any = check_numbers(variance, "variance")[()]
         if np.shape(self.variance) != np.shape(self.mean) * 2:
             raise ValueError("a mean of n numbers goes with an n × n covariance matrix, and one number with one")
         if (np.diag(self.variance) if np.ndim(self.mean) else self.variance).min() < 0:
@@ -308,12 +308,12 @@ class Gaussian(Distribution):
         if isinstance(other, Gaussian):
             other = other._check_gaussian()
             return Gaussian(mine.mean + other.mean, mine.variance + other.variance)
-        return Gaussian(mine.mean + numbers(other, "what is added"), mine.variance)
+        return Gaussian(mine.mean + check_numbers(other, "what is added"), mine.variance)
 
     __radd__ = __add__
 
     def __mul__(self, factor: Any) -> Gaussian:
-        mine, factor = self._check_gaussian(), numbers(factor, "the factor")
+        mine, factor = self._check_gaussian(), check_numbers(factor, "the factor")
         if factor.ndim > 1 or factor.ndim > np.ndim(mine.mean):
             raise ValueError("a Gaussian is multiplied by a number, or by one a column; by a matrix with @")
         return Gaussian(mine.mean * factor, mine.variance * np.multiply.outer(factor, factor))
@@ -330,6 +330,6 @@ class Gaussian(Distribution):
         return (-self).__add__(other)
 
     def __rmatmul__(self, matrix: Any) -> Gaussian:
-        matrix, mine = numbers(matrix, "the matrix"), self._check_gaussian()
+        matrix, mine = check_numbers(matrix, "the matrix"), self._check_gaussian()
         covariance = matrix @ mine.variance @ matrix.T
         return Gaussian(matrix @ mine.mean, (covariance + covariance.T) / 2)

@@ -10,7 +10,7 @@ from scipy.special import gammaln, xlogy
 from suffice.distributions.categorical import Categorical
 from suffice.distributions.distribution import check_weights
 from suffice.families import FAMILIES
-from suffice.priors import numbers
+from suffice.priors import check_numbers
 from suffice.schema import Array, Columns
 from suffice.score import log_rising
 from suffice.statistics import Counts
@@ -68,7 +68,7 @@ class Multinomial(Categorical):
         Counts
             Sums, which can be added (``+``), subtracted (``-``) and scaled (``*``).
         """
-        rows = np.atleast_2d(numbers(x, "x"))
+        rows = np.atleast_2d(check_numbers(x, "x"))
         if not rows.size or (rows < 0).any():
             raise ValueError("Multinomial takes rows of counts from 0 up, at least one")
         each = check_weights(weights, len(rows))

@@ -10,7 +10,7 @@ from scipy import stats
 from suffice.distributions.distribution import Distribution, check_column, check_weights
 from suffice.families import FAMILIES
 from suffice.families.family import Hyperparameters
-from suffice.priors import numbers
+from suffice.priors import check_numbers
 from suffice.schema import Array, Columns
 from suffice.statistics import Counts
 
@@ -43,7 +43,7 @@ class Poisson(Distribution):
     _shown = ("rate",)
 
     def __init__(self, rate: float) -> None:
-        if np.ndim(rate) or numbers(rate, "rate") < 0:
+        if np.ndim(rate) or check_numbers(rate, "rate") < 0:
             raise ValueError(f"rate must be a number from 0 up, not {rate!r}")
         self.rate = float(rate)
 

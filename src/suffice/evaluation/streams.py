@@ -17,7 +17,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from suffice.classifiers.sum_learner import check_decay
 from suffice.data import as_labels
 from suffice.evaluation.learners import additive_recipe
-from suffice.folds.assessment import Assessment, assessed
+from suffice.folds.assessment import Assessment, assess_predictions
 from suffice.progress import Progress
 from suffice.schema import Array
 from suffice.statistics import CoMoments, Moments
@@ -238,4 +238,4 @@ def _said(model: Any, X: Any, y: Any) -> Assessment:
     known = model.classes_
     places = np.minimum(np.searchsorted(known, labels), len(known) - 1)
     codes = np.where(known[places] == labels, places, -1)
-    return assessed(model.predict_log_proba(X), codes)
+    return assess_predictions(model.predict_log_proba(X), codes)

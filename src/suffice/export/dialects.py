@@ -78,12 +78,12 @@ DIALECTS: dict[str, Dialect] = {
 ALIASES = {"postgresql": "postgres", "pyspark": "spark", "databricks": "spark", "sqlite3": "sqlite"}
 
 
-def dialect_of(name: str) -> Dialect:
+def find_dialect(name: str) -> Dialect:
     """Return the dialect with a name or alias, in any case.
 
-    >>> dialect_of("PostgreSQL").name
+    >>> find_dialect("PostgreSQL").name
     'postgres'
-    >>> dialect_of("sqlight")  # doctest: +ELLIPSIS
+    >>> find_dialect("sqlight")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     suffice.export.dialects.ExportError: unknown dialect 'sqlight'; did you mean 'sqlite'? Available: duckdb, ...
     """

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sqlglot import exp
 
-from suffice.data import share_name
+from suffice.data import probability_name
 from suffice.decision.calibration import Calibration
-from suffice.export.dialects import ExportError, check_text, dialect_of
+from suffice.export.dialects import ExportError, check_text, find_dialect
 from suffice.export.sql_cells import IN_PYTHON, Cells, column_names
 from suffice.export.sql_expressions import Expression, add, double, integer, number, searched_case
 from suffice.export.sql_posterior import Posterior, calibrate, softmax
@@ -48,14 +48,14 @@ def write_query(
     None missing no 0.5 0.5
     """
     names = [name for columns in model.columns for name in column_names(columns)]
-    query = StagedQuery(dialect_of(dialect), names, table, present)
+    query = StagedQuery(find_dialect(dialect), names, table, present)
     scores = _add_scores(query, model)
     prior = model.class_log_prior
     posterior = softmax(query, scores, prior)
     if calibration is not None:
         posterior = calibrate(query, calibration, posterior, prior)
     results = {"prediction": _label(posterior, classes, int(np.argmax(prior)))}
-    results |= {share_name(label): p for label, p in zip(classes, posterior.probabilities(), strict=True)}
+    results |= {probability_name(label): p for label, p in zip(classes, posterior.probabilities(), strict=True)}
     return query.render({name: _null_if_unknown(query, result) for name, result in results.items()})
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from suffice.data.column_names import renamed
+from suffice.data.column_names import rename_taken
 from suffice.export.dialects import Dialect, ExportError
 from suffice.export.sql_expressions import Expression, column, integer
 
@@ -167,7 +167,7 @@ class StagedQuery:
         taken = list(self.table_columns)
         named: dict[str, Expression] = {}
         for name, expression in results.items():  # one by one: two names may be equal once made plain
-            new = renamed({self.dialect.result_name(name): expression}, taken, folds=self.dialect.folds)
+            new = rename_taken({self.dialect.result_name(name): expression}, taken, folds=self.dialect.folds)
             taken += new
             named |= new
         return named

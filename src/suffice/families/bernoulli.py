@@ -22,7 +22,7 @@ from suffice.families.family import (
     log_plus_epsilon,
     log_ratio,
 )
-from suffice.priors import Beta, MEstimate, Prior, per_column, positive, pseudo_counts
+from suffice.priors import Beta, MEstimate, Prior, broadcast_to_columns, check_positive, pseudo_counts
 from suffice.schema import Array, Columns
 from suffice.score import Linear, Score
 from suffice.statistics import Counts, Statistic, scan
@@ -74,15 +74,20 @@ class Bernoulli(Family):
     def prior_hyperparameters(self, prior: Any, columns: Columns, statistic: Statistic) -> Hyperparameters:
         count = columns.count
         if isinstance(prior, Beta):
-            return per_column(prior.a, count, "Beta(a=…)")[None], per_column(prior.b, count, "Beta(b=…)")[None]
+            return broadcast_to_columns(prior.a, count, "Beta(a=…)")[None], broadcast_to_columns(
+                prior.b, count, "Beta(b=…)"
+            )[None]
         if isinstance(prior, MEstimate) and prior.p is not None and np.size(prior.p) != 2 * count:
             # one p for each column is the share of ones
-            rows, p = per_column(prior.m, count, "MEstimate(m=…)"), per_column(prior.p, count, "MEstimate(p=…)")
+            rows, p = (
+                broadcast_to_columns(prior.m, count, "MEstimate(m=…)"),
+                broadcast_to_columns(prior.p, count, "MEstimate(p=…)"),
+            )
             return (rows * p)[None], (rows * (1 - p))[None]
         if isinstance(prior, Prior):
             zeros, ones = pseudo_counts(prior, np.full(count, 2), self.name).reshape(-1, 2).T
             return ones[None], zeros[None]
-        each = per_column(positive(prior, "prior", zero=True), count, "prior")[None]
+        each = broadcast_to_columns(check_positive(prior, "prior", zero=True), count, "prior")[None]
         return each, each
 
     def posterior_hyperparameters(self, hyperparameters: Hyperparameters, statistic: Counts) -> Hyperparameters:

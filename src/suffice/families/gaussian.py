@@ -12,7 +12,7 @@ from scipy.special import gammaln
 from suffice.blocks import Part
 from suffice.families import description
 from suffice.families.family import Family, Hyperparameters, Parameters, check_proper
-from suffice.priors import Flat, NormalInverseGamma, Prior, per_column, positive, refused
+from suffice.priors import Flat, NormalInverseGamma, Prior, broadcast_to_columns, check_positive, unsupported_prior
 from suffice.schema import Array, Columns
 from suffice.score import LogQuadratic, Quadratic, Score, log_rising
 from suffice.statistics import CoMoments, Moments, scan
@@ -107,13 +107,13 @@ class Gaussian(Family):
             zeros = np.zeros((1, columns.count))
             return zeros, zeros, zeros - 1.5, zeros, floor
         if isinstance(prior, Prior) and not isinstance(prior, NormalInverseGamma):
-            raise refused(prior, self.name, "a number, NormalInverseGamma or Flat")
+            raise unsupported_prior(prior, self.name, "a number, NormalInverseGamma or Flat")
         if not isinstance(prior, NormalInverseGamma):
-            rows = per_column(positive(prior, "prior"), columns.count, "prior")[None]
+            rows = broadcast_to_columns(check_positive(prior, "prior"), columns.count, "prior")[None]
             like = np.where(spread > 0, spread, np.maximum(_largest(spread), LEAST_VARIANCE))
             return statistic.pooled().mean, rows, rows / 2, np.maximum(rows / 2 * like, LEAST_VARIANCE), floor
         mean, kappa, shape, scale = (
-            per_column(getattr(prior, name), columns.count, f"NormalInverseGamma({name}=…)")[None]
+            broadcast_to_columns(getattr(prior, name), columns.count, f"NormalInverseGamma({name}=…)")[None]
             for name in ("mean", "kappa", "shape", "scale")
         )
         return mean, kappa, shape, scale, floor

@@ -10,7 +10,7 @@ from scipy.special import multigammaln
 
 from suffice.families.family import Hyperparameters
 from suffice.families.gaussian import LEAST_VARIANCE
-from suffice.priors import Flat, NormalInverseWishart, Prior, per_column, positive, refused
+from suffice.priors import Flat, NormalInverseWishart, Prior, broadcast_to_columns, check_positive, unsupported_prior
 from suffice.schema import Array
 from suffice.statistics import CoMoments
 
@@ -50,12 +50,14 @@ class WishartHyperparameters:
             scale = np.atleast_2d(np.asarray(prior.scale, np.float64))
             if scale.shape != (size, size):
                 raise ValueError(f"NormalInverseWishart(scale=…) is for {len(scale)} columns, and there are {size}")
-            mean = per_column(prior.mean, size, "NormalInverseWishart(mean=…)")
+            mean = broadcast_to_columns(prior.mean, size, "NormalInverseWishart(mean=…)")
             return cls._single(mean, float(prior.kappa), float(prior.dof), scale)
         several = prior if isinstance(prior, (list, tuple)) else [prior]
         if any(isinstance(each, (Prior, str)) for each in several):
-            raise refused(prior, "multivariate gaussian", "a number more than 0, NormalInverseWishart or Flat")
-        rows = per_column(positive(prior, "prior"), size, "prior")
+            raise unsupported_prior(
+                prior, "multivariate gaussian", "a number more than 0, NormalInverseWishart or Flat"
+            )
+        rows = broadcast_to_columns(check_positive(prior, "prior"), size, "prior")
         variances = np.where(variances > (1e-15 * np.abs(centre)) ** 2, variances, 0.0)  # less is rounding error
         like = np.where(variances > 0, variances, max(float(variances.max()), LEAST_VARIANCE))
         c = float(rows.max())

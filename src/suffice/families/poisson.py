@@ -11,7 +11,7 @@ from scipy.special import gammaln
 
 from suffice.blocks import Part
 from suffice.families.family import Family, Hyperparameters, Parameters, check_proper
-from suffice.priors import Flat, Gamma, Prior, per_column, positive, refused
+from suffice.priors import Flat, Gamma, Prior, broadcast_to_columns, check_positive, unsupported_prior
 from suffice.schema import Array, Columns
 from suffice.score import Linear, LogFactorial, LogGamma, Score
 from suffice.statistics import Counts, Statistic, scan
@@ -85,12 +85,12 @@ class Poisson(Family):
         if isinstance(prior, Flat):
             return np.ones((1, columns.count)), np.zeros((1, columns.count))
         if isinstance(prior, Prior) and not isinstance(prior, Gamma):
-            raise refused(prior, self.name, "a number, Gamma or Flat")
+            raise unsupported_prior(prior, self.name, "a number, Gamma or Flat")
         if not isinstance(prior, Gamma):
-            each = per_column(positive(prior, "prior"), columns.count, "prior")[None]
+            each = broadcast_to_columns(check_positive(prior, "prior"), columns.count, "prior")[None]
             return each, each
-        shape = per_column(prior.shape, columns.count, "Gamma(shape=…)")
-        return shape[None], per_column(prior.rate, columns.count, "Gamma(rate=…)")[None]
+        shape = broadcast_to_columns(prior.shape, columns.count, "Gamma(shape=…)")
+        return shape[None], broadcast_to_columns(prior.rate, columns.count, "Gamma(rate=…)")[None]
 
     def posterior_hyperparameters(self, hyperparameters: Hyperparameters, statistic: Counts) -> Hyperparameters:
         return hyperparameters[0] + statistic.total, hyperparameters[1] + statistic.n

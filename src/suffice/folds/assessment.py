@@ -13,7 +13,7 @@ from suffice.blocks import Block
 from suffice.data.engines import memory
 from suffice.kernels import posterior
 from suffice.model import Model
-from suffice.parallel import spread
+from suffice.parallel import map_threads
 from suffice.schema import Array
 from suffice.score import Score
 
@@ -21,7 +21,7 @@ from suffice.score import Score
 LEAST_LOG = float(np.log(np.finfo(np.float64).eps))
 
 # The quantile of the standard normal distribution for a 95 % interval.
-NORMAL = 1.959963984540054
+Z_95 = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Assessment:
     right: Array
 
 
-def assessed(log_proba: Array, codes: Array) -> Assessment:
+def assess_predictions(log_proba: Array, codes: Array) -> Assessment:
     """Return the measures of log probabilities [row, class] for rows of these classes.
 
     >>> said = np.log([[0.9, 0.1], [0.6, 0.4]])
-    >>> found = assessed(said, np.array([0, 1]))
+    >>> found = assess_predictions(said, np.array([0, 1]))
     >>> found.brier.round(2).tolist(), found.right.tolist()
     ([0.02, 0.72], [1.0, 0.0])
     """
@@ -47,20 +47,20 @@ def assessed(log_proba: Array, codes: Array) -> Assessment:
     return Assessment(*found.T)
 
 
-def wilson(right: float, n: float) -> tuple[float, float]:
+def wilson_interval(right: float, n: float) -> tuple[float, float]:
     """Return Wilson's 95 % interval of a share.
 
-    >>> [round(bound, 3) for bound in wilson(9, 10)]
+    >>> [round(bound, 3) for bound in wilson_interval(9, 10)]
     [0.596, 0.982]
     """
     if not n:
         return 0.0, 1.0
-    p, z = right / n, NORMAL**2 / n
-    half = NORMAL * float(np.sqrt(p * (1 - p) / n + z / (4 * n)))
+    p, z = right / n, Z_95**2 / n
+    half = Z_95 * float(np.sqrt(p * (1 - p) / n + z / (4 * n)))
     return max((p + z / 2 - half) / (1 + z), 0.0), min((p + z / 2 + half) / (1 + z), 1.0)
 
 
-def all_assessed(models: Sequence[Model], blocks: tuple[Block, ...], codes: Array) -> list[Assessment]:
+def assess_models(models: Sequence[Model], blocks: tuple[Block, ...], codes: Array) -> list[Assessment]:
     """Return the measures of each of several models of the same columns, for rows of these classes."""
     if len(models) == 1:
         return _assessed(models, blocks, codes)
@@ -100,7 +100,7 @@ def _assessed(models: Sequence[Model], blocks: tuple[Block, ...], codes: Array) 
             prior, work = models[m].class_log_prior, 4 * len(scores) * classes
             posterior.assess(scores, m * classes, prior, truth, LEAST_LOG, found[m], work=work)
 
-        spread(assess, range(count))
+        map_threads(assess, range(count))
         return found
 
     alone = any(score.is_multithreaded for score in together)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.folds.assessment import Assessment, all_assessed, assessed
+from suffice.folds.assessment import Assessment, assess_models, assess_predictions
 from suffice.folds.fold_tallies import fold_tallies
 from suffice.folds.held_out import FitFunction, open_rows, predict_by_refitting
 from suffice.folds.splits import Split
@@ -102,7 +102,7 @@ def _score_by_sums(
         code_in_fold = np.full(len(data.classes), -1)  # −1: the class is not in the fold's training rows
         code_in_fold[known] = np.arange(len(known))
         truth = code_in_fold[data.codes[fold.split.test]]
-        for mine, its in zip(assessments, all_assessed(models, fold.blocks, truth), strict=True):
+        for mine, its in zip(assessments, assess_models(models, fold.blocks, truth), strict=True):
             mine.append(its)
         predict_time += perf_counter() - started
         tick(len(recipes))
@@ -116,7 +116,7 @@ def _score_by_refitting(
 ) -> FoldScores:
     assessments, times = [], np.zeros(2)
     for prediction in predict_by_refitting(learner, data.X, data.y, splits, data.weights, data.classes):
-        assessments.append(assessed(prediction.log_proba, data.codes[prediction.split.test]))
+        assessments.append(assess_predictions(prediction.log_proba, data.codes[prediction.split.test]))
         times += (prediction.fit_time, prediction.predict_time)
         tick(1)
     return _fold_scores(assessments, splits, float(times[0]), float(times[1]))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from suffice.blocks import Block
-from suffice.data import Table, Target, recoded
+from suffice.data import Table, Target, recode_block
 from suffice.data.reader import Opened, Plan
 from suffice.folds.splits import Split
 from suffice.folds.training_sums import SplitGroup, group_splits, sum_training_sets
@@ -79,7 +79,7 @@ def _count(
 
 def _row_taker(cells: tuple[Block, ...], columns: tuple[Columns, ...], known: tuple[Columns, ...]) -> TakeRows:
     return lambda rows: tuple(
-        recoded(block.take(rows), its, other) for block, its, other in zip(cells, columns, known, strict=True)
+        recode_block(block.take(rows), its, other) for block, its, other in zip(cells, columns, known, strict=True)
     )
 
 

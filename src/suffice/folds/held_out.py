@@ -14,7 +14,7 @@ from suffice.data import Target, as_labels, weights_of
 from suffice.folds.fold_tallies import FoldTally, fold_tallies
 from suffice.folds.splits import Split
 from suffice.model import Model
-from suffice.parallel import spread
+from suffice.parallel import map_threads
 from suffice.recipe import Recipe
 from suffice.schema import Array
 from suffice.statistics import Tally
@@ -72,7 +72,7 @@ def predict_by_sums(
         # estimates are many small steps of Python, during which threads would wait for each other
         folds = [(its, estimate_fold(recipe, its.tally)) for its in some]
         each = (perf_counter() - started) / len(some)
-        found = spread(predict, folds) if len(folds) > 1 else map(predict, folds)
+        found = map_threads(predict, folds) if len(folds) > 1 else map(predict, folds)
         for (its, _), (log_proba, codes, taken) in zip(folds, found, strict=True):
             yield Prediction(its.split, its.tally, log_proba, codes, each, taken)
         started = perf_counter()

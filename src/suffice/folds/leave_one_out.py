@@ -16,10 +16,10 @@ from suffice.blocks import Block
 from suffice.data import Table, Target
 from suffice.data.engines import memory
 from suffice.folds.held_out import open_rows
-from suffice.parallel import spread
+from suffice.parallel import map_threads
 from suffice.recipe import Recipe
 from suffice.schema import Array, Schema
-from suffice.statistics import Counts, Moments, Statistic, Tally, rounded
+from suffice.statistics import Counts, Moments, Statistic, Tally, two_sum
 from suffice.statistics.cancellation import LEAST_LEFT
 from suffice.statistics.moments import PooledMoments
 
@@ -56,7 +56,7 @@ def predict_left_out(recipe: Recipe, X: Any, y: Any, sample_weight: Any) -> Iter
         return rows, recipe.model(some.tally).posterior_by_row(some.blocks), some.exact
 
     for some in _chunks(tally, opened.shape[0]):
-        yield from spread(predict, some)
+        yield from map_threads(predict, some)
 
 
 def _chunks(tally: Tally, rows: int) -> Iterator[list[slice]]:
@@ -123,7 +123,7 @@ def _rest(whole: Moments, mine: Moments) -> tuple[Moments, Array]:
     away = (mine.mean - whole.mean) - whole.tail
     m2 = whole.m2 - away * away * (pull * whole.n)
     gone = (mine.n > 0) & ((n <= 0) | (m2 < LEAST_LEFT * whole.m2))
-    return Moments(n, *rounded(whole.mean, whole.tail - away * pull), np.maximum(m2, 0.0)), ~gone.any(axis=1)
+    return Moments(n, *two_sum(whole.mean, whole.tail - away * pull), np.maximum(m2, 0.0)), ~gone.any(axis=1)
 
 
 def _with_own(whole: Held, own: Statistic, codes: Array) -> Held:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from suffice.data.column_names import few
+from suffice.data.column_names import list_names
 from suffice.families import FAMILIES
 from suffice.model import Model
 from suffice.report.inputs import Input, column_keys, column_title, mean_images, positions_by_key
@@ -42,7 +42,7 @@ def describe_model(view: ModelView, inputs: list[Input]) -> dict[str, Any]:
             {"name": name, "rows": float(n), "share": float(n / max(count.sum(), 1e-300))}
             for name, n in zip(view.class_names, count.tolist(), strict=True)
         ],
-        "families": {family: few(names) for family, names in families.items()},
+        "families": {family: list_names(names) for family, names in families.items()},
         "parameters": sum(parameters.n_parameters for parameters in view.model.parameters),
         "structure": _describe_dependence(view.model),
         "settings": {name: repr(value) for name, value in view.settings.items() if value is not None},
@@ -80,7 +80,7 @@ def find_model_warnings(view: ModelView) -> list[str]:
     for key, reason in view.left_out.items():
         reasons.setdefault(reason, []).append(repr(column_title(key)))
     for reason, names in reasons.items():
-        found.append(f"{few(names)} {'was' if len(names) == 1 else 'were'} left out: {reason}.")
+        found.append(f"{list_names(names)} {'was' if len(names) == 1 else 'were'} left out: {reason}.")
     count = view.tally.class_count
     limit = RARE_SHARE / max(len(count) / 2, 1)
     for name, n, share in zip(view.class_names, count.tolist(), count / max(count.sum(), 1e-300), strict=True):

@@ -25,7 +25,7 @@ from suffice.report.quality import (
     measure_importance,
     reliability_bins,
 )
-from suffice.store import check_place
+from suffice.store import check_output_path
 
 COMPUTING = ("numbers.js", "cells.js", "terms.js", "dependent_terms.js", "scores.js")
 SCRIPTS = (*COMPUTING, "charts.js", "pad.js", "live.js", "page.js")
@@ -63,7 +63,7 @@ def write(model: Any, path: str | os.PathLike[str], X: Any = None, y: Any = None
     ...     path.name
     'mail.html'
     """
-    path = check_place(path)
+    path = check_output_path(path)
     path.write_text(render(model, X, y, title), encoding="utf-8")
     return path
 

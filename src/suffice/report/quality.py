@@ -10,7 +10,7 @@ import numpy as np
 from suffice.blocks import Block, Dense
 from suffice.data import encode
 from suffice.decision.reliability import Reliability
-from suffice.folds.assessment import NORMAL, assessed, wilson
+from suffice.folds.assessment import Z_95, assess_predictions, wilson_interval
 from suffice.model import Model
 from suffice.report.inputs import Input, column_title
 from suffice.report.model_view import ModelView
@@ -58,9 +58,9 @@ class Quality:
 def _score(log_proba: Array, truth: Array, predicted: Array) -> dict[str, Any]:
     """Return the scores of all rows and of each class; ``truth`` is −1 for a label unknown to the model."""
     rows, classes = log_proba.shape
-    measured, right = assessed(log_proba, truth), predicted == truth
+    measured, right = assess_predictions(log_proba, truth), predicted == truth
     reliability = Reliability.of(measured.confidence, measured.right)
-    low, high = wilson(float(right.sum()), rows)
+    low, high = wilson_interval(float(right.sum()), rows)
     known = truth[truth >= 0]
     return {
         "rows": rows,
@@ -79,7 +79,7 @@ def _score(log_proba: Array, truth: Array, predicted: Array) -> dict[str, Any]:
 
 def _mean_with_interval(values: Array) -> dict[str, float]:
     """Return a mean with its 95 % interval."""
-    mean, half = float(values.mean()), NORMAL * float(values.std() / np.sqrt(len(values)))
+    mean, half = float(values.mean()), Z_95 * float(values.std() / np.sqrt(len(values)))
     return {"value": mean, "low": max(mean - half, 0.0), "high": mean + half}
 
 
@@ -95,7 +95,7 @@ def _score_class(is_class: Array, is_predicted: Array) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, chosen in (("recall", is_class), ("precision", is_predicted)):
         rows = float(chosen.sum())
-        low, high = wilson(both, rows)
+        low, high = wilson_interval(both, rows)
         found[name] = {"value": both / rows if rows else None, "low": low, "high": high, "rows": rows}
     return found
 

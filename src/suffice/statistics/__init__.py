@@ -2,9 +2,9 @@
 
 from suffice.statistics.comoments import CoMoments
 from suffice.statistics.counts import Counts
-from suffice.statistics.moments import Moments, rounded
+from suffice.statistics.moments import Moments, two_sum
 from suffice.statistics.pair_counts import PairCounts
 from suffice.statistics.statistic import OverdrawnError, Statistic
 from suffice.statistics.tally import Tally
 
-__all__ = ["CoMoments", "Counts", "Moments", "OverdrawnError", "PairCounts", "Statistic", "Tally", "rounded"]
+__all__ = ["CoMoments", "Counts", "Moments", "OverdrawnError", "PairCounts", "Statistic", "Tally", "two_sum"]

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from suffice.schema import Array
-from suffice.statistics.moments import Moments, rounded
+from suffice.statistics.moments import Moments, two_sum
 from suffice.statistics.statistic import Statistic, check_weight
 
 
@@ -92,7 +92,7 @@ class CoMoments(Statistic):
         shift, n = rows[:1], weights.sum()
         deviations = rows - shift
         drift = (weights[:, None] * deviations).sum(axis=0, keepdims=True) / n
-        mean, tail = rounded(shift, drift)
+        mean, tail = two_sum(shift, drift)
         centred = deviations - drift
         scatter = (weights[:, None] * centred).T @ centred
         return cls(np.array([[n]]), mean, tail, scatter[None])
@@ -115,7 +115,7 @@ class CoMoments(Statistic):
         n = self.n + other.n
         share = other.n / np.where(n > 0, n, 1.0)
         delta = self._mean_difference(other)
-        mean, tail = rounded(self.mean, self.tail + delta * share)
+        mean, tail = two_sum(self.mean, self.tail + delta * share)
         empty = self.n == 0
         mean, tail = np.where(empty, other.mean, mean), np.where(empty, other.tail, tail)
         scatter = self.scatter + other.scatter + _outer(delta) * (self.n * share)[..., None]

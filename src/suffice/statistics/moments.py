@@ -88,14 +88,14 @@ class Moments(Statistic):
     def about(cls, n: Array, shift: Array, sums: Array, squares: Array) -> Self:
         """Return the moments from Σw(x − shift) and Σw(x − shift)²."""
         drift = sums / np.where(n > 0, n, 1.0)
-        mean, tail = rounded(shift, drift)
+        mean, tail = two_sum(shift, drift)
         return cls(n, mean, tail, np.maximum(squares - sums * drift, 0.0))
 
     def __add__(self, other: Self) -> Self:
         n, has_rows = self.n + other.n, bool(self.n.all())
         share = other.n / (n if has_rows else np.where(n > 0, n, 1.0))
         delta = self._mean_difference(other)
-        mean, tail = rounded(self.mean, self.tail + delta * share)
+        mean, tail = two_sum(self.mean, self.tail + delta * share)
         if not has_rows:  # the mean of no rows is a placeholder: the other's mean is the result
             mean, tail = _choose(self.n == 0, (other.mean, other.tail), (mean, tail))
         return type(self)(n, mean, tail, self.m2 + other.m2 + delta * delta * (self.n * share))
@@ -104,7 +104,7 @@ class Moments(Statistic):
         n = subtract_sums(self.n, other.n)
         left = np.where(n > 0, n, 1.0)
         delta = self._mean_difference(other)
-        mean, tail = rounded(self.mean, self.tail - delta * (other.n / left))
+        mean, tail = two_sum(self.mean, self.tail - delta * (other.n / left))
         mean, tail = _choose(other.n == 0, (self.mean, self.tail), (mean, tail))
         removed = other.m2 + delta * delta * (self.n / left) * other.n
         m2 = self.m2 - removed
@@ -179,7 +179,7 @@ class PooledMoments(Moments):
         return Moments(self.pooled_n, self.pooled_mean, self.pooled_tail, self.pooled_m2)
 
 
-def rounded(large: Array, small: Array) -> tuple[Array, Array]:
+def two_sum(large: Array, small: Array) -> tuple[Array, Array]:
     """Return large + small as a double, and the rounding error of that sum (Knuth's two-sum)."""
     total = large + small
     part = total - large

@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.blocks import Part
 from suffice.kernels import count_pairs, count_rows
-from suffice.parallel import spread
+from suffice.parallel import map_threads
 from suffice.schema import Array, by_group, starts_of
 from suffice.statistics import Counts, PairCounts
 
@@ -88,7 +88,7 @@ def _count_pairs_of_bits(part: Part, both: Array) -> None:
         columns = words.view(np.uint64)
         count_pairs.count_bit_pairs(columns, float(rows), totals, both[k], work=columns.size * len(columns) // 2)
 
-    spread(count, range(part.classes))
+    map_threads(count, range(part.classes))
 
 
 def _grow_room(part: Part, row: Array, room: Array) -> Array:

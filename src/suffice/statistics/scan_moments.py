@@ -9,7 +9,7 @@ import numpy as np
 from suffice.blocks import Part
 from suffice.kernels import moment_sums
 from suffice.schema import Array
-from suffice.statistics import CoMoments, Moments, rounded
+from suffice.statistics import CoMoments, Moments, two_sum
 
 # The means of the first rows, this many per class, are the origin of the deviations of the next rows, whose means are
 # the origin for all others. With the first row alone as the origin, a column that starts with an outlier would lose a
@@ -67,7 +67,7 @@ def scatters(part: Part) -> CoMoments:
                 scatter[k] += rows.T @ rows
     drift = sums / np.where(n > 0, n, 1.0)
     _check_squares(part, sums, np.diagonal(scatter, axis1=1, axis2=2))
-    comoments = CoMoments(n, *rounded(shift, drift), scatter - sums[:, :, None] * drift[:, None, :])
+    comoments = CoMoments(n, *two_sum(shift, drift), scatter - sums[:, :, None] * drift[:, None, :])
     is_complete = np.array_equal(n[:, 0], part.class_count) or not part.block.gaps
     return comoments if is_complete else comoments.beside(spreads(part))
 

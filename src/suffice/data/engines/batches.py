@@ -9,8 +9,18 @@ from itertools import chain
 from operator import add
 from typing import Any
 
-from suffice.data import Table, Target, as_arrow, as_sheet, beside, coded_frame, missing_labels, read, stacked
-from suffice.data.column_names import names_of, renamed
+from suffice.data import (
+    Table,
+    Target,
+    append_columns,
+    as_arrow,
+    as_sheet,
+    concat_frames,
+    encode_frame,
+    missing_labels_error,
+    read_blocks,
+)
+from suffice.data.column_names import frame_names, rename_taken
 from suffice.data.engines import memory
 from suffice.data.engines.source import SAMPLE, Request, Scored, Source
 from suffice.data.plan import Facts
@@ -38,7 +48,7 @@ class PartialTally:
         if self.rows == 0:
             raise ValueError("there are no rows to learn from")
         if self.tally is None or (self.missing and request.missing_target == "error"):
-            raise missing_labels(request.target, self.missing, self.rows)
+            raise missing_labels_error(request.target, self.missing, self.rows)
         return self.tally
 
 
@@ -58,12 +68,12 @@ def tally(batches: Iterable[Any], request: Request, rows: int = 0) -> Tally:
 def tally_batch(batch: Any, request: Request) -> PartialTally:
     """Return the tally of a batch."""
     rows = count_rows(batch)
-    X, labels, codes, weights = coded_frame(batch, request.target, request.weight, "drop")
+    X, labels, codes, weights = encode_frame(batch, request.target, request.weight, "drop")
     if not len(codes):
         return PartialTally(None, rows, rows)
     sheet = as_sheet(X, owner="fit_table")
     target = Target.coded(labels, codes, weights, "fit_table")
-    columns, cells = read(sheet, request.blocks, grow=True)
+    columns, cells = read_blocks(sheet, request.blocks, grow=True)
     return PartialTally(memory.tally(Table(cells, target), columns, request.features), rows, rows - len(codes))
 
 
@@ -153,20 +163,22 @@ class Batches(Source):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(names_of(self._read[0][0]))
+        return tuple(frame_names(self._read[0][0]))
 
     def sample(self, rows: int, *, spread: bool) -> tuple[Any, bool]:
         import pyarrow as pa
 
         first = [batch for batch in self._read[0] if count_rows(batch)]
         frames = [pa.Table.from_batches([b]) if isinstance(b, pa.RecordBatch) else b for b in first]
-        if len({(type(its), tuple(names_of(its))) for its in frames}) > 1:  # different libraries or orders of columns
+        if (
+            len({(type(its), tuple(frame_names(its))) for its in frames}) > 1
+        ):  # different libraries or orders of columns
             frames = [_concat_tables([as_arrow(its) for its in frames])]
         following = next(self._read[1], None)
         if following is not None:
             self._read[0].append(following)  # it was read only to know whether there is more
         try:
-            return stacked(frames), following is None
+            return concat_frames(frames), following is None
         except (TypeError, ValueError):  # different types, such as integers and floats
             return _concat_tables([as_arrow(its) for its in frames]), following is None
 
@@ -179,4 +191,7 @@ class Batches(Source):
 
     def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
         first, rest = self._read
-        return (beside(batch, renamed(score(batch), names_of(batch))) for batch in merge_batches(chain(first, rest)))
+        return (
+            append_columns(batch, rename_taken(score(batch), frame_names(batch)))
+            for batch in merge_batches(chain(first, rest))
+        )

@@ -9,7 +9,7 @@ from inspect import Parameter, Signature
 from typing import Any
 from uuid import uuid4
 
-from suffice.data.column_names import renamed
+from suffice.data.column_names import rename_taken
 from suffice.data.engines import batches
 from suffice.data.engines.source import NoSqlError, Request, Scored, Source, SourceError
 from suffice.data.engines.sql_tally import SqlTally
@@ -150,7 +150,7 @@ class SqlSource(Source):
         import ibis.expr.datatypes as dt
         import pyarrow as pa
 
-        kinds = renamed({name: dt.infer(value) for name, value in added.items()}, self.names, folds=True)
+        kinds = rename_taken({name: dt.infer(value) for name, value in added.items()}, self.names, folds=True)
         types = tuple(self.table[name].type() for name in self.names)
 
         def function(*columns: Any) -> Any:

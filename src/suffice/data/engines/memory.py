@@ -13,7 +13,7 @@ import numpy as np
 from suffice.blocks import Block
 from suffice.data import Table
 from suffice.families import FAMILIES
-from suffice.parallel import spread
+from suffice.parallel import map_threads
 from suffice.schema import Array, Columns, Features, Schema
 from suffice.statistics import Tally
 
@@ -40,7 +40,7 @@ def tally(
         schema = Schema(classes, tuple(columns for columns, _ in met), features)
         return Tally(schema, parts[0].class_count, tuple(statistic for _, statistic in met))
 
-    whole = reduce(add, spread(tally_of, _parts(table.blocks, columns, len(classes))))
+    whole = reduce(add, map_threads(tally_of, _parts(table.blocks, columns, len(classes))))
     return whole.trimmed() if trimmed else whole
 
 
@@ -67,7 +67,7 @@ def over_rows(
     quarter = max(-(-rows // 4), FEWEST_ROWS)
     step = max(min(SCORED_CELLS * rows // max(cells, 1), (1 << 17) // classes, SCORED_ROWS, quarter), 64)
     ranges = [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
-    return [function(each) for each in ranges] if alone else spread(function, ranges)
+    return [function(each) for each in ranges] if alone else map_threads(function, ranges)
 
 
 def _parts(blocks: tuple[Block, ...], columns: tuple[Columns, ...], classes: int) -> list[slice]:

@@ -18,7 +18,7 @@ ENGINES: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def opened(source: Any, hints: ColumnHints | None = None) -> Source | None:
+def open_source(source: Any, hints: ColumnHints | None = None) -> Source | None:
     """Return a source as its engine reads it; None for a data frame, which is read in memory.
 
     Parameters

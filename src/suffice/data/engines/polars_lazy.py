@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from suffice.data import beside
-from suffice.data.column_names import renamed
+from suffice.data import append_columns
+from suffice.data.column_names import rename_taken
 from suffice.data.engines import batches
 from suffice.data.engines.source import Request, Scored, Source, SourceError
 from suffice.data.plan import Facts
@@ -80,10 +80,12 @@ class LazySource(Source):
 
         kinds = {name: pl.Series([value]).dtype for name, value in added.items()}
         taken = self.names
-        schema = pl.Schema({**self.frame.collect_schema(), **renamed(kinds, taken)})
+        schema = pl.Schema({**self.frame.collect_schema(), **rename_taken(kinds, taken)})
         return self.frame.map_batches(
             lambda frame: (
-                beside(frame, renamed(score(frame), taken)).cast(dict(schema)) if len(frame) else schema.to_frame()
+                append_columns(frame, rename_taken(score(frame), taken)).cast(dict(schema))
+                if len(frame)
+                else schema.to_frame()
             ),
             schema=schema,
             streamable=True,

@@ -10,7 +10,7 @@ from operator import add
 from typing import Any
 from uuid import uuid4
 
-from suffice.data.column_names import renamed
+from suffice.data.column_names import rename_taken
 from suffice.data.engines.batches import PartialTally
 from suffice.data.engines.ibis_tables import SqlSource
 from suffice.data.engines.source import Request, Scored, Source, SourceError
@@ -135,11 +135,11 @@ class SparkSource(Source):
 
         schema = t.StructType(list(self._flat.schema.fields))
         taken = list(self._flat.columns)
-        for name, value in renamed(added, taken, folds=True).items():
+        for name, value in rename_taken(added, taken, folds=True).items():
             schema = schema.add(name, t.StringType() if isinstance(value, str) else _type_of(value, t))
 
         def free(frame: Any) -> Scored:
-            return renamed(score(frame), taken, folds=True)
+            return rename_taken(score(frame), taken, folds=True)
 
         return _with_plain_names(self._flat).mapInArrow(make_scorer(free, taken, self._widths), schema)
 

@@ -8,7 +8,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from suffice.data import beside
+from suffice.data import append_columns
 from suffice.data.engines import batches
 from suffice.data.engines.batches import PartialTally
 from suffice.data.engines.source import Request, Scored
@@ -76,6 +76,6 @@ def make_scorer(
     def scored(rows: Iterator[Any]) -> Iterator[Any]:
         for batch in batches.merge_batches(rows):
             table = batch.rename_columns(names)
-            yield from beside(table, score(split_arrays(table, widths))).to_batches()
+            yield from append_columns(table, score(split_arrays(table, widths))).to_batches()
 
     return scored

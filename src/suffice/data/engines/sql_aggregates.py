@@ -15,7 +15,7 @@ import numpy as np
 
 from suffice.data import label_of
 from suffice.schema import Array, Cuts
-from suffice.statistics import CoMoments, Moments, rounded
+from suffice.statistics import CoMoments, Moments, two_sum
 
 # Aggregates and GROUP BYs in one statement: with twice as many, planning takes longer than running them.
 AGGREGATES, GROUPINGS = 400, 16
@@ -107,7 +107,7 @@ def query_moments(scan: Scan, columns: Sequence[Column], shift: Array, spread: b
     n = _stack(found, "n", len(columns))
     held = np.where(n > 0, n, 1.0)
     if scan.weight is None and spread:
-        mean, tail = rounded(np.broadcast_to(shift, n.shape), np.where(n > 0, _stack(found, "mean", len(columns)), 0))
+        mean, tail = two_sum(np.broadcast_to(shift, n.shape), np.where(n > 0, _stack(found, "mean", len(columns)), 0))
         m2 = np.where(n > 0, _stack(found, "var", len(columns)), 0) * n
         return labels, Moments(n, np.where(n > 0, mean, 0.0), np.where(n > 0, tail, 0.0), m2)
     sums, squares = _stack(found, "sum", len(columns)), _stack(found, "square", len(columns))
@@ -177,7 +177,7 @@ def query_comoments(
         both[:, i, j] = both[:, j, i] = np.nan_to_num(its)
     scatter = both * n[:, :, None] if own else both - n[:, :, None] * drift[:, :, None] * drift[:, None, :]
     lines = np.zeros(len(met), np.intp) if own else np.array([labels.index(label) for label in met], np.intp)
-    return met, _stack(found, "n", count), CoMoments(n, *rounded(means[lines], drift), scatter)
+    return met, _stack(found, "n", count), CoMoments(n, *two_sum(means[lines], drift), scatter)
 
 
 def query_sums(scan: Scan, columns: Sequence[Column]) -> tuple[list[Any], Array, Array, Array]:

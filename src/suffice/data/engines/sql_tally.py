@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.data import encode, label_of, missing_labels
+from suffice.data import encode, label_of, missing_labels_error
 from suffice.data.engines import batches
 from suffice.data.engines.source import Request, SourceError, check_target_type
 from suffice.data.engines.sql_aggregates import Column, Scan, bin_expression, query_comoments, query_moments, query_sums
@@ -61,7 +61,7 @@ class SqlTally:
         if rows.sum() == 0:
             raise SourceError("there are no rows to learn from")
         if missing and (request.missing_target == "error" or not there):
-            raise missing_labels(request.target, missing, int(rows.sum()))
+            raise missing_labels_error(request.target, missing, int(rows.sum()))
         if scan.weight is not None:
             _check_weights(str(request.weight), {name: its[there] for name, its in found.items()})
         kept = np.empty(len(there), object)
