@@ -73,7 +73,7 @@ def test_covariances(covariance: str) -> None:
     assert_sums(GaussianDiscriminant(covariance=covariance).fit(X, y), X[::10])
 
 
-@pytest.mark.filterwarnings("ignore:the mixture of class .* still gains")  # an explanation needs no convergence
+@pytest.mark.filterwarnings("ignore:the mixture of class .* has not converged")  # an explanation needs no convergence
 @pytest.mark.parametrize("covariance", KINDS)
 def test_mixtures_of_gaussians(covariance: str) -> None:
     X, y = load_iris(return_X_y=True)

@@ -248,8 +248,8 @@ class MixtureClassifier(TallyClassifier):
             if not best[-1].converged:
                 gained = best[-1].trace[-1] - best[-1].trace[-2]
                 warnings.warn(
-                    f"the mixture of class {label!r} still gains {gained:.2g} a step after {self.max_iter} steps; "
-                    "increase max_iter, or tol",
+                    f"the mixture of class {label!r} has not converged after {self.max_iter} steps: its mean "
+                    f"log-likelihood still changes by {gained:.2g} a step; increase max_iter, or tol",
                     ConvergenceWarning,
                     stacklevel=5,
                 )

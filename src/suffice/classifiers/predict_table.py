@@ -13,6 +13,7 @@ from suffice.data import append_columns, compare_columns, probability_name, sele
 from suffice.data.column_names import column_name, frame_names, rename_taken
 from suffice.data.engines.open_source import open_source
 from suffice.data.engines.source import Scored
+from suffice.data.files.table_file import ColumnHints
 from suffice.export.dialects import find_dialect
 from suffice.schema import Schema
 
@@ -47,7 +48,8 @@ class TablePredictor:
 def predict_source(model: Any, source: Any) -> Any:
     """Return a source with the predictions of a model as new columns, computed when they are needed."""
     model = copy(model)  # later changes of the model must not change what is computed lazily
-    predictor, table = TablePredictor(model), open_source(source)
+    learned = model.tally_.schema.feature_names or ()
+    predictor, table = TablePredictor(model), open_source(source, ColumnHints(learned, learned, has_labels=False))
     if table is None:
         return append_columns(source, rename_taken(predictor(source), frame_names(source)))
     names = table.names
