@@ -426,7 +426,7 @@ def test_auto_finds_the_most_evidence(case: Case) -> None:
         (lambda: BernoulliNB(prior=[Beta(1, 1)] * 3).fit([[0], [1]], [0, 1]), r"prior=\[…\] has 3 entries"),
         (
             lambda: GaussianNB(priors=[0.5, 0.5], class_prior="uniform").fit([[0], [1]], [0, 1]),
-            "two names for one thing",
+            "two names for the same setting",
         ),
         (lambda: GaussianNB(estimate="predictive", prior=Flat()).fit([[0], [1]], [0, 1]).predict([[0]]), "flat prior"),
         (lambda: Bernoulli.tally([0, 2]), "Bernoulli takes 0s and 1s, not 2"),

@@ -23,9 +23,8 @@ def learn_source(source: Source, model: Any, target: str, weight: str | None, mi
     reader = model.recipe().reader
     spread = model.additive_recipe() is None or reader.samples_spread_rows
     frame, is_whole = source.sample(SAMPLE, spread=spread)
-    if is_whole and takes_sample_as_table(source):
-        return model.fit(*split_frame(frame, target, weight, missing_target))
-    X, y, weights = split_frame(frame, target, weight, "drop")
+    is_counted = is_whole and takes_sample_as_table(source)
+    X, y, weights = split_frame(frame, target, weight, missing_target if is_counted else "drop")
     if not len(y):
         if is_whole:
             raise missing_labels_error(target, len(frame), len(frame))
@@ -37,7 +36,8 @@ def learn_source(source: Source, model: Any, target: str, weight: str | None, mi
         if families:
             model.families = {**(model.families if isinstance(model.families, Mapping) else {}), **families}
     model.fit(X, y, weights)
-    model.tally_ = source.tally(Request(target, weight, missing_target, model.tally_))
+    if not is_counted:
+        model.tally_ = source.tally(Request(target, weight, missing_target, model.tally_))
     return model
 
 

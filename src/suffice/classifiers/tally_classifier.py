@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils._param_validation import StrOptions
 
 from suffice import decision
-from suffice.classifiers.calibrating import fit_calibration
+from suffice.classifiers.fit_calibration import fit_calibration
 from suffice.classifiers.predict_table import predict_source
 from suffice.classifiers.sum_learner import SumLearner
 from suffice.data import decode_rows
