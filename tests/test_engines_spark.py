@@ -213,10 +213,13 @@ def test_a_cluster_of_two_workers_that_are_lost_one_after_the_other(tmp_path: Pa
     table.to_parquet(tmp_path / "rows.parquet")
     near = BayesClassifier().fit_table(table, "income")
     found = []
-    with starting.cluster(tmp_path) as cluster, open(tmp_path / "complaints", "w+") as complaints:
-        driver = subprocess.Popen(
+    with (
+        starting.cluster(tmp_path) as cluster,
+        open(tmp_path / "complaints", "w+") as complaints,
+        subprocess.Popen(
             [sys.executable, "-c", DRIVER, cluster.url, tmp_path], stdout=subprocess.PIPE, stderr=complaints, text=True
-        )
+        ) as driver,
+    ):
         assert driver.stdout is not None
         for lost in (0, 1):
             # some of the 16 parts are counted, and the next two have begun

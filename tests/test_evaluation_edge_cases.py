@@ -166,7 +166,7 @@ def test_words_about_decisions() -> None:
         model.predict(X, reject_below="a")
     with pytest.raises(ValueError, match="not a number"):
         model.predict(X, costs={(0, 1): "x"})
-    with pytest.raises(ValueError, match="no probability"):
+    with pytest.raises(ValueError, match="not a probability"):
         model.predict(X, class_prior=True)
     assert model.predict(X, reject_below=1.0, reject_label=("ask", "again")).tolist().count(("ask", "again")) > 0
 

@@ -236,6 +236,7 @@ def test_folders_that_name_a_column_are_read_after_a_repair(tmp_path: Path) -> N
     assert model.class_count_.sum() == 120
 
 
+@pytest.mark.filterwarnings("ignore:columns hold dates as text")
 def test_decimal_commas_and_text_are_what_they_look_like(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="decimal commas are read as numbers: 'v', 'w'"):
         model = BayesClassifier(structure="naive", numeric="gaussian", families={"w": "gaussian"}).fit_table(
