@@ -20,6 +20,7 @@ def learn_source(source: Source, model: Any, target: str, weight: str | None, mi
     The sample decides what is planned (families, cut points, pairs of columns) and what is tuned (a prior, a
     calibration). A table that the sample contains completely is not counted again.
     """
+    source.check_target(target)
     reader = model.recipe().reader
     spread = model.additive_recipe() is None or reader.samples_spread_rows
     frame, is_whole = source.sample(SAMPLE, spread=spread)

@@ -86,10 +86,12 @@ class FilesSource(Source):
     def rows_with(self, name: str, rows: int) -> Any:
         return self.database.rows_with(name, rows)
 
+    def check_target(self, name: str) -> None:
+        check_target_type(name, self.scan.read_rows(0).schema.field(name).type)
+
     def tally(self, request: Request) -> Tally:
         if self.scan.format == "Parquet" and self.rows > SAMPLE:
             return self.database.tally(request)
-        check_target_type(request.target, self.scan.read_rows(0).schema.field(request.target).type)
         wanted = request.column_names
         names = [name for name in self.names if name in wanted]
         return batches.tally(self.scan.read_batches(names, batches.ROWS), request)

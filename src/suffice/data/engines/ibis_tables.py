@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from suffice.data.column_names import rename_taken
 from suffice.data.engines import batches
-from suffice.data.engines.source import NoSqlError, Request, Scored, Source, SourceError
+from suffice.data.engines.source import NoSqlError, Request, Scored, Source, SourceError, check_target_type
 from suffice.data.engines.sql_tally import SqlTally
 from suffice.data.plan import Facts
 from suffice.statistics import Tally
@@ -130,6 +130,9 @@ class SqlSource(Source):
             name: Facts(kind, found[f"rows{j}"], found[f"distinct{j}"], not found.get(f"fractions{j}", 0))
             for j, (name, kind) in enumerate(kinds.items())
         }
+
+    def check_target(self, name: str) -> None:
+        check_target_type(name, self.table[name].type())
 
     def tally(self, request: Request) -> Tally:
         return SqlTally(self, request).tally()

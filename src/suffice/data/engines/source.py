@@ -97,6 +97,9 @@ class Source(ABC):
         """Return a frame of some rows in which a column is not empty; None if the engine cannot select them."""
         return None
 
+    def check_target(self, name: str) -> None:  # noqa: B027
+        """Raise an error if the type of the target is not one of labels."""
+
     @abstractmethod
     def tally(self, request: Request) -> Tally:
         """Return the tally of all rows, taken in one scan."""

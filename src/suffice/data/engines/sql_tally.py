@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.data import encode, label_of, missing_labels_error
 from suffice.data.engines import batches
-from suffice.data.engines.source import Request, SourceError, check_target_type
+from suffice.data.engines.source import Request, SourceError
 from suffice.data.engines.sql_aggregates import Column, Scan, bin_expression, query_comoments, query_moments, query_sums
 from suffice.progress import Progress
 from suffice.schema import Array, Columns, Combinations, Cuts, Levels, Schema
@@ -30,7 +30,6 @@ class SqlTally:
 
     def _scan(self, table: Any) -> Scan:
         request = self.request
-        check_target_type(request.target, table[request.target].type())
         label = self.source.value(table, request.target, "number" if _is_number(table, request.target) else "string")
         weight = None if request.weight is None else table[request.weight].cast("float64")
         return Scan(table, label, weight, self.source.run)
