@@ -218,3 +218,14 @@ def test_labels_that_pandas_would_round() -> None:
     assert suffice.GaussianNB().fit(X, pairs).classes_.tolist() == [(1, 2), (3, 4)]
     with pytest.raises(ValueError, match="labels are numbers, strings or booleans"):
         suffice.GaussianNB().fit(X, [object(), object()] * 2)
+
+
+def test_feature_names_can_be_removed_to_predict_arrays() -> None:
+    """As shap does, before it passes arrays to a model that was fitted on a frame."""
+    rng = np.random.default_rng(0)
+    frame, y = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"]), np.arange(60) % 2
+    for model in (suffice.GaussianNB(), BayesClassifier()):
+        expected = model.fit(frame, y).predict_proba(frame)
+        model.feature_names_in_ = None
+        assert_same_scores(model.predict_proba(frame.to_numpy()), expected)
+        assert model.fit(frame, y).feature_names_in_.tolist() == ["a", "b"]

@@ -24,7 +24,7 @@ from suffice.score import LogSumExp, Score
 from suffice.score.linear import LinearProduct
 from suffice.statistics import CoMoments, Counts, Moments, Statistic, two_sum
 from suffice.structures import Full, Subject
-from suffice.structures.covariances import PAIRED
+from suffice.structures.covariances import PAIRED, CovarianceKind
 
 LLOYD_STEPS = 10
 
@@ -66,7 +66,7 @@ class Kind(ABC):
 class Gaussians(Kind):
     """Components with a mean and a covariance of any kind."""
 
-    covariance: str = "full"
+    covariance: CovarianceKind = "full"
     shrinkage: float | str | None = None
 
     def tally(self, x: Array, shares: Array, lifted: Array | None) -> Statistic:

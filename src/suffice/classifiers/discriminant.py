@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy.linalg import eigh
@@ -28,7 +28,7 @@ from suffice.schema import Array
 from suffice.settings import setting_text
 from suffice.statistics import CoMoments, Moments, Tally
 from suffice.structures import Full
-from suffice.structures.covariances import KINDS, PAIRED, n_parameters
+from suffice.structures.covariances import KINDS, PAIRED, CovarianceKind, n_parameters
 
 
 def _learns_sums(classifier: GaussianDiscriminant) -> bool:
@@ -87,13 +87,13 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     def __init__(
         self,
         *,
-        covariance: str = "full",
-        shrinkage: float | str | None = None,
+        covariance: CovarianceKind = "full",
+        shrinkage: float | Literal["oas"] | None = None,
         estimate: Rule = "mean",
         prior: Any = 1.0,
         class_prior: Any = "empirical",
         ddof: float = 0,
-        solver: str = "moments",
+        solver: Literal["moments", "svd"] = "moments",
         calibrate: CalibrationMethod | None = None,
     ) -> None:
         self.covariance, self.shrinkage, self.ddof = covariance, shrinkage, ddof

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, Literal, NoReturn
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -27,7 +27,7 @@ from suffice.schema import Array, Columns
 from suffice.score import SingularError
 from suffice.settings import setting_text
 from suffice.statistics import Tally
-from suffice.structures.covariances import KINDS
+from suffice.structures.covariances import KINDS, CovarianceKind
 
 
 class MixtureClassifier(TallyClassifier):
@@ -99,9 +99,9 @@ class MixtureClassifier(TallyClassifier):
         self,
         *,
         components: int | Mapping[Any, int] = 2,
-        family: str = "gaussian",
-        covariance: str = "full",
-        shrinkage: float | str | None = None,
+        family: Literal["gaussian", "bernoulli"] = "gaussian",
+        covariance: CovarianceKind = "full",
+        shrinkage: float | Literal["oas"] | None = None,
         binarize: float = 0.5,
         estimate: Rule = "mean",
         prior: Any = 1.0,

@@ -163,6 +163,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         beside |= self._learn_beside(recipe, opened, target, tally)
         beside |= self._calibrate(X, y, sample_weight)
         self._set_learned(tally, beside)
+        self.__dict__.pop("_feature_names_in", None)
         return self
 
     def partial_fit(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class Averaged(Structure):
     """
 
     frequency: float = 1
-    weights: str = "information"
+    weights: Literal["information", "equal"] = "information"
     subsumption: float | None = 50
     backoff: float = 2.0
     numbers: Structure = field(default_factory=Full)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
@@ -28,16 +28,10 @@ from suffice.schema import Array
 from suffice.statistics import CoMoments, Statistic
 from suffice.structures.structure import Rule, Subject
 
-KINDS = (
-    "spherical",
-    "tied-diagonal",
-    "diagonal",
-    "chain",
-    "tridiagonal",
-    "tied-tridiagonal",
-    "full",
-    "shared",
-)
+CovarianceKind = Literal[
+    "spherical", "tied-diagonal", "diagonal", "chain", "tridiagonal", "tied-tridiagonal", "full", "shared"
+]
+KINDS: tuple[CovarianceKind, ...] = get_args(CovarianceKind)
 PAIRED = ("chain", "tridiagonal", "tied-tridiagonal", "full", "shared")
 
 # Off-diagonals are reduced until the least eigenvalue of the correlations is this.

@@ -14,6 +14,7 @@ from suffice.statistics import CoMoments, Moments
 from suffice.structures.covariances import (
     KINDS,
     PAIRED,
+    CovarianceKind,
     check_prior_of,
     estimate_covariances,
     require_scatter,
@@ -44,7 +45,7 @@ class Full(Structure):
     """
 
     shrinkage: float | str | None = None
-    covariance: str = "full"
+    covariance: CovarianceKind = "full"
     ddof: float = 0.0
 
     name = "full"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class Tree(Structure):
     Tree(tree='per-class', backoff=5.0)
     """
 
-    tree: str = "shared"
+    tree: Literal["shared", "per-class"] = "shared"
     backoff: float = BACKOFF
 
     name = "tree"
