@@ -6,9 +6,10 @@ in, a tally out; a tally in, a model out. Folds, comparisons, engines, reports a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import repeat
 from typing import Any, Literal
 
 import numpy as np
@@ -118,25 +119,23 @@ class Recipe:
 
     def model(self, tally: Tally) -> Model:
         """Return the model that is estimated from a tally."""
-        return self._assemble(tally, lambda subject, prior: self.structure.parameters(self.rule, subject, prior))
-
-    def draw_model(self, tally: Tally, rng: np.random.Generator) -> Model:
-        """Return a model whose parameters are drawn from their posterior."""
-        draw = decision.draw_class_prior(self.class_prior, tally.schema.classes, tally.class_count, rng)
-        return self._assemble(tally, lambda subject, prior: self.structure.drawn(subject, prior, rng), draw)
-
-    def _assemble(
-        self, tally: Tally, estimate: Callable[[Subject, Any], Any], class_prior: Array | None = None
-    ) -> Model:
         subjects = self.subjects(tally)
-        uses_prior = self.rule != "mle" or class_prior is not None
-        priors = self.block_priors(tally) if uses_prior else [None] * len(subjects)
+        priors = [None] * len(subjects) if self.rule == "mle" else self._choose_priors(subjects)
         try:
-            parameters = tuple(estimate(*pair) for pair in zip(subjects, priors, strict=True))
+            parameters = tuple(map(self.structure.parameters, repeat(self.rule), subjects, priors))
         except SingularError as error:
             raise ValueError((self.explain_singular or _explain_singular)(tally, error.place)) from None
-        log_prior = self.class_log_prior(tally) if class_prior is None else self.scored_prior(decision.log(class_prior))
-        return Model(tuple(subject.columns for subject in subjects), log_prior, parameters)
+        return Model(tuple(subject.columns for subject in subjects), self.class_log_prior(tally), parameters)
+
+    def draw_models(self, tally: Tally, count: int, rng: np.random.Generator) -> Iterator[Model]:
+        """Yield models whose parameters and class probabilities are drawn from their posterior."""
+        subjects = self.subjects(tally)
+        priors = self._choose_priors(subjects)
+        columns, schema = tuple(subject.columns for subject in subjects), tally.schema
+        for _ in range(count):
+            class_prior = decision.draw_class_prior(self.class_prior, schema.classes, tally.class_count, rng)
+            parameters = tuple(map(self.structure.drawn, subjects, priors, repeat(rng)))
+            yield Model(columns, self.scored_prior(decision.log(class_prior)), parameters)
 
     def class_log_prior(self, tally: Tally) -> Array:
         """Return the log prior of the classes that enters the scores."""
@@ -175,16 +174,21 @@ class Recipe:
 
     def block_priors(self, tally: Tally) -> list[Any]:
         """Return the prior of each block: as set, or the pseudo-counts of most evidence where that is asked for."""
-        return [choose_prior(self.prior_of(subject.columns), *subject) for subject in self.subjects(tally)]
+        return self._choose_priors(self.subjects(tally))
+
+    def _choose_priors(self, subjects: list[Subject]) -> list[Any]:
+        return [choose_prior(self.prior_of(subject.columns), *subject) for subject in subjects]
 
     def hyperparameters(self, tally: Tally) -> list[tuple[Subject, Any]]:
         """Return for each block its subject, and the hyperparameters of its posterior."""
-        pairs = zip(self.subjects(tally), self.block_priors(tally), strict=True)
+        subjects = self.subjects(tally)
+        pairs = zip(subjects, self._choose_priors(subjects), strict=True)
         return [(subject, posterior_hyperparameters(*subject, prior)) for subject, prior in pairs]
 
     def log_evidence(self, tally: Tally) -> float:
         """Return log p(X | classes, prior) with all parameters integrated out, columns taken one by one."""
-        pairs = zip(self.subjects(tally), self.block_priors(tally), strict=True)
+        subjects = self.subjects(tally)
+        pairs = zip(subjects, self._choose_priors(subjects), strict=True)
         return float(sum(log_evidence(*subject, prior).sum() for subject, prior in pairs))
 
     def check(self, tally: Tally) -> None:

@@ -179,7 +179,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         for first in range(0, blocks[0].shape[0], step):
             last, rng = min(first + step, blocks[0].shape[0]), np.random.default_rng(seed)
             rows = tuple(block.between(first, last) for block in blocks)
-            models = (recipe.draw_model(tally, rng) for _ in range(draws))
+            models = recipe.draw_models(tally, draws, rng)
             drawn = [np.exp(self._apply_calibration(model.log_posterior(rows))) for model in models]
             bounds.append(np.quantile(drawn, quantiles, axis=0))
         lower, upper = np.concatenate(bounds, axis=1)
