@@ -249,7 +249,7 @@ def test_bad_input() -> None:
         LogisticRegression().fit(wrong, y)
     with pytest.raises(ValueError, match="NaN: column 'c' is nan in row 3"):
         LogisticRegression().fit(pd.DataFrame(wrong, columns=list("abcd")), y)
-    with pytest.raises(ValueError, match="start is for 4 features"):
+    with pytest.raises(ValueError, match="start has 4 features"):
         LogisticRegression(start=GaussianDiscriminant(covariance="shared").fit(X, y).as_linear()).fit(X[:, :2], y)
 
 

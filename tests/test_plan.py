@@ -333,7 +333,7 @@ def bad(name: str, values: list[Any]) -> pd.DataFrame:
         (bad("nest", [[1], [2], [3], [4]]), "auto", "column 'nest' holds .1., which is nested"),
         (bad("map", [{"a": 1}, None, None, None]), "auto", "column 'map' holds .*nested"),
         (bad("n", [1, -3, 2, 2]), {"n": "poisson"}, "column 'n' is -3.* in row 1"),
-        (bad("n", [1, 2, 3, 3]), {"n": "bernoulli"}, "column 'n' is bernoulli, and has more than two values: 1, 2, 3"),
+        (bad("n", [1, 2, 3, 3]), {"n": "bernoulli"}, "column 'n' is bernoulli, but has more than two values: 1, 2, 3"),
         (bad("n", [1, 2, 3, 3]), {"n": "gamma"}, "says 'gamma' of column 'n', which is no family"),
         (bad("n", [1, 2, 3, 3]), "gamma", "says 'gamma' of column 'ok', which is no family"),
         (bad("age", [1, 2, 3, 3]), {"agee": "poisson"}, "names column 'agee', which is not there; did you mean 'age'"),

@@ -327,7 +327,7 @@ def test_a_third_value_makes_a_column_of_two_a_column_of_levels() -> None:
     assert learner.families_ == {"answer": "bernoulli"}
     explicit = naive(families={"answer": "bernoulli"}).fit(X, [0, 1, 0, 1])
     before = explicit.tally_
-    with pytest.raises(ValueError, match="'answer' is bernoulli, and has more than two values: 'no', 'perhaps', 'yes'"):
+    with pytest.raises(ValueError, match="'answer' is bernoulli, but has more than two values: 'no', 'perhaps', 'yes'"):
         explicit.partial_fit(pd.DataFrame({"answer": ["perhaps"]}), [1])
     assert explicit.tally_ is before
 

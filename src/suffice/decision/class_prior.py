@@ -104,7 +104,7 @@ def log(probabilities: Array) -> Array:
 
 
 def log_posterior(log_joint: Array, class_log_prior: Array) -> Array:
-    """Turn log p(x, class) into log P(class given x), in place.
+    """Turn log p(x, class) into log P(class | x), in place.
 
     A row that is impossible in every class gets the prior.
 

@@ -30,7 +30,7 @@ def pick(scores: Any, class_log_prior: Any, codes: Any) -> None:
 
 @Scorer
 def normalise(scores: Any, class_log_prior: Any) -> None:
-    """Turn log p(x, class) into log P(class given x) = log p(x, class) − log Σ p(x, class)."""
+    """Turn log p(x, class) into log P(class | x) = log p(x, class) − log Σ p(x, class)."""
     rows, classes = scores.shape
     for row in range(rows):
         highest = -math.inf

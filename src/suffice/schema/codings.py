@@ -144,7 +144,7 @@ class Text:
     """Settings for a column of texts, which are split into words as by scikit-learn's CountVectorizer.
 
     Pass it in ``BayesClassifier(families={"message": Text(ngram_range=(1, 2))})``; the string ``"text"`` means
-    ``Text()``. The counts of words are multinomial: log p(text given class) = Σ count·log p(word given class).
+    ``Text()``. The counts of words are multinomial: log p(text | class) = Σ count·log p(word | class).
 
     Parameters
     ----------

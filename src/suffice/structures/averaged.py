@@ -23,7 +23,7 @@ MOST_COLUMNS, MOST_PAIRS = 128, 1 << 24
 
 @dataclass(frozen=True)
 class Averaged(Structure):
-    """p(x given class) = Σᵢ wᵢ·p(xᵢ | class)·Πⱼ p(xⱼ | xᵢ, class) / Σ wᵢ, over columns i whose level is not rare.
+    """p(x | class) = Σᵢ wᵢ·p(xᵢ | class)·Πⱼ p(xⱼ | xᵢ, class) / Σ wᵢ, over columns i whose level is not rare.
 
     If all levels of a row are rare, its columns are independent.
 

@@ -222,7 +222,7 @@ def estimate_tree(
 
 
 def n_parameters(kind: str, classes: int, size: int) -> int:
-    """Return the number of parameters of p(x given class) of all classes.
+    """Return the number of parameters of p(x | class) of all classes.
 
     >>> n_parameters("full", 1, 100), n_parameters("diagonal", 1, 100)
     (5150, 200)

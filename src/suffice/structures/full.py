@@ -25,7 +25,7 @@ from suffice.structures.structure import Rule, Structure, Subject
 
 @dataclass(frozen=True)
 class Full(Structure):
-    """p(x given class) = N(x; μ, Σ) of all Gaussian columns; other columns are independent given the class.
+    """p(x | class) = N(x; μ, Σ) of all Gaussian columns; other columns are independent given the class.
 
     Parameters
     ----------

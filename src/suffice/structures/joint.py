@@ -18,7 +18,7 @@ COMBINATION = ("all levels together",)
 
 @dataclass(frozen=True)
 class Joint(Structure):
-    """p(x given class) has a probability for each combination of levels that was seen.
+    """p(x | class) has a probability for each combination of levels that was seen.
 
     A row with a missing cell, or with an unseen combination, is scored column by column.
 

@@ -40,7 +40,7 @@ class Subject(NamedTuple):
 class Structure(ABC):
     """Which column depends on which, given the class: by default none on any other.
 
-    A structure says which blocks are counted in pairs, and estimates the parameters of p(block given class) from the
+    A structure says which blocks are counted in pairs, and estimates the parameters of p(block | class) from the
     tally of such a block, without another look at the data.
 
     Attributes

@@ -23,7 +23,7 @@ BACKOFF = 5.0
 
 @dataclass(frozen=True)
 class Tree(Structure):
-    """p(x given class) = Π p(xᵢ given its parent and the class), one tree for all classes or one for each.
+    """p(x | class) = Π p(xᵢ | parent of xᵢ, class), one tree for all classes or one for each.
 
     The tree is the one of highest conditional mutual information I(xᵢ; xⱼ | class) summed over its edges; for one tree
     per class, I(xᵢ; xⱼ) within the class (Chow and Liu). Gaussian columns form a tree of their own, by their
