@@ -370,8 +370,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         form = self.start
         if form.classes.tolist() != classes.tolist() or form.coefficients.shape[1] != problem.X.shape[1]:
             raise ValueError(
-                f"start has {form.coefficients.shape[1]} features and classes {form.classes.tolist()}, but the data have "
-                f"{problem.X.shape[1]} features and classes {classes.tolist()}"
+                f"start has {form.coefficients.shape[1]} features and classes {form.classes.tolist()}, but the data "
+                f"have {problem.X.shape[1]} features and classes {classes.tolist()}"
             )
         lines = np.vstack([form.coefficients.T, form.intercepts])
         lines = lines[:, 1:] - lines[:, :1] if problem.scores == 1 else lines - lines.mean(axis=1, keepdims=True)
