@@ -256,7 +256,7 @@ def test_bad_input() -> None:
 def test_a_probability_of_zero_has_no_coefficient() -> None:
     X, y = np.array([[1, 0], [1, 1], [1, 0], [1, 1]]), [0, 1, 0, 1]
     for name in ("BernoulliNB", "CategoricalNB", "MultinomialNB", "PoissonNB"):
-        with pytest.raises(ValueError, match="has a probability of 0"):
+        with pytest.raises(ValueError, match="contains a probability of 0"):
             getattr(suffice, name)(estimate="mle").fit(X, y).as_linear()
 
 

@@ -368,7 +368,7 @@ def test_a_sparse_matrix_is_bits_or_counts() -> None:
     counts = sp.csr_array(np.array([[0, 2, 1], [1, 0, 0], [3, 0, 1], [0, 1, 0]]))
     assert set(naive().fit(counts, [0, 1, 1, 0]).families_.values()) == {"multinomial"}
     assert set(naive().fit(counts.minimum(1), [0, 1, 1, 0]).families_.values()) == {"bernoulli"}
-    with pytest.raises(ValueError, match="a sparse matrix is of one family"):
+    with pytest.raises(ValueError, match="a sparse matrix has one family"):
         naive(families="gaussian").fit(counts, [0, 1, 1, 0])
 
 

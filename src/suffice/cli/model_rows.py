@@ -136,7 +136,7 @@ def split_weights(
         return frame, None
     column = find_column(source, wanted)
     if not frame[column].dtype.is_numeric() or frame[column].null_count():
-        raise CommandError(f"column {column!r} is to hold the weight of each row, and is not all numbers")
+        raise CommandError(f"column {column!r} must hold the weight of each row, but does not hold numbers only")
     return frame.drop(column), frame[column]
 
 

@@ -101,7 +101,7 @@ def stratified(labels: Array, folds: int) -> list[Split]:
         few = int(counts[rarest])
         way = f"cv={few}" if few > 1 else "a splitter, such as KFold(10, shuffle=True)"
         raise ValueError(
-            f"class {classes.tolist()[rarest]!r} has {few} rows, too few for one in each of cv={folds} folds; "
+            f"class {classes.tolist()[rarest]!r} has {few} rows, too few for cv={folds}: each fold needs one; "
             f"use {way}, or leave the class out"
         )
     fold_of = np.empty(len(codes), np.intp)

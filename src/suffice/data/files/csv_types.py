@@ -31,7 +31,7 @@ TESTS = {
     "DOUBLE": f"CASE WHEN {NUMERIC} THEN TRY_CAST({{0}} AS DOUBLE) IS NOT NULL END",
     "COMMA": f"CASE WHEN {NUMERIC} THEN regexp_full_match({{0}}, {COMMA}) END",
 }
-# How a column of a type is read from its text; other types are plain casts.
+# Expressions that convert text to some types; other types are plain casts.
 EXPRESSIONS = {
     "VARCHAR": "{0}",
     "DIGITS": "{0}",
@@ -92,8 +92,8 @@ class ColumnFacts:
     @property
     def type(self) -> str:
         """The first type whose test all cells pass."""
-        fits = (its for its, count in zip(TESTS, self.fitting, strict=True) if self.filled and count == self.filled)
-        return next((its for its in fits if its != "COMMA" or self.commas), "VARCHAR")
+        fits = (kind for kind, count in zip(TESTS, self.fitting, strict=True) if self.filled and count == self.filled)
+        return next((kind for kind in fits if kind != "COMMA" or self.commas), "VARCHAR")
 
 
 def infer_types(connection: Any, groups: Sequence[CsvGroup], hints: ColumnHints) -> dict[str, str]:
@@ -127,7 +127,7 @@ def group_files(files: Sequence[FoundFile], layouts: Sequence[CsvFormat]) -> lis
     groups: dict[Any, list[FoundFile]] = {}
     for file, layout in zip(files, layouts, strict=True):
         groups.setdefault((layout, file.compression), []).append(file)
-    return [CsvGroup(tuple(some), layout, partitioned) for (layout, _), some in groups.items()]
+    return [CsvGroup(tuple(grouped), layout, partitioned) for (layout, _), grouped in groups.items()]
 
 
 def find_row_counter(
@@ -177,10 +177,10 @@ def _count_cells(connection: Any, group: CsvGroup) -> list[tuple[str, ColumnFact
 def _common_type(name: str, facts: Sequence[ColumnFacts]) -> str:
     """Return the type of a column in all files; raise an error if it is text in only some of them."""
     total = reduce(add, facts, ColumnFacts("", 0, 0, (0,) * len(TESTS), True))
-    different = {its.type: its for its in reversed(facts) if its.filled}
+    different = {column.type: column for column in reversed(facts) if column.filled}
     if total.type == "VARCHAR" and len(different) > 1:
         one, other, *_ = reversed(different.values())
-        first, second = (TYPE_NAMES.get(its.type, "numbers") for its in (one, other))
+        first, second = (TYPE_NAMES.get(column.type, "numbers") for column in (one, other))
         raise SourceError(
             f"column {name!r} is {first} in {one.file} and {second} in {other.file}; make it the same in all files"
         )
