@@ -234,7 +234,7 @@ def test_bad_words_and_models(folder: Path, tmp_path: Path) -> None:
     _, errors = told("fit", folder / "train.csv", "-t", "bought", "--family", "age", "-o", tmp_path / "m", code=1)
     assert "COLUMN=FAMILY" in errors
     _, errors = run("info", folder / "train.csv", code=1)
-    assert "no model of suffice" in errors
+    assert "not a model file of suffice" in errors
     header = {"format": 99, "version": "9.9", "classifier": "GaussianNB", "state": {}, "digest": ""}
     (tmp_path / "new.suffice").write_bytes(packed({"a": np.zeros(1)}, {"suffice": json.dumps(header)}))
     _, errors = run("predict", tmp_path / "new.suffice", folder / "train.csv", code=1)

@@ -164,9 +164,9 @@ def test_words_about_decisions() -> None:
     model = GaussianNB().fit(X, y)
     with pytest.raises(ValueError, match="reject_below"):
         model.predict(X, reject_below="a")
-    with pytest.raises(ValueError, match="no number"):
+    with pytest.raises(ValueError, match="not a number"):
         model.predict(X, costs={(0, 1): "x"})
-    with pytest.raises(ValueError, match="no probability"):
+    with pytest.raises(ValueError, match="not a probability"):
         model.predict(X, class_prior=True)
     assert model.predict(X, reject_below=1.0, reject_label=("ask", "again")).tolist().count(("ask", "again")) > 0
 

@@ -318,9 +318,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_fitted()
         hessian = self._hessian if X is None else self._hessian_of(X, sample_weight)
         if hessian is None:
-            raise ValueError(
-                "the data are so large that fit did not keep the Hessian: pass the training rows, summary(X=…)"
-            )
+            raise ValueError("the data are so large that fit did not keep the Hessian: pass summary(X=…)")
         if not 0 < level < 1:
             raise ValueError(f"level must lie between 0 and 1, not be {level!r}")
         columns = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])

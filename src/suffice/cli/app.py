@@ -287,7 +287,7 @@ def forget(
     drop_unlabelled: Drop = False,
     json: Json = False,
 ) -> None:
-    """Remove rows from a model, as if it had never learned them."""
+    """Remove rows from a model."""
     from suffice.cli import train_commands
 
     train_commands.update(model, table, target, output, json, weight=weight, drop=drop_unlabelled, is_forgetting=True)
@@ -299,7 +299,7 @@ def merge(
     output: ModelOutput,
     json: Json = False,
 ) -> None:
-    """Add models up into the model of all their rows."""
+    """Merge models into the model of all their rows."""
     from suffice.cli import train_commands
 
     train_commands.merge(models, output, json)

@@ -69,8 +69,10 @@ def class_prior(setting: Any, classes: Array, class_count: Array) -> Array:
     if isinstance(setting, Mapping):
         labels = classes.tolist()
         if set(setting) != set(labels):
-            odd = next(iter(set(setting) ^ set(labels)))
-            raise ValueError(f"class_prior={{label: p}} must name each class once: {odd!r} is on one side only")
+            unmatched = next(iter(set(setting) ^ set(labels)))
+            raise ValueError(
+                f"class_prior={{label: p}} must name each class once: {unmatched!r} is missing or is not a class"
+            )
         setting = [setting[label] for label in labels]
     prior = check_numbers(setting, "class_prior") if np.ndim(setting) else np.zeros(0)
     if prior.shape != (len(classes),):

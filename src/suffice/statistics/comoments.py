@@ -42,7 +42,7 @@ class CoMoments(Statistic):
     +, -, *
         Merge, subtract and weight the co-moments. ``-`` raises `OverdrawnError` if the other's rows are not contained.
     pooled()
-        The moments of each column in all classes together.
+        The moments of each column over all classes.
     isclose(other, rtol=1e-9)
         Compare up to rounding.
     arrays()
@@ -98,7 +98,7 @@ class CoMoments(Statistic):
         return cls(np.array([[n]]), mean, tail, scatter[None])
 
     def beside(self, spreads: Moments) -> Self:
-        """Return the same co-moments, with other moments of the single columns."""
+        """Return the same co-moments, with other ``alone`` arrays."""
         n = np.broadcast_to(spreads.n, spreads.m2.shape)
         return type(self)(self.n, self.mean, self.tail, self.scatter, n, spreads.mean, spreads.tail, spreads.m2)
 
@@ -108,7 +108,7 @@ class CoMoments(Statistic):
         return Moments(self.alone_n, self.alone_mean, self.alone_tail, self.alone_m2)
 
     def pooled(self) -> Moments:
-        """Return the moments of each column in all classes together."""
+        """Return the moments of each column over all classes."""
         return self.spreads.pooled()
 
     def __add__(self, other: Self) -> Self:
