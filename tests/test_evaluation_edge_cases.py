@@ -57,7 +57,7 @@ def test_rows_of_no_weight_have_no_fold(method: str) -> None:
 def test_a_fold_of_no_weight_is_named() -> None:
     weights = np.r_[np.zeros(4), np.ones(16)]
     for function in (cross_validate, lambda model, *given, **named: compare(*given, [model], **named)):
-        with pytest.raises(ValueError, match="split 0 predicts rows of weight 0"):
+        with pytest.raises(ValueError, match="split 0 predicts only rows of weight 0"):
             function(GaussianNB(), X[::7][:20], np.arange(20) % 2, cv=KFold(5), sample_weight=weights)
 
 
