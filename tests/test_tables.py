@@ -457,5 +457,5 @@ def test_texts_read_differently_do_not_merge() -> None:
     texts = pd.DataFrame({"note": ["one two three", "four five six"]})
     one = naive(families={"note": "text"}).fit(texts, [0, 1])
     other = naive(families={"note": Text(ngram_range=(1, 2))}).fit(texts, [0, 1])
-    with pytest.raises(ValueError, match="column 'note' is read as Text.* on one side and with other settings"):
+    with pytest.raises(ValueError, match=r"column 'note' is read as Text.* on one side and with other settings"):
         one + other

@@ -125,15 +125,15 @@ class BayesClassifier(TallyClassifier):
         else:
             check_table(table.names, target, weight, missing_target)
             learned = learn_source(table, clone(self), target, weight, missing_target)
-            beside = {name: learned.__dict__[name] for name in self._learned_beside if name in learned.__dict__}
-            self._check(self._recipe_for(beside.get("chosen_")), learned.tally_)
-            self._set_learned(learned.tally_, beside)
+            extras = {name: learned.__dict__[name] for name in self._extra_attributes if name in learned.__dict__}
+            self._check(self._recipe_for(extras.get("chosen_")), learned.tally_)
+            self._set_learned(learned.tally_, extras)
         self.target_name_ = target
         if weight is not None:
             self.weight_name_ = weight
         return self
 
-    _learned_beside = ("calibration_", "chosen_", "target_name_", "weight_name_")
+    _extra_attributes = ("calibration_", "chosen_", "target_name_", "weight_name_")
     chosen_: dict[str, Any]
     target_name_: str
     weight_name_: str
@@ -197,7 +197,7 @@ class BayesClassifier(TallyClassifier):
         return self._recipe_for(chosen)
 
     def _recipe_for(self, chosen: dict[str, Any] | None) -> Recipe:
-        """Return the recipe of the settings, with what was chosen in place of "auto"."""
+        """Return the recipe for the settings; ``chosen`` replaces settings that are "auto"."""
         structure, prior = self.structure, self.prior
         if self._chooses:
             chosen = chosen or {"structure": "auto", "prior": 0.5}

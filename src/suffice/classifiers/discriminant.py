@@ -82,7 +82,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         "solver": [StrOptions({"moments", "svd"})],
     }
 
-    _learned_beside = ("calibration_", "subspace_")
+    _extra_attributes = ("calibration_", "subspace_")
     subspace_: tuple[tuple[Any, ...], LowRankGaussian]
 
     def __init__(
@@ -207,7 +207,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     def _is_additive(self) -> bool:
         return self.solver != "svd" and super()._is_additive()
 
-    def _learn_beside(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
+    def _learn_extras(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
         if self.solver != "svd":
             return {}
         return {"subspace_": (self._svd_settings(), self._fit_subspace(opened, target, tally))}

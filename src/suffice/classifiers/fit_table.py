@@ -17,7 +17,7 @@ RARE_ROWS = 1000
 def learn_source(source: Source, model: Any, target: str, weight: str | None, missing_target: str) -> Any:
     """Return a classifier that has learned all rows of a source; ``model`` is a copy that may be changed.
 
-    The sample decides what is planned (families, cut points, pairs of columns) and what is tuned (a prior, a
+    The sample determines the plan (families, cut points, pairs of columns) and what is tuned (a prior, a
     calibration). A table that the sample contains completely is not counted again.
     """
     reader = model.recipe().reader

@@ -91,7 +91,7 @@ class MixtureClassifier(TallyClassifier):
         "progress": ["boolean"],
     }
 
-    _learned_beside = ("calibration_", "mixtures_", "fitted_with_")
+    _extra_attributes = ("calibration_", "mixtures_", "fitted_with_")
     mixtures_: tuple[Mixture, ...]
     fitted_with_: tuple[Any, ...]
 
@@ -197,7 +197,7 @@ class MixtureClassifier(TallyClassifier):
             return Bernoullis(self.estimate, self.prior, float(self.binarize))
         return Gaussians(self.estimate, self.prior, self.covariance, self.shrinkage)
 
-    def _learn_beside(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
+    def _learn_extras(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
         mixtures = self._fit_mixtures(opened, tally.schema.blocks[0], target)
         return {"mixtures_": mixtures, "fitted_with_": self._fit_settings()}
 

@@ -35,12 +35,12 @@ class _Cache:
 class SumLearner(BaseEstimator):  # type: ignore[misc]
     """A scikit-learn estimator over a `Recipe` and a `Tally`: it learns, forgets and merges by adding sums.
 
-    Everything that is learned is in ``tally_`` and in the attributes listed in `_learned_beside`. The recipe and
+    Everything that is learned is in ``tally_`` and in the attributes listed in `_extra_attributes`. The recipe and
     the estimated model are derived from the settings and the tally when they are needed.
     """
 
     _setting_names: ClassVar[tuple[str, ...]] = ()
-    _learned_beside: ClassVar[tuple[str, ...]] = ("calibration_",)  # set by fit, kept when more rows are learned
+    _extra_attributes: ClassVar[tuple[str, ...]] = ("calibration_",)  # set by fit, kept when more rows are learned
 
     tally_: Tally
 
@@ -155,14 +155,14 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         -------
         self : object
         """
-        recipe, beside = self._choose_recipe(X, y, sample_weight)
+        recipe, extras = self._choose_recipe(X, y, sample_weight)
         opened = recipe.open(X)
         target = Target.of(opened.shape[0], y, sample_weight, None, recipe.owner)
         tally = recipe.tally(opened, target)
         self._check(recipe, tally)
-        beside |= self._learn_beside(recipe, opened, target, tally)
-        beside |= self._calibrate(X, y, sample_weight)
-        self._set_learned(tally, beside)
+        extras |= self._learn_extras(recipe, opened, target, tally)
+        extras |= self._calibrate(X, y, sample_weight)
+        self._set_learned(tally, extras)
         return self
 
     def partial_fit(
@@ -192,7 +192,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         if decay is not None:
             check_decay(decay)
             known = None if known is None else known * decay
-        recipe, beside = self._choose_recipe(X, y, sample_weight, is_complete=False)
+        recipe, extras = self._choose_recipe(X, y, sample_weight, is_complete=False)
         schema = None if known is None else known.schema
         opened = self._open(recipe, X, schema)
         target = self._target(opened.shape[0], y, sample_weight, classes, schema)
@@ -200,8 +200,8 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         tally = tally if known is None else known + tally
         if known is None or tally.schema is not known.schema:
             self._check(recipe, tally)
-        kept = {name: self.__dict__[name] for name in self._learned_beside if name in self.__dict__}
-        self._set_learned(tally, kept | beside)
+        kept = {name: self.__dict__[name] for name in self._extra_attributes if name in self.__dict__}
+        self._set_learned(tally, kept | extras)
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -264,7 +264,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         if type(other) is not type(self):
             return NotImplemented
         merged = self.with_tally(self._fitted_tally() + other._fitted_tally())
-        merged.__dict__ |= {name: self.__dict__[name] for name in self._learned_beside if name in self.__dict__}
+        merged.__dict__ |= {name: self.__dict__[name] for name in self._extra_attributes if name in self.__dict__}
         merged._check(merged.recipe(), merged.tally_)
         return merged
 
@@ -293,7 +293,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         """Return the recipe to learn with, and the attributes that hold the settings chosen from these rows."""
         return self.recipe(), {}
 
-    def _learn_beside(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
+    def _learn_extras(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
         """Return the attributes that `fit` learns besides the tally."""
         return {}
 
@@ -301,11 +301,11 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
     def _calibrate(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
         """Return the attribute that holds the calibration, or nothing without ``calibrate``."""
 
-    def _set_learned(self, tally: Tally, beside: dict[str, Any]) -> None:
+    def _set_learned(self, tally: Tally, extras: dict[str, Any]) -> None:
         """Replace everything that was learned; called only after everything has succeeded."""
-        for name in self._learned_beside:
+        for name in self._extra_attributes:
             self.__dict__.pop(name, None)
-        self.__dict__ |= {**beside, "_cache": _Cache()}
+        self.__dict__ |= {**extras, "_cache": _Cache()}
         self.tally_ = tally
 
     def _open(self, recipe: Recipe, X: Any, schema: Schema | None) -> Any:

@@ -363,7 +363,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
     def log_evidence_(self) -> float:
         """The log probability of X given the classes and the prior, with all parameters integrated out.
 
-        Columns are taken one by one, whatever the structure.
+        Columns are treated as independent under every structure.
         """
         return self.recipe().log_evidence(self._checked_tally())
 

@@ -127,8 +127,8 @@ def explain(name: str, table: TableFile, row: int, label: str | None, json: bool
         raise CommandError(
             f"{label!r} is not a class; the classes are {', '.join(map(label_text, explanation.classes))}"
         )
-    asked = None if label is None else by_name[label]
-    parts, sentence = explanation.log_odds(0, asked), explanation.sentence(0, label=asked)
+    chosen = None if label is None else by_name[label]
+    parts, sentence = explanation.log_odds(0, chosen), explanation.sentence(0, label=chosen)
     shares = {
         label_text(each): float(p)
         for each, p in zip(explanation.classes, np.exp(explanation.log_proba[0]), strict=True)

@@ -216,10 +216,10 @@ def _blocks(sheet: Sheet, target: Target, rows: Array | None, chosen: Mapping[An
     # these come first, in this order, because saved models have them so
     plain: dict[str, list[Any]] = {"gaussian": [], "poisson": [], "multinomial": [], "complement": []}
     texts = []
-    for name, asked in chosen.items():
-        if asked == "ignore":
+    for name, setting in chosen.items():
+        if setting == "ignore":
             continue
-        family = "text" if isinstance(asked, Text) else asked
+        family = "text" if isinstance(setting, Text) else setting
         if family in CUTTERS or family == "auto":
             cuts = _cuts(sheet, name, target, rows, family)
             if cuts is not None:
@@ -228,7 +228,7 @@ def _blocks(sheet: Sheet, target: Target, rows: Array | None, chosen: Mapping[An
             family = "gaussian"
         kind = FAMILIES[family]
         if kind.cells == "words":
-            words = Words((), text=asked if isinstance(asked, Text) else Text())
+            words = Words((), text=setting if isinstance(setting, Text) else Text())
             texts.append(Columns.coded(family, (name,), (words,)))
         elif kind.coded_as is not None:
             # a boolean has two levels, whether both were seen or not

@@ -260,7 +260,7 @@ def _takes_weights(scorer: Any) -> bool:
         taken = signature(scorer).parameters
     except (TypeError, ValueError):  # not a Python function
         return True
-    return "sample_weight" in taken or any(one.kind is Parameter.VAR_KEYWORD for one in taken.values())
+    return "sample_weight" in taken or any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values())
 
 
 def _check_callable(scorer: Any, learned: Any, weights: dict[str, Any]) -> None:

@@ -86,13 +86,13 @@ def _key(value: Any) -> Any:
 
 def _assessed(models: Sequence[Model], blocks: tuple[Block, ...], codes: Array) -> list[Assessment]:
     classes, count = len(models[0].class_log_prior), len(models)
-    together = [Score.side_by_side([model.scores[place] for model in models]) for place in range(len(blocks))]
+    joined = [Score.side_by_side([model.scores[place] for model in models]) for place in range(len(blocks))]
     priors = np.concatenate([model.class_log_prior for model in models])
 
     def part(rows: slice) -> Array:
         scores = np.empty((rows.stop - rows.start, count * classes))
         scores[:] = priors
-        for block, score in zip(blocks, together, strict=True):
+        for block, score in zip(blocks, joined, strict=True):
             score.add(block, rows, scores)
         measures, truth = np.empty((count, len(scores), 4)), codes[rows]
 
@@ -103,6 +103,6 @@ def _assessed(models: Sequence[Model], blocks: tuple[Block, ...], codes: Array) 
         map_threads(assess, range(count))
         return measures
 
-    alone = any(score.is_multithreaded for score in together)
+    alone = any(score.is_multithreaded for score in joined)
     measures = np.concatenate(memory.over_rows(blocks, classes, part, alone), axis=1)
     return [Assessment(*model_measures.T) for model_measures in measures]

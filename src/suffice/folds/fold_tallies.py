@@ -1,6 +1,6 @@
 """Tallies of folds: the tally of each training set, and the rows to predict, from one pass.
 
-Each training set is planned from its own rows alone. Training sets whose plans differ only in cut points are counted
+Each training set is planned only from its own rows. Training sets whose plans differ only in cut points are counted
 in one pass, in the bins between the cut points of all of them. A bin of one plan is a union of such bins, so the
 counts of a fold depend on its training rows only.
 """

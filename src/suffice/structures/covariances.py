@@ -182,8 +182,8 @@ def _banded(covariance: Array, tied: bool) -> Array:
     if tied:
         variances = np.full(size, variances.mean())
     scale = np.sqrt(np.maximum(variances, LEAST_VARIANCE))
-    beside = np.diagonal(covariance, 1) / (scale[1:] * scale[:-1])
-    least = eigvalsh_tridiagonal(np.zeros(size), beside, select="i", select_range=(0, 0))[0] if size > 1 else 0.0
+    correlations = np.diagonal(covariance, 1) / (scale[1:] * scale[:-1])
+    least = eigvalsh_tridiagonal(np.zeros(size), correlations, select="i", select_range=(0, 0))[0] if size > 1 else 0.0
     factor = min(1.0, (1 - LEAST_EIGENVALUE) / max(-least, 1e-300))
     off = np.diagonal(covariance, 1) * factor
     return np.diag(variances) + np.diag(off, 1) + np.diag(off, -1)

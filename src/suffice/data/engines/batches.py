@@ -1,4 +1,4 @@
-"""The engine for rows that come in batches: data frames or Arrow record batches, of which one is held at a time."""
+"""The engine for rows that come in batches: data frames or Arrow record batches, held in memory one at a time."""
 
 from __future__ import annotations
 

@@ -85,11 +85,11 @@ class SparkSource(Source):
         wanted = []
         for j, (name, kind) in enumerate(known.items()):
             column = f.col(_quoted(name))
-            its = self.frame.schema[name].dataType.typeName()
-            floating = its in ("double", "float")
+            kind_name = self.frame.schema[name].dataType.typeName()
+            floating = kind_name in ("double", "float")
             value = f.when(~f.isnan(column), column) if floating else column
             wanted += [f.count(value).alias(f"rows{j}"), f.countDistinct(value).alias(f"distinct{j}")]
-            if kind == "number" and (floating or its == "decimal"):
+            if kind == "number" and (floating or kind_name == "decimal"):
                 broken = (value != f.floor(value)) | (f.abs(value) >= 2.0**53)
                 wanted.append(f.max(f.when(broken, 1).otherwise(0)).alias(f"fraction{j}"))
         if not wanted:

@@ -159,7 +159,7 @@ def query_comoments(
     """
     count, own = len(columns), not labels
     shift = [float(means[0, j]) if own else label_expression(scan.label, labels, means[:, j]) for j in range(count)]
-    deviation = [its.value - about for its, about in zip(columns, shift, strict=True)]
+    deviation = [column.value - about for column, about in zip(columns, shift, strict=True)]
     wanted: dict[str, Any] = {"rows": scan.rows()}
     for j, x in enumerate(deviation):
         wanted |= _weighted_sums(scan, j, x) if not own else {f"n{j}": x.count(), f"sum{j}": x.sum()}
@@ -175,8 +175,8 @@ def query_comoments(
     drift = np.nan_to_num(_stack(found, "sum", count)) / np.where(n > 0, n, 1.0)
     both = np.zeros((len(seen), count, count))
     both[:, range(count), range(count)] = np.nan_to_num(_stack(found, "square", count))
-    for (i, j), its in zip(combinations(range(count), 2), there, strict=True):
-        both[:, i, j] = both[:, j, i] = np.nan_to_num(its)
+    for (i, j), products in zip(combinations(range(count), 2), there, strict=True):
+        both[:, i, j] = both[:, j, i] = np.nan_to_num(products)
     scatter = both * n[:, :, None] if own else both - n[:, :, None] * drift[:, :, None] * drift[:, None, :]
     lines = np.zeros(len(seen), np.intp) if own else np.array([labels.index(label) for label in seen], np.intp)
     return seen, _stack(found, "n", count), CoMoments(n, *two_sum(means[lines], drift), scatter)

@@ -86,9 +86,9 @@ class SqlTally:
     def _tally_batches(self, block: Columns, sample: Statistic) -> tuple[Columns, Statistic]:
         """Return the statistic of a block that SQL cannot count, from batches of its columns."""
         request, schema = self.request, self.request.sample.schema
-        only = Tally(replace(schema, blocks=(block,)), request.sample.class_count, (sample,))
-        asked = replace(request, sample=only, missing_target="drop")
-        counted = batches.tally(self.source.read_batches(asked), asked)
+        block_sample = Tally(replace(schema, blocks=(block,)), request.sample.class_count, (sample,))
+        part = replace(request, sample=block_sample, missing_target="drop")
+        counted = batches.tally(self.source.read_batches(part), part)
         wider = Schema(self.classes, counted.schema.blocks, request.features)
         return counted.schema.blocks[0], counted.on(wider).statistics[0]
 
@@ -210,7 +210,7 @@ class SqlTally:
             spreads = self._order_by_class(labels, alone, block)
             if not block.pairs:
                 return spreads
-            return self._query_complete_rows(block, shift, own).beside(spreads)
+            return self._query_complete_rows(block, shift, own).with_spreads(spreads)
         except SourceError:
             self._check_finite(block)
             raise

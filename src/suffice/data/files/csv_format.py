@@ -40,12 +40,12 @@ class CsvFormat:
     longest_row: int = 0
 
 
-def detect_csv_format(file: FoundFile, asked: TableFile, hints: ColumnHints) -> CsvFormat:
+def detect_csv_format(file: FoundFile, settings: TableFile, hints: ColumnHints) -> CsvFormat:
     """Return the layout of a CSV file: the settings, and what its first lines show."""
     csv.field_size_limit(LONGEST_CELL)
     text = _decode_head(file)
     lines = text.splitlines()[:SAMPLE_LINES]
-    delimiter = find_delimiter(lines, asked.delimiter)
+    delimiter = find_delimiter(lines, settings.delimiter)
     skip = _count_lines_before(lines, delimiter)
     lines = lines[skip:]
     if _has_space_after_each(lines, delimiter):
@@ -53,8 +53,8 @@ def detect_csv_format(file: FoundFile, asked: TableFile, hints: ColumnHints) -> 
     rows = csv.reader(io.StringIO("\n".join(text.splitlines()[skip:])), delimiter=delimiter[0], skipinitialspace=True)
     sample = [*islice((row for row in rows if "".join(row).strip()), SAMPLE_LINES), []]
     first, rest = sample[0], sample[1:-1]
-    if asked.header is not None:
-        has_header = asked.header
+    if settings.header is not None:
+        has_header = settings.header
     else:
         has_header = _looks_like_names(first, rest, hints) or _has_names_above_numbers(first, rest, hints)
     names = _name_columns(file, first, has_header, hints)

@@ -100,16 +100,19 @@ def infer_types(connection: Any, groups: Sequence[CsvGroup], hints: ColumnHints)
     """Return the type of each column; raise an error that names two files if a column is text in only one of them."""
     facts: dict[str, list[ColumnFacts]] = {name: [] for group in groups for name in group.layout.names}
     for group in groups:
-        for name, its in _count_cells(connection, group):
-            facts[name].append(its)
-    types = {name: "VARCHAR" if name in hints.texts else _common_type(name, its) for name, its in facts.items()}
-    commas = [name for name, its in types.items() if its == "COMMA"]
+        for name, column_facts in _count_cells(connection, group):
+            facts[name].append(column_facts)
+    types = {
+        name: "VARCHAR" if name in hints.texts else _common_type(name, column_facts)
+        for name, column_facts in facts.items()
+    }
+    commas = [name for name, kind in types.items() if kind == "COMMA"]
     if commas:
         warnings.warn(f"columns with decimal commas are read as numbers: {quote_names(commas)}", stacklevel=2)
     dates = [
         name
-        for name, its in facts.items()
-        if types[name] == "VARCHAR" and its and all(each.looks_like_dates for each in its)
+        for name, column_facts in facts.items()
+        if types[name] == "VARCHAR" and column_facts and all(one.looks_like_dates for one in column_facts)
     ]
     dates = [name for name in dates if not hints.learned and name not in hints.named]
     if dates:
@@ -161,12 +164,12 @@ def _count_cells(connection: Any, group: CsvGroup) -> list[tuple[str, ColumnFact
     tests = {**TESTS, "COMMA": "false"} if group.layout.delimiter[0] == "," else TESTS
     aggregates = ["count({0})", "count(*) FILTER (WHERE contains({0}, ','))", "min({0})", "max({0})"]
     aggregates += [f"count(*) FILTER (WHERE {test})" for test in tests.values()]
-    asked = [each.format(identifier(name)) for name in group.layout.names for each in aggregates]
+    expressions = [aggregate.format(identifier(name)) for name in group.layout.names for aggregate in aggregates]
     rows, file = group.texts(", filename='suffice file'"), identifier("suffice file")
-    found = connection.execute(f"SELECT {file}, {', '.join(asked)} FROM {rows} GROUP BY {file}").fetchall()
+    counts = connection.execute(f"SELECT {file}, {', '.join(expressions)} FROM {rows} GROUP BY {file}").fetchall()
     shown = {file.path: file.shown for file in group.files}
     facts = []
-    for path, *values in sorted(found):
+    for path, *values in sorted(counts):
         for place, name in enumerate(group.layout.names):
             filled, commas, least, most, *fitting = values[place * len(aggregates) : (place + 1) * len(aggregates)]
             looks_like_dates = filled > 0 and all(re.match(DATE, end) for end in (least, most))

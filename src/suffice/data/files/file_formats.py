@@ -29,7 +29,7 @@ FORMATS = {
 FORMAT_MAGIC = {b"PAR1": "Parquet", b"ARROW1": "Arrow"}
 COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 COMPRESSED_ENDINGS = (".gz", ".zst")
-HEAD_BYTES, HEAD_LINES = 1 << 16, 3  # the head of a file has at least so many of both, if the file does
+HEAD_BYTES, HEAD_LINES = 1 << 16, 3  # the head has at least this many bytes and lines, if the file has
 
 
 @dataclass(frozen=True)

@@ -166,8 +166,8 @@ def _select_parquet(connection: Any, files: Sequence[FoundFile]) -> str:
 def _select_json(connection: Any, files: Sequence[FoundFile]) -> str:
     settings = f"format='newline_delimited', compression={literal(files[0].compression)}"
     # the types are inferred from all rows: the first rows may differ from the rest
-    found = connection.execute(f"DESCRIBE SELECT * FROM read_json([{_list(files)}], sample_size=-1, {settings})")
-    columns = ", ".join(f"{literal(name)}: {literal(its)}" for name, its, *_ in found.fetchall())
+    described = connection.execute(f"DESCRIBE SELECT * FROM read_json([{_list(files)}], sample_size=-1, {settings})")
+    columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind, *_ in described.fetchall())
     return f"SELECT * FROM read_json([{_list(files)}], columns={{{columns}}}, {settings})"
 
 
