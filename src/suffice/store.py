@@ -138,9 +138,7 @@ def _written(value: Any, arrays: dict[str, Array], place: str) -> Any:
             of = [_written(item, arrays, place) for item in value.tolist()]
             return {"kind": "labels", "of": of, "as": value.dtype.kind}
         if value.dtype.kind not in "biuf" or value.dtype.itemsize > 8:
-            raise StoreError(
-                f"{place} holds {value.dtype}, which cannot be saved; convert it to float64 or text and fit again"
-            )
+            raise StoreError(f"{place} holds {value.dtype}, which files cannot hold; turn it into float64 or text")
         name = f"{len(arrays)}.{place}"
         arrays[name] = np.ascontiguousarray(value)
         return {"kind": "array", "of": name}

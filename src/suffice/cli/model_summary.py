@@ -25,12 +25,8 @@ def summarize_model(model: Any) -> dict[str, Any]:
         summary["families"] = {str(column): family for column, family in model.families_.items()}
         summary["left_out"] = {str(column): reason for column, reason in model.left_out_.items()}
     if getattr(model, "calibrate", None) is not None:
-        calibration = model.calibration_
-        summary["calibration"] = {
-            "method": calibration.method,
-            "log_loss": calibration.log_loss,
-            "error": calibration.error,
-        }
+        fitted = model.calibration_
+        summary["calibration"] = {"method": fitted.method, "log_loss": fitted.log_loss, "error": fitted.error}
     settings = {name: value for name, value in model.get_params(deep=False).items() if value is not None}
     plain = (bool, int, float, str, dict, list)
     return summary | {"settings": {name: v if isinstance(v, plain) else repr(v) for name, v in settings.items()}}
@@ -50,10 +46,9 @@ def format_summary(summary: dict[str, Any]) -> dict[str, Any]:
     shown |= {family: ", ".join(columns) for family, columns in by_family.items()}
     shown |= {f"left out: {column}": reason for column, reason in summary.get("left_out", {}).items()}
     if "calibration" in summary:
-        calibration = summary["calibration"]
+        map_ = summary["calibration"]
         figures = [
-            f"{name} {calibration[key]['before']:.4f} -> {calibration[key]['after']:.4f}"
-            for name, key in CALIBRATION_MEASURES
+            f"{name} {map_[key]['before']:.4f} -> {map_[key]['after']:.4f}" for name, key in CALIBRATION_MEASURES
         ]
-        shown["calibration"] = f"{calibration['method']}: {', '.join(figures)}"
+        shown["calibration"] = f"{map_['method']}: {', '.join(figures)}"
     return shown | {"settings": ", ".join(f"{name}={value!r}" for name, value in summary["settings"].items())}

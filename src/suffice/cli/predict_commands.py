@@ -124,15 +124,11 @@ def explain(name: str, table: TableFile, row: int, label: str | None, json: bool
     explanation = model.explain(select_features(model, frame[row : row + 1]))
     by_name = {text: each for each in explanation.classes for text in (str(each), label_text(each))}
     if label is not None and label not in by_name:
-        raise CommandError(
-            f"{label!r} is not a class; the classes are {', '.join(map(label_text, explanation.classes))}"
-        )
+        raise CommandError(f"{label!r} is not a class; there are {', '.join(map(label_text, explanation.classes))}")
     chosen = None if label is None else by_name[label]
     parts, sentence = explanation.log_odds(0, chosen), explanation.sentence(0, label=chosen)
-    shares = {
-        label_text(each): float(p)
-        for each, p in zip(explanation.classes, np.exp(explanation.log_proba[0]), strict=True)
-    }
+    probabilities = np.exp(explanation.log_proba[0])
+    shares = {label_text(each): float(p) for each, p in zip(explanation.classes, probabilities, strict=True)}
     if json:
         listed = [{"feature": feature, "value": value, "nats": nats} for feature, value, nats in parts]
         print_json({"probabilities": shares, "contributions": listed, "sentence": sentence})

@@ -123,9 +123,7 @@ def plan_columns(
         # a table of constants still gives a model, which predicts the class priors
         constant = [name for name, reason in left_out.items() if reason in ("constant", "empty")]
         if not constant:
-            raise ValueError(
-                f"there is no column to learn from: {_reasons(left_out) or 'all columns are set to ignore'}"
-            )
+            raise ValueError(f"there is no column to learn from: {_reasons(left_out) or 'all are set to ignore'}")
         chosen |= {name: "gaussian" if sheet.kind(name) == "number" else "categorical" for name in constant}
         left_out = {name: reason for name, reason in left_out.items() if name not in constant}
     if left_out:
@@ -236,9 +234,7 @@ def _blocks(sheet: Sheet, target: Target, rows: Array | None, chosen: Mapping[An
             coded.setdefault(kind.coded_as, {})[name] = Levels(both, kind.cells == "bits")
         else:
             plain.setdefault(family, []).append(name)
-    blocks = [
-        Columns.coded(family, tuple(columns), tuple(columns.values())) for family, columns in coded.items() if columns
-    ]
+    blocks = [Columns.coded(family, tuple(named), tuple(named.values())) for family, named in coded.items() if named]
     blocks += [Columns(family, len(names), tuple(names)) for family, names in plain.items() if names]
     return (*blocks, *texts)
 

@@ -119,9 +119,7 @@ def _combine_levels(names: tuple[Any, ...], codings: list[Any], cells: Array, gr
     for line in distinct.tolist():
         known = all(0 <= code < coding.size for code, coding in zip(line, codings, strict=True))
         pairs = zip(line, codings, strict=True)
-        labels.append(
-            tuple(coding.labels[c] if isinstance(coding, Levels) else c for c, coding in pairs) if known else None
-        )
+        labels.append(tuple(of.labels[c] if isinstance(of, Levels) else c for c, of in pairs) if known else None)
     if grow:
         last = last.grown([label for label in labels if label is not None], "a combination of levels")
     empty = (distinct < 0).any(axis=1)

@@ -71,7 +71,7 @@ def class_prior(setting: Any, classes: Array, class_count: Array) -> Array:
         if set(setting) != set(labels):
             unmatched = next(iter(set(setting) ^ set(labels)))
             raise ValueError(
-                f"class_prior={{label: p}} must name each class once: {unmatched!r} is missing or is not a class"
+                f"class_prior={{label: p}} must name each class once: {unmatched!r} is missing, or not a class"
             )
         setting = [setting[label] for label in labels]
     prior = check_numbers(setting, "class_prior") if np.ndim(setting) else np.zeros(0)

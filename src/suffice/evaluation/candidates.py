@@ -27,9 +27,7 @@ def names_of(models: Sequence[Any]) -> list[str]:
     bare = [clone(model) if hasattr(model, "get_params") and not isinstance(model, type) else model for model in models]
     names = [" ".join(repr(model).split()) for model in bare]
     homes = [type(model).__module__.split(".")[0] for model in models]
-    mixed = {
-        name for name in names if len({home for home, other in zip(homes, names, strict=True) if other == name}) > 1
-    }
+    mixed = {name for name in names if len({home for home, n in zip(homes, names, strict=True) if n == name}) > 1}
     names = [f"{home}.{name}" if name in mixed else name for home, name in zip(homes, names, strict=True)]
     times = [names[: place + 1].count(name) for place, name in enumerate(names)]
     return [f"{name} #{n}" if names.count(name) > 1 else name for name, n in zip(names, times, strict=True)]

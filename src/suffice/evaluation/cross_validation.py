@@ -272,9 +272,7 @@ def _check_callable(scorer: Any, learned: Any, weights: dict[str, Any]) -> None:
             "scikit-learn's scorers, or cv=LeaveOneOut()"
         )
     if weights and not _takes_weights(scorer):
-        raise ValueError(
-            f"scoring={name} takes no sample_weight, but the rows have weights: let it accept sample_weight"
-        )
+        raise ValueError(f"scoring={name} takes no sample_weight, but the rows have weights: let it accept them")
 
 
 def _score_training_rows(

@@ -67,9 +67,7 @@ class Window:
         if isinstance(rows, bool) or not isinstance(rows, Integral) or int(rows) < 1:
             raise ValueError(f"rows, the size of the window, must be a number of rows, 1 or more, not {rows!r}")
         if additive_recipe(model) is None:
-            raise ValueError(
-                f"{model!r} learns more than sums, so rows cannot be subtracted from it: it cannot have a window"
-            )
+            raise ValueError(f"{model!r} learns more than sums, so rows cannot be subtracted, as a window needs")
         self.model, self.rows = model, int(rows)
         self.held: deque[tuple[Any, Any, Any]] = deque()
         self.count = self.left = 0

@@ -92,8 +92,7 @@ def _shape(blocks: tuple[Columns, ...]) -> list[Any]:
     for block in blocks:
         joint = has_combinations(block)
         codings = [
-            ("cuts", coding.edges if joint else None) if isinstance(coding, Cuts) else coding
-            for coding in block.codings or ()
+            ("cuts", code.edges if joint else None) if isinstance(code, Cuts) else code for code in block.codings or ()
         ]
         shape.append((block.family, block.names, codings))
     return shape

@@ -50,15 +50,11 @@ def make_splits(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Split]:
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         return stratified(labels, int(cv))
     if isinstance(cv, str):
-        raise ValueError(
-            f"cv={cv!r} is not a way to split rows; cv is a number of folds, a splitter, or pairs of row indices"
-        )
+        raise ValueError(f"cv={cv!r} is not known; it is a number of folds, a splitter, or pairs of row indices")
     pairs = check_cv(cv, labels, classifier=True).split(np.zeros(rows), labels, groups)
     splits: list[Split] = [IndexSplit(_indices(train, rows), _indices(test, rows)) for train, test in pairs]
     if not splits:
-        raise ValueError(
-            "cv yields no splits; it must be a number of folds, a splitter, or pairs of row indices (train, test)"
-        )
+        raise ValueError("cv yields no splits; it is a number of folds, a splitter, or pairs of indices (train, test)")
     for place, split in enumerate(splits):
         if not (len(split.train) and len(split.test)):
             raise ValueError(

@@ -129,9 +129,7 @@ class Columns(Frozen):
         """Return the columns with codings wide enough for both; ``order`` has their places in the other block."""
         theirs = codings if order is None else tuple(codings[j] for j in order)
         pairs = enumerate(zip(self.codings or (), theirs, strict=True))
-        return self.recoded(
-            tuple(mine if mine is other else mine.merge(other, self.name(j)) for j, (mine, other) in pairs)
-        )
+        return self.recoded(tuple(a if a is b else a.merge(b, self.name(j)) for j, (a, b) in pairs))
 
     def order_in(self, other: Columns) -> list[int] | None:
         """Return the position of each column in another block; None if all positions are the same."""

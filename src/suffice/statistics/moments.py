@@ -113,13 +113,10 @@ class Moments(Statistic):
         if bool(np.any((m2 < -rounding) & (n > 0))):
             place = np.unravel_index(int(np.argmin(np.where(n > 0, m2 + rounding, 0.0))), m2.shape)
             raise OverdrawnError((int(place[0]), int(place[1])), float(self.m2[place]), float(removed[place]))
-        is_empty = np.broadcast_to(n == 0, m2.shape)
-        self._check_last_rows(other, is_empty & (other.n > 0), delta)
+        empty = np.broadcast_to(n == 0, m2.shape)
+        self._check_last_rows(other, empty & (other.n > 0), delta)
         return type(self)(
-            n,
-            np.where(is_empty, 0.0, mean),
-            np.where(is_empty, 0.0, tail),
-            np.where(is_empty, 0.0, np.maximum(m2, 0.0)),
+            n, np.where(empty, 0.0, mean), np.where(empty, 0.0, tail), np.where(empty, 0.0, np.maximum(m2, 0.0))
         )
 
     def _check_last_rows(self, other: Self, gone: Array, delta: Array) -> None:

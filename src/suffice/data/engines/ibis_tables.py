@@ -123,9 +123,7 @@ class SqlSource(Source):
             x = self.value(self.table, name, kind)
             wanted |= {f"rows{j}": x.count(), f"distinct{j}": x.nunique()}
             if kind == "number" and not x.type().is_integer():
-                small = (x.abs() < 2.0**53).ifelse(
-                    x, 0.5
-                )  # all larger doubles are whole, so they do not count as whole
+                small = (x.abs() < 2.0**53).ifelse(x, 0.5)  # larger doubles are all whole, and do not count as such
                 wanted[f"fractions{j}"] = (small != small.floor()).ifelse(1, 0).sum()
         found = self.run(self.table.aggregate(**wanted)).to_pylist()[0] if wanted else {}
         return {
@@ -158,9 +156,7 @@ class SqlSource(Source):
         def function(*columns: Any) -> Any:
             found = score(pa.table(dict(zip(self.names, columns, strict=True))))
             pairs = zip(found.values(), kinds.values(), strict=True)
-            return pa.StructArray.from_arrays(
-                [pa.array(v.tolist(), kind.to_pyarrow()) for v, kind in pairs], list(kinds)
-            )
+            return pa.StructArray.from_arrays([pa.array(v.tolist(), t.to_pyarrow()) for v, t in pairs], list(kinds))
 
         places = [Parameter(f"x{j}", Parameter.POSITIONAL_OR_KEYWORD) for j in range(len(types))]
         function.__signature__ = Signature(places)  # type: ignore[attr-defined]

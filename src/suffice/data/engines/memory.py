@@ -55,9 +55,7 @@ def tally_by(
     tallies = []
     for group in range(count):
         lines = slice(group * classes, (group + 1) * classes)
-        tallies.append(
-            Tally(schema, whole.class_count[lines], tuple(statistic.lines(lines) for statistic in whole.statistics))
-        )
+        tallies.append(Tally(schema, whole.class_count[lines], tuple(sums.lines(lines) for sums in whole.statistics)))
     return tallies
 
 

@@ -143,9 +143,7 @@ def label_expression(label: Any, labels: Sequence[Any], numbers: Array) -> Any:
     """Return the expression of a number that depends on the class."""
     import ibis
 
-    cases = [
-        (label == value, ibis.literal(float(x))) for value, x in zip(labels, numbers, strict=True) if value is not None
-    ]
+    cases = [(label == one, ibis.literal(float(x))) for one, x in zip(labels, numbers, strict=True) if one is not None]
     return ibis.cases(*cases, else_=0.0)
 
 

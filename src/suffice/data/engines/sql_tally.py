@@ -147,9 +147,7 @@ class SqlTally:
         cells = []
         for (distinct, level), coding in levels:
             if isinstance(coding, Levels):
-                places = [
-                    coding.index.get(label_of(value), -1) for value in distinct
-                ]  # some levels belong to other columns
+                places = [coding.index.get(label_of(x), -1) for x in distinct]  # some levels belong to other columns
             else:
                 places = [int(value) for value in distinct]
             cells.append(np.append(places, -1).astype(np.intp)[level])
@@ -175,9 +173,7 @@ class SqlTally:
         """Return all combinations of levels in the table, and their counts."""
         order = sorted(range(len(columns)), key=lambda place: str(columns[place].name))
         ((_, label, levels, weight),) = self.scan.counted([tuple(columns[place] for place in order)])
-        lines, cells, kept = self._locate(
-            label, [(column, codings[p]) for column, p in zip(levels, order, strict=True)]
-        )
+        lines, cells, kept = self._locate(label, [(level, codings[p]) for level, p in zip(levels, order, strict=True)])
         decoded = [
             [codings[p].labels[c] for c in column] if isinstance(codings[p], Levels) else column.tolist()
             for column, p in zip(cells, order, strict=True)
@@ -222,15 +218,13 @@ class SqlTally:
         whole = self._scan(table.filter(*present))
         columns = self._columns(whole.table, block)
         if own:
-            labels, _, comoments = query_comoments(whole, columns, shift[None], [])
+            seen, _, comoments = query_comoments(whole, columns, shift[None], [])
         else:
             # sums of products lose digits unless they are about the means of the same rows
-            labels, means = query_moments(whole, columns, shift, False)
-            if labels:
-                labels, _, comoments = query_comoments(whole, columns, means.mean, labels)
-        return (
-            self._order_by_class(labels, comoments, block) if labels else CoMoments.zero(len(self.classes), block.count)
-        )
+            seen, means = query_moments(whole, columns, shift, False)
+            if seen:
+                seen, _, comoments = query_comoments(whole, columns, means.mean, seen)
+        return self._order_by_class(seen, comoments, block) if seen else CoMoments.zero(len(self.classes), block.count)
 
     def _order_by_class(self, labels: list[Any], statistic: Any, block: Columns) -> Any:
         """Return a statistic with one row for each class, without rows of no label; check that it is finite."""
@@ -239,7 +233,7 @@ class SqlTally:
         arrays = {name: array[kept] for name, array in statistic.arrays().items()}
         if not all(np.isfinite(array).all() for array in arrays.values()):
             raise SourceError(
-                f"numbers of {block.name(0)} or of a column like it are so large that their squares overflow"
+                f"numbers of {block.name(0)} or a similar column are so large that their squares overflow"
             )
         wide = {name: np.zeros((len(self.classes), *array.shape[1:])) for name, array in arrays.items()}
         for name, array in arrays.items():

@@ -132,9 +132,7 @@ def _decode_head(file: FoundFile) -> str:
     if head[:4] == b"PK\x03\x04":
         raise SourceError(f"{shown} is a zip file, such as a spreadsheet; save the sheet as CSV")
     if b"__metadata__" in head[8:64]:
-        raise SourceError(
-            f"{shown} is a model file, but a table is expected here; name the model first, then the table"
-        )
+        raise SourceError(f"{shown} is a model file, but a table is expected here: name the model before the table")
     if b"\0" in head:
         raise SourceError(f"{shown} contains bytes that are not text: it is not CSV, Parquet, Arrow or JSON lines")
     text = head.decode("utf-8-sig", errors="replace")

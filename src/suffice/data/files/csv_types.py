@@ -102,10 +102,7 @@ def infer_types(connection: Any, groups: Sequence[CsvGroup], hints: ColumnHints)
     for group in groups:
         for name, column_facts in _count_cells(connection, group):
             facts[name].append(column_facts)
-    types = {
-        name: "VARCHAR" if name in hints.texts else _common_type(name, column_facts)
-        for name, column_facts in facts.items()
-    }
+    types = {name: "VARCHAR" if name in hints.texts else _common_type(name, files) for name, files in facts.items()}
     commas = [name for name, kind in types.items() if kind == "COMMA"]
     if commas:
         warnings.warn(f"columns with decimal commas are read as numbers: {quote_names(commas)}", stacklevel=2)
