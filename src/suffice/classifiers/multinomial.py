@@ -80,7 +80,7 @@ class MultinomialNB(TallyClassifier):
 
     @property
     def feature_log_prob_(self) -> Array:
-        """The log of each column's share in each class; for ComplementNB, the weights."""
+        """The log of each column's share in each class."""
         parameters = self.estimate_model().parameters[0]
         assert isinstance(parameters, (MultinomialParameters, DirichletMultinomial))
         return parameters.log_p
