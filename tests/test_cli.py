@@ -234,7 +234,7 @@ def test_bad_words_and_models(folder: Path, tmp_path: Path) -> None:
     _, errors = told("fit", folder / "train.csv", "-t", "bought", "--family", "age", "-o", tmp_path / "m", code=1)
     assert "COLUMN=FAMILY" in errors
     _, errors = run("info", folder / "train.csv", code=1)
-    assert "no model of suffice" in errors
+    assert "not a model file of suffice" in errors
     header = {"format": 99, "version": "9.9", "classifier": "GaussianNB", "state": {}, "digest": ""}
     (tmp_path / "new.suffice").write_bytes(packed({"a": np.zeros(1)}, {"suffice": json.dumps(header)}))
     _, errors = run("predict", tmp_path / "new.suffice", folder / "train.csv", code=1)
@@ -480,7 +480,7 @@ def test_every_error_is_one_line(colours: Path, tmp_path: Path) -> None:
     assert len(said(told("predict", model, "-", given=b'v,code,col\n1,X,"r\n\n,"\n')[0])) == 1
     for content, word in (
         ("v,code".encode("utf-16"), "UTF-16"),
-        (b"v,code\n\0\1\2,3\n", "no text has"),
+        (b"v,code\n\0\1\2,3\n", "bytes that are not text"),
         (model.read_bytes(), "is a model file"),
         (b"PK\x03\x04" + b"x" * 50, "spreadsheet"),
         (b"v,code\n" + b"1,a\n" * 100_000 + "2,é\n".encode("latin1"), "iconv"),
@@ -560,9 +560,9 @@ def test_truth_is_written_as_in_files(tmp_path: Path) -> None:
 def test_small_print(colours: Path, tmp_path: Path) -> None:
     model = colours / "m.suffice"
     _, errors = run("predict", model, "-", given=b"v,code\n1,X\n")
-    assert errors.count("are not there") == 1
+    assert errors.count("are missing, and all their cells") == 1
     _, errors = told("fit", "-", "-t", "y", "-o", tmp_path / "m", given=b"y,k,one\n" + b"a,x,1\nb,z,1\n" * 9)
-    assert "name its family: --family" in errors
+    assert "set its family: --family" in errors
     for word in ("\\t", "tab"):
         rows = b"v\tcode\tcol\n1\tX\tred\n"
         assert len(said(told("predict", model, "-", "--delimiter", word, given=rows)[0])) == 1
@@ -670,7 +670,7 @@ def test_an_explanation_is_of_the_label_that_is_asked_for(tmp_path: Path) -> Non
 
 def test_columns_that_cannot_be_what_they_are_asked_to_be(folder: Path, tmp_path: Path) -> None:
     _, errors = told("fit", folder / "train.csv", "-t", "bought", "--weight", "bought", "-o", tmp_path / "m", code=1)
-    assert "column 'bought' has the labels" in errors
+    assert "column 'bought' holds the labels" in errors
     _, errors = told("fit", folder / "train.csv", "-t", "²", "-o", tmp_path / "m", code=1)
     assert "there is no column '²'" in errors
     (tmp_path / "one.csv").write_text("a,y\n" + "1,p\n2,q\n" * 10 + "3,r\n")

@@ -203,7 +203,7 @@ def test_kinds_are_chosen_after_the_fact() -> None:
             model.set_params(covariance=kind).predict_proba(X), fresh.predict_proba(X), atol=1e-9
         )
     simple = GaussianDiscriminant(covariance="diagonal").fit(X, y)
-    with pytest.raises(ValueError, match="needs co-moments, and this was learned with covariance"):
+    with pytest.raises(ValueError, match="needs co-moments, but the model was fitted with covariance"):
         simple.set_params(covariance="full").predict(X)
 
 
@@ -300,13 +300,13 @@ def test_what_a_mixture_cannot_do() -> None:
         model.forget(X, y)
     with pytest.raises(TypeError, match="cannot be merged"):
         model + model
-    with pytest.warns(UserWarning, match="class 1 has 2 rows, and cannot have 5 components: it gets 2"):
+    with pytest.warns(UserWarning, match="class 1 has only 2 rows, too few for 5 components: it gets 2"):
         few = MixtureClassifier(components=5).fit(X[:12], [0] * 10 + [1] * 2)
     assert np.isfinite(few.predict_log_proba(X)).all()
     with pytest.raises(ValueError, match="names 'z', which is not a class"):
         MixtureClassifier(components={"z": 2}).fit(X, y)
     with (
-        pytest.warns(UserWarning, match="class 1 has 1 rows, and cannot have 3 components"),
+        pytest.warns(UserWarning, match="class 1 has only 1 rows, too few for 3 components"),
         pytest.raises(ValueError, match="has collapsed on so few rows"),
     ):
         MixtureClassifier(components=3, estimate="mle").fit(X[:4], [0, 0, 0, 1])
@@ -366,5 +366,5 @@ def test_a_class_of_one_row_is_learned_with_ddof() -> None:
 
 @pytest.mark.parametrize("count", [1.5, "2", None, True, 0])
 def test_components_are_whole_numbers(count: Any) -> None:
-    with pytest.raises(ValueError, match=r"gives class 0 .* components; a class has a whole number of them"):
+    with pytest.raises(ValueError, match=r"gives class 0 .* components; it must be a whole number"):
         MixtureClassifier(components={0: count}).fit(*SETS["iris"])

@@ -185,7 +185,7 @@ def test_batches_of_several_makes() -> None:
     ):
         assert BayesClassifier(**NAIVE).fit_table(makes, "y").tally_.isclose(near.tally_)
     assert BayesClassifier(**NAIVE).fit_table(arrow.to_batches()[0], "y").class_count_.sum() == 30
-    with pytest.raises(TypeError, match="yields frames or record batches of Arrow, and this one a ndarray"):
+    with pytest.raises(TypeError, match="must yield data frames or Arrow record batches; this one yields a ndarray"):
         BayesClassifier(**NAIVE).fit_table([np.eye(3)], "y")
     with pytest.raises(ValueError, match="there is no column 'y'"):
         BayesClassifier(**NAIVE).fit_table([frame] * 2 + [frame.drop(columns="y")], "y")
@@ -213,7 +213,7 @@ def test_packed_files_folders_and_first_lines(tmp_path: Path) -> None:
 def test_lines_are_neither_skipped_nor_misread(tmp_path: Path) -> None:
     rows = "".join(f"{i},{i % 3},1,{'yn'[i % 2]}\n" for i in range(32))
     (tmp_path / "late.csv").write_text("1,2,3\n" * 32 + "a,b,c,t\n" + rows)
-    with pytest.raises(ValueError, match="line 33 has 4 cells, and the first has 3"):
+    with pytest.raises(ValueError, match="line 33 has 4 cells, but the first has 3"):
         BayesClassifier().fit_table(tmp_path / "late.csv", "t")
     (tmp_path / "long.csv").write_text("a,t\n" + "x" * 200_000 + ",y\n1,2,3\n")
     (tmp_path / "broken.arrow").write_bytes(b"ARROW1 and nothing else")

@@ -57,7 +57,7 @@ def test_rows_of_no_weight_have_no_fold(method: str) -> None:
 def test_a_fold_of_no_weight_is_named() -> None:
     weights = np.r_[np.zeros(4), np.ones(16)]
     for function in (cross_validate, lambda model, *given, **named: compare(*given, [model], **named)):
-        with pytest.raises(ValueError, match="split 0 predicts rows of weight 0"):
+        with pytest.raises(ValueError, match="split 0 predicts only rows of weight 0"):
             function(GaussianNB(), X[::7][:20], np.arange(20) % 2, cv=KFold(5), sample_weight=weights)
 
 
@@ -86,7 +86,7 @@ def test_scorers_of_single_rows() -> None:
 
 
 def test_models_that_are_called_alike() -> None:
-    with pytest.raises(ValueError, match="written alike"):
+    with pytest.raises(ValueError, match="equal as text"):
         compare(X, y, {1: GaussianNB(), "1": theirs.GaussianNB()})
     found = compare(X, y, [GaussianNB(), theirs.GaussianNB(), GaussianNB()], cv=3)
     assert {line["model"] for line in found.table} == {
@@ -217,7 +217,7 @@ def test_functions_that_score() -> None:
     np.testing.assert_allclose(found["test_score"], expected)
     with pytest.raises(ValueError, match="right takes no sample_weight"):
         cross_validate(GaussianNB(), X, y, cv=3, scoring=right, sample_weight=weights)
-    with pytest.raises(ValueError, match="right wants a model for each row"):
+    with pytest.raises(ValueError, match="right needs a fitted model for each row"):
         cross_validate(GaussianNB(), X, y, cv="loo", scoring=right)
     with pytest.raises(ValueError, match="none is left to learn from"):
         cross_validate(GaussianNB(), X[:1], y[:1], cv="loo")
@@ -229,7 +229,7 @@ def test_rows_counted_from_the_last() -> None:
         cross_validate(GaussianNB(), X, y, cv=[(rows[20:], test)]) for test in (rows[:20], rows[:20] - len(y))
     )
     np.testing.assert_allclose(plain["log_proba"], turned["log_proba"])
-    with pytest.raises(ValueError, match="cv names row 150, and there are 150"):
+    with pytest.raises(ValueError, match="cv names row 150, but there are 150 rows"):
         cross_validate(GaussianNB(), X, y, cv=[(rows[20:], [150])])
 
 
@@ -247,9 +247,9 @@ def test_a_fit_forgets_what_an_earlier_one_has_chosen() -> None:
 
 
 def test_what_is_no_split_no_score_and_no_model() -> None:
-    with pytest.raises(ValueError, match="cv has no splits"):
+    with pytest.raises(ValueError, match="cv yields no splits"):
         cross_validate(GaussianNB(), X, y, cv=[])
-    with pytest.raises(ValueError, match=r"scoring=several returns {'a': 1}, and not a number"):
+    with pytest.raises(ValueError, match=r"scoring=several returns {'a': 1}, which is not a number"):
 
         def several(model: Any, rows: Any, labels: Any) -> dict[str, int]:
             return {"a": 1}

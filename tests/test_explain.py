@@ -166,9 +166,9 @@ def test_sentences_agree_with_the_probabilities() -> None:
 
 def test_error_names_the_value_that_is_no_number() -> None:
     model = BayesClassifier(numeric="quantiles").fit(np.arange(60.0)[:, None] + [[0.0, 0.5]], [0, 1] * 30)
-    with pytest.raises(ValueError, match="holds 'abc', which is no number"):
+    with pytest.raises(ValueError, match="holds 'abc', which is not a number"):
         model.predict(np.array([["3.1", "1"], [None, "2"], ["abc", "3"]], object))
-    with pytest.raises(ValueError, match=r"holds '3\.1', which is a text and no number"):
+    with pytest.raises(ValueError, match=r"holds '3\.1', which is a text and not a number"):
         model.predict(np.array([["3.1", "1"]], object))
 
 

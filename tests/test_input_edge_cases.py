@@ -182,7 +182,7 @@ def test_labels_of_new_string_types() -> None:
 def test_too_many_levels_for_the_memory_are_named() -> None:
     X = np.zeros((3000, 2), np.int64)
     X[7, 1] = 10_000_000
-    with pytest.raises(ValueError, match="column 1 holds the level 10000000: to count so many levels in 3000 classes"):
+    with pytest.raises(ValueError, match="column 1 holds the level 10000000: counting so many levels in 3000 classes"):
         suffice.CategoricalNB().fit(X, np.arange(3000))
 
 

@@ -249,14 +249,14 @@ def test_bad_input() -> None:
         LogisticRegression().fit(wrong, y)
     with pytest.raises(ValueError, match="NaN: column 'c' is nan in row 3"):
         LogisticRegression().fit(pd.DataFrame(wrong, columns=list("abcd")), y)
-    with pytest.raises(ValueError, match="start is for 4 features"):
+    with pytest.raises(ValueError, match="start has 4 features"):
         LogisticRegression(start=GaussianDiscriminant(covariance="shared").fit(X, y).as_linear()).fit(X[:, :2], y)
 
 
 def test_a_probability_of_zero_has_no_coefficient() -> None:
     X, y = np.array([[1, 0], [1, 1], [1, 0], [1, 1]]), [0, 1, 0, 1]
     for name in ("BernoulliNB", "CategoricalNB", "MultinomialNB", "PoissonNB"):
-        with pytest.raises(ValueError, match="has a probability of 0"):
+        with pytest.raises(ValueError, match="contains a probability of 0"):
             getattr(suffice, name)(estimate="mle").fit(X, y).as_linear()
 
 

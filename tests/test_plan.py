@@ -16,7 +16,7 @@ from scipy import stats
 
 from conftest import assert_same_scores
 from suffice import BayesClassifier
-from suffice.data.cuts import PSEUDO_COUNT, Ordered, _told_by_bins, _told_by_gaussian, mdl, quantiles
+from suffice.data.cuts import PSEUDO_COUNT, Ordered, _score_bins, _score_gaussian, mdl, quantiles
 from suffice.data.plan import Facts, choose_family
 
 ROWS = 120
@@ -153,9 +153,9 @@ def test_columns_are_found_by_name() -> None:
     model = BayesClassifier().fit(X, y)
     said = model.predict_proba(X)
     assert_same_scores(model.predict_proba(X[["price", "grade", "weight", "city"]]), said)
-    with pytest.warns(UserWarning, match="columns that were not learned are ignored: 'moon', 'sun'"):
+    with pytest.warns(UserWarning, match="columns that the model does not have are ignored: 'moon', 'sun'"):
         assert_same_scores(model.predict_proba(X.assign(moon=1, sun=2)), said)
-    with pytest.warns(UserWarning, match="not there, and are read as if all their cells were empty: 'weight'"):
+    with pytest.warns(UserWarning, match="missing, and all their cells count as empty: 'weight'"):
         missing = model.predict_proba(X.drop(columns="weight"))
     np.testing.assert_allclose(missing, model.predict_proba(X.assign(weight=np.nan)))
     with pytest.warns(UserWarning, match="'city'"):
@@ -272,8 +272,8 @@ def test_what_a_reading_tells_equals_leaving_out_row_by_row(seed: int) -> None:
             density[k] += stats.norm(values[mine].mean(), np.sqrt(variance)).logpdf(values[row])
         by_bins += joint[codes[row]] - np.logaddexp.reduce(joint)
         by_gaussian += density[codes[row]] - np.logaddexp.reduce(density)
-    np.testing.assert_allclose(_told_by_bins(counts), by_bins, rtol=1e-9)
-    np.testing.assert_allclose(_told_by_gaussian(column), by_gaussian, rtol=1e-9)
+    np.testing.assert_allclose(_score_bins(counts), by_bins, rtol=1e-9)
+    np.testing.assert_allclose(_score_gaussian(column), by_gaussian, rtol=1e-9)
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1.0, 1e9, 1e150])
@@ -333,17 +333,21 @@ def bad(name: str, values: list[Any]) -> pd.DataFrame:
         (bad("nest", [[1], [2], [3], [4]]), "auto", "column 'nest' holds .1., which is nested"),
         (bad("map", [{"a": 1}, None, None, None]), "auto", "column 'map' holds .*nested"),
         (bad("n", [1, -3, 2, 2]), {"n": "poisson"}, "column 'n' is -3.* in row 1"),
-        (bad("n", [1, 2, 3, 3]), {"n": "bernoulli"}, "column 'n' is bernoulli, and has more than two values: 1, 2, 3"),
-        (bad("n", [1, 2, 3, 3]), {"n": "gamma"}, "says 'gamma' of column 'n', which is no family"),
-        (bad("n", [1, 2, 3, 3]), "gamma", "says 'gamma' of column 'ok', which is no family"),
+        (bad("n", [1, 2, 3, 3]), {"n": "bernoulli"}, "column 'n' is bernoulli, but has more than two values: 1, 2, 3"),
+        (bad("n", [1, 2, 3, 3]), {"n": "gamma"}, "sets 'gamma' for column 'n', which is not a family"),
+        (bad("n", [1, 2, 3, 3]), "gamma", "sets 'gamma' for column 'ok', which is not a family"),
         (bad("age", [1, 2, 3, 3]), {"agee": "poisson"}, "names column 'agee', which is not there; did you mean 'age'"),
         (
             bad("n", ["x", "y", "x", "y"]),
             {"n": "gaussian"},
-            "column 'n' is gaussian, and holds 'x', which is no number",
+            "column 'n' is gaussian, but holds 'x', which is not a number",
         ),
-        (bad("n", ["x", "y", "x", "y"]), {"n": "mdl"}, "column 'n' is to be cut into bins .mdl., and holds no numbers"),
-        (bad("n", [1, 2, 3, 4]), {"n": "text"}, "column 'n' is text, and holds 1 in row 0"),
+        (
+            bad("n", ["x", "y", "x", "y"]),
+            {"n": "mdl"},
+            "column 'n' cannot be cut into bins .mdl.: it does not hold numbers",
+        ),
+        (bad("n", [1, 2, 3, 4]), {"n": "text"}, "column 'n' is text, but holds 1 in row 0"),
         (bad("n", [1.0, np.inf, 3, 4]), "auto", "Input X contains infinity: column 'n' is inf in row 1"),
         (bad("n", [1.0, np.inf, 3, 4]), {"n": "gaussian"}, "infinity.*column 'n' is inf in row 1"),
         (bad("n", [1j, 2, 3, 4]), "auto", "Complex data not supported"),
@@ -375,7 +379,7 @@ def test_text_where_numbers_were_learned_is_an_error() -> None:
             model.predict(X.assign(weight="heavy"))
         with pytest.raises(ValueError, match="column 'grade' was learned with levels such as 1 and now holds 'A'"):
             model.partial_fit(X.assign(grade="A"), np.arange(ROWS) % 2)
-        with pytest.warns(UserWarning, match="column 'city' holds 3, and was learned with levels such as 'Kyiv'"):
+        with pytest.warns(UserWarning, match="column 'city' holds 3, but was learned with levels such as 'Kyiv'"):
             model.predict(X.assign(city=3))
 
 

@@ -148,7 +148,7 @@ def test_scored_tables_are_combined(make: Callable[..., Any]) -> None:
 def test_a_column_that_a_database_does_not_have_counts_as_empty(make: str, makes: dict[str, Make]) -> None:
     table, y = rows_of()
     table = table.assign(flag=y == "yes", id=2**60 + (y == "yes"), kids=[0, 1, 2] * 20, size=np.arange(60) / 7)
-    words = "columns that were learned are not there, and are read as if all their cells were empty"
+    words = "columns of the model are missing, and all their cells count as empty"
     families = {"id": "categorical", "kids": "categorical", "size": "mdl", "age": "gaussian"}
     for structure in ("naive", "tree"):
         model = BayesClassifier(structure=structure, families=families).fit(table, y)
@@ -205,7 +205,7 @@ def test_a_missing_column_at_postgres(server: str) -> None:
             "town", "prediction", "prediction_1", "p(no)", "p(yes)",
         ]  # fmt: skip
         found = done.fetchall()
-    with pytest.warns(UserWarning, match="as if all their cells were empty"):
+    with pytest.warns(UserWarning, match="all their cells count as empty"):
         near = model.predict_proba(pd.DataFrame({"town": ["Rome", "Oslo", None]}))
     np.testing.assert_allclose([row[3:] for row in found], near, atol=1e-9)
 

@@ -125,7 +125,7 @@ def test_what_is_no_model(tmp_path: Path) -> None:
         suffice.load(file)
     for content in (b"", b"age,town\n1,2\n", os.urandom(4096), packed({"a": np.zeros(3)})):
         file.write_bytes(content)
-        with pytest.raises(ValueError, match="no model of suffice"):
+        with pytest.raises(ValueError, match="not a model file of suffice"):
             suffice.load(file)
 
 

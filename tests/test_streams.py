@@ -82,7 +82,7 @@ def test_what_has_no_window() -> None:
     for rows in (0, -3, 2.5, True, "all"):
         with pytest.raises(ValueError, match="window"):
             Window(GaussianNB(), rows)
-    with pytest.raises(ValueError, match="no sum"):
+    with pytest.raises(ValueError, match="learns more than sums"):
         Window(suffice.MixtureClassifier(), 10)
 
 
@@ -129,10 +129,10 @@ def test_streams_that_are_none() -> None:
     with pytest.raises(ValueError, match="choose one"):
         prequential(GaussianNB(), batches(X, y, 2), window=2, decay=0.5)
     fresh = GaussianNB()
-    with pytest.raises(ValueError, match="nothing was left"):
+    with pytest.raises(ValueError, match="no batch was left"):
         prequential(fresh, batches(X, y, 6))
     assert not hasattr(fresh, "tally_")
-    with pytest.raises(ValueError, match="batch 0 of the stream is ndarray"):
+    with pytest.raises(ValueError, match="batch 0 of the stream is a ndarray"):
         prequential(GaussianNB(), [X])
     with pytest.raises(ValueError, match="size"):
         list(batches(X, y, 0))

@@ -114,7 +114,7 @@ def test_the_structure_is_chosen_after_the_data_are_gone() -> None:
     with pytest.raises(ValueError, match="learned without"):
         one.set_params(structure="joint").predict(probe)
     naive = model("naive").fit(probe, y)
-    with pytest.raises(ValueError, match="needs pairs of columns, and the model was learned without"):
+    with pytest.raises(ValueError, match="needs pairs of columns, but the model was learned without"):
         naive.set_params(structure="tree").predict(probe)
 
 

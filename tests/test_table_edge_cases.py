@@ -116,7 +116,7 @@ def test_labels_of_mixed_kinds_are_not_made_strings() -> None:
     table = frame(x=[1.0, 2, 3], y=pd.Series([1, "a", True], dtype=object))
     with pytest.raises(ValueError, match="'y' mixes"):
         BayesClassifier().fit_table(table, "y")
-    with pytest.raises(ValueError, match="column 'w' is to hold the weight of each row, and is not all numbers"):
+    with pytest.raises(ValueError, match="column 'w' must hold the weight of each row, but does not hold numbers only"):
         BayesClassifier().fit_table(frame(x=[1.0, 2], y=["a", "b"], w=["1", "2"]), "y", weight="w")
     with pytest.raises(ValueError, match="no column to learn from besides 'y'"):
         BayesClassifier().fit_table(frame(y=["a", "b"]), "y")

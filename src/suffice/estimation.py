@@ -99,7 +99,7 @@ def choose_prior(prior: Any, family: Family, columns: Columns, statistic: Statis
         return np.exp(
             _maximize(lambda c: log_evidence(family, columns, statistic, np.exp(c)).sum(axis=0), columns.count)
         )
-    raise ValueError(f"prior={prior!r} is not known; it is a number, a Prior, one a column, 'auto' or 'auto-by-column'")
+    raise ValueError(f"prior={prior!r} is not known; it is a number, a Prior, a list, 'auto' or 'auto-by-column'")
 
 
 def _maximize(score: Callable[[Array], Array], count: int) -> Array:

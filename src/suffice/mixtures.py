@@ -52,11 +52,11 @@ class Kind(ABC):
         """Return the parameters of the components."""
 
     def score(self, parameters: Parameters) -> Score:
-        """Return log p(x given component) as a model scores rows with it."""
+        """Return log p(x | component) as a model scores rows with it."""
         return parameters.score()
 
     def log_densities(self, parameters: Parameters, x: Array, components: int) -> Array:
-        """Return log p(x given component) of complete rows, [row, component]."""
+        """Return log p(x | component) of complete rows, [row, component]."""
         scores = np.zeros((len(x), components))
         parameters.score().add(Dense("mixture", None, x), slice(0, len(x)), scores)
         return scores
@@ -208,7 +208,7 @@ def _nearest(z: Array, squares: Array, centres: Array) -> Array:
 
 @dataclass(frozen=True)
 class MixtureParameters(Parameters):
-    """p(x given class) = Σ share·p(x given component), with the components of all classes."""
+    """p(x | class) = Σ share·p(x | component), with the components of all classes."""
 
     mixtures: tuple[Mixture, ...]
     kind: Kind

@@ -18,7 +18,7 @@ from suffice.score import Score
 
 @dataclass(frozen=True)
 class Model:
-    """The log prior of the classes, and for each block of columns the parameters of p(x given class).
+    """The log prior of the classes, and for each block of columns the parameters of p(x | class).
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Model:
         return self._by_row(blocks, lambda log_joint: log_joint)
 
     def log_posterior(self, blocks: tuple[Block, ...]) -> Array:
-        """Return log P(class given x) for each row and class."""
+        """Return log P(class | x) for each row and class."""
         return self._by_row(blocks, lambda log_joint: decision.log_posterior(log_joint, self.class_log_prior))
 
     def most_probable(self, blocks: tuple[Block, ...]) -> Array:

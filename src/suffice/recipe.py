@@ -1,4 +1,4 @@
-"""Recipe: what a user asked for, checked once and frozen.
+"""Recipe: how a model is learned, as the settings of a classifier define it. It is checked once and frozen.
 
 A recipe plans what to count, counts it, and estimates a model from the counts. Its methods are pure functions: rows
 in, a tally out; a tally in, a model out. Folds, comparisons, engines, reports and classifiers all work with recipes.
@@ -37,7 +37,7 @@ class Recipe:
     """How a model is learned and estimated.
 
     log p(x, class) = log P(class) + Σ over blocks of log p(block | class), where the reader makes the blocks, the
-    structure says which columns depend on each other, and the rule reads the parameters off the prior and the tally.
+    structure says which columns depend on each other, and the rule estimates the parameters from prior and tally.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ class Recipe:
     family_for : callable, default=None
         Returns the family of a block of columns; by default the registered family of its name.
     least_levels : int or array, default=None
-        The least number of levels of each column (CategoricalNB).
+        The minimum number of levels of each column (CategoricalNB).
     class_prior_is_scored : bool, default=True
-        False for scores that do not include log P(class) where there are several classes (ComplementNB).
+        Whether scores include log P(class). If False, they do so only for a single class (ComplementNB).
     explain_singular : callable, default=None
         Returns the error message for a class whose covariance is singular.
     """
@@ -79,25 +79,25 @@ class Recipe:
     # -- rows to sums ------------------------------------------------------------------------------
 
     def open(self, X: Any, schema: Schema | None = None, *, check_names: bool = True) -> Any:
-        """Return X with its form checked; its cells are not read yet."""
+        """Return X after checking its form; its cells are not read yet."""
         return self.reader.open(X, schema, check_names=check_names)
 
     def plan(self, opened: Opened, target: Target, schema: Schema | None = None, *, is_complete: bool = True) -> Plan:
-        """Return what to count of these rows; ``is_complete`` is False if more rows may follow."""
+        """Return the plan of what to count in these rows; ``is_complete`` is False if more rows may follow."""
         plan = self.reader.plan(opened, target, schema, is_complete=is_complete)
         return plan if schema is not None else replace(plan, blocks=tuple(map(self.structure.extended, plan.blocks)))
 
     def read(
         self, opened: Opened, plan: Plan, target: Target, *, marks_pairs: bool
     ) -> tuple[tuple[Columns, ...], tuple[Block, ...]]:
-        """Return the columns of a plan, with the levels of these rows, and the cells."""
+        """Return the columns of a plan, extended by the levels of these rows, and their cells."""
         columns, cells = self.reader.read(opened, plan.blocks, grow=True)
         if marks_pairs and isinstance(self.reader, ColumnReader):
             columns = mark_pairs(columns, cells, target, self.structure)
         return columns, cells
 
     def tally(self, opened: Opened, target: Target, known: Tally | None = None, *, is_complete: bool = True) -> Tally:
-        """Return the tally of rows, under a new plan or under that of a known tally."""
+        """Return the tally of rows, under the plan of a known tally if there is one, else under a new plan."""
         plan = self.plan(opened, target, None if known is None else known.schema, is_complete=is_complete)
         columns, cells = self.read(opened, plan, target, marks_pairs=known is None)
         tally = memory.tally(Table(cells, target), columns, plan.features, trimmed=False)
@@ -105,11 +105,11 @@ class Recipe:
         return tally if is_laid_out else tally.trimmed()
 
     def read_for_scoring(self, opened: Opened, schema: Schema) -> tuple[Block, ...]:
-        """Return the blocks of rows that a model of this schema scores."""
+        """Return rows as blocks that a model of this schema scores."""
         return self.select_cells(*self.reader.read(opened, schema.blocks, grow=False))
 
     def select_cells(self, columns: tuple[Columns, ...], cells: tuple[Block, ...]) -> tuple[Block, ...]:
-        """Return the cells that the structure scores, of cells that were read."""
+        """Return those of the given cells that the structure scores."""
         if not self.structure.uses_combinations:
             return tuple(map(drop_combination_cells, columns, cells))
         warn_unseen_combinations(columns, cells)
@@ -173,7 +173,7 @@ class Recipe:
         return select_priors(self.prior, columns) if is_by_name else self.prior
 
     def block_priors(self, tally: Tally) -> list[Any]:
-        """Return the prior of each block: as set, or the pseudo-counts of most evidence where that is asked for."""
+        """Return the prior of each block: as set, or the pseudo-counts of highest evidence if that is "auto…"."""
         return self._choose_priors(self.subjects(tally))
 
     def _choose_priors(self, subjects: list[Subject]) -> list[Any]:
@@ -186,7 +186,7 @@ class Recipe:
         return [(subject, posterior_hyperparameters(*subject, prior)) for subject, prior in pairs]
 
     def log_evidence(self, tally: Tally) -> float:
-        """Return log p(X | classes, prior) with all parameters integrated out, columns taken one by one."""
+        """Return log p(X | classes, prior) with all parameters integrated out and all columns independent."""
         subjects = self.subjects(tally)
         pairs = zip(subjects, self._choose_priors(subjects), strict=True)
         return float(sum(log_evidence(*subject, prior).sum() for subject, prior in pairs))
@@ -198,11 +198,11 @@ class Recipe:
             for subject in self.subjects(tally):
                 self.structure.check(subject, self.prior_of(subject.columns))
 
-    # -- what can be shared ------------------------------------------------------------------------
+    # -- which passes over the rows can be saved ---------------------------------------------------
 
     @property
     def has_closed_leave_one_out(self) -> bool:
-        """Whether the sums without one row, and the model of them, have a closed form for every row."""
+        """Whether the sums without a row, and the model estimated from them, have a closed form for every row."""
         return (
             isinstance(self.structure, Naive)
             and not isinstance(self.prior, str)
@@ -210,7 +210,7 @@ class Recipe:
         )
 
     def covers(self, other: Recipe) -> bool:
-        """Return whether what this recipe counts is all that another one needs."""
+        """Return whether a tally of this recipe contains all counts that another recipe needs."""
         counts = not isinstance(self.reader, ColumnReader) or self.structure.counts_for(other.structure)
         return self.reader.covers(other.reader) and counts
 
@@ -225,7 +225,7 @@ def _explain_singular(tally: Tally, place: int) -> str:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of a user's table as a model reads them."""
+    """Rows to predict, and how a model reads them."""
 
     recipe: Recipe
     opened: Any

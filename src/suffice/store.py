@@ -1,8 +1,8 @@
-"""Model files: named arrays and a header of JSON, in the form of safetensors.
+"""Model files: named arrays and a JSON header, in the safetensors format.
 
-Loading a file runs no code from it: it has settings and sums, and only classes that are listed here are made from it.
-A file is written under another name, synced to the disk and then renamed, so that an interrupted save leaves the old
-file intact.
+Loading a file runs no code from it: a file holds settings and sums, and only the classes listed here are instantiated.
+A file is written under another name, synced to the disk and then renamed, so an interrupted save leaves the old file
+intact.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from suffice.schema import Array, codings, columns, schema
 from suffice.statistics import CoMoments, Counts, Moments, PairCounts, Tally
 from suffice.structures import Averaged, Chain, Full, Joint, Naive, Tree
 
-FORMAT = 2  # of 1 the digest is of the arrays alone
+FORMAT = 2  # in format 1, the digest does not cover the header
 CLASSIFIERS = (
     "BayesClassifier",
     "BernoulliNB",
@@ -43,7 +43,7 @@ CLASSIFIERS = (
     "PoissonNB",
 )
 STORED: tuple[type[Any], ...] = (
-    *(each for each in vars(priors).values() if isinstance(each, type) and is_dataclass(each)),
+    *(kind for kind in vars(priors).values() if isinstance(kind, type) and is_dataclass(kind)),
     *(codings.Levels, codings.Combinations, codings.Words, codings.Cuts, codings.Text),
     *(columns.Columns, schema.Schema, schema.Features),
     *(Counts, PairCounts, Moments, CoMoments, Tally),
@@ -59,16 +59,16 @@ STORED: tuple[type[Any], ...] = (
 )
 KINDS = {kind.__name__: kind for kind in STORED}
 
-# The names that classes had in earlier versions, as files of that time have them.
+# Files of earlier versions contain these former names of classes.
 FORMER_NAMES = {"GaussianTogether": "MultivariateGaussian", "Subspace": "LowRankGaussian"}
 
 
 class StoreError(ValueError):
-    """A model that cannot be stored, or a file that is no model."""
+    """Raised if a model cannot be saved, or if a file is not a model."""
 
 
 def save(classifier: str, state: Mapping[str, Any], path: str | os.PathLike[str]) -> Path:
-    """Write the state of a classifier of this name to a file."""
+    """Write the class name and the state of a classifier to a file; return its path."""
     return _replaced(Path(path), file_content(classifier, state))
 
 
@@ -77,7 +77,7 @@ def file_content(classifier: str, state: Mapping[str, Any]) -> bytes:
     from safetensors.numpy import save as packed
 
     if classifier not in CLASSIFIERS:
-        raise StoreError(f"{classifier} is not a classifier of suffice, and cannot be saved")
+        raise StoreError(f"{classifier} is not a classifier of suffice, so it cannot be saved")
     arrays: dict[str, Array] = {}
     header = {
         "format": FORMAT,
@@ -91,42 +91,42 @@ def file_content(classifier: str, state: Mapping[str, Any]) -> bytes:
 
 
 def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
-    """Return the name of the classifier whose state a file holds, and the state."""
+    """Return the class name and the state of the classifier that a file holds."""
     header, arrays = _opened(Path(path))
     if header["format"] > FORMAT:
         raise StoreError(
             f"{path} was written by suffice {header.get('version')}, which is newer than this one; upgrade suffice"
         )
-    said = header.pop("digest", None)
+    stored = header.pop("digest", None)
     expected = _digest(arrays) if header["format"] == 1 else _digest(arrays, header)
-    if header.get("classifier") not in CLASSIFIERS or said != expected:
-        raise StoreError(f"{path} is damaged: it does not hold what was written; take it from a backup")
+    if header.get("classifier") not in CLASSIFIERS or stored != expected:
+        raise StoreError(f"{path} is damaged: its content does not match its digest; restore it from a backup")
     try:
         return header["classifier"], {key: _read(value, arrays) for key, value in header["state"].items()}
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise StoreError(f"{path} is damaged: {error}; take it from a backup") from None
+        raise StoreError(f"{path} is damaged: {error}; restore it from a backup") from None
 
 
 def _opened(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Return the header and the arrays of a file, or say why it is none."""
+    """Return the header and the arrays of a file; raise `StoreError` if it is not a model file."""
     from safetensors import SafetensorError, safe_open
 
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
     try:
         with safe_open(path, framework="numpy") as file:
-            said = (file.metadata() or {}).get("suffice")
+            text = (file.metadata() or {}).get("suffice")
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        header = json.loads(said) if said is not None else None
+        header = json.loads(text) if text is not None else None
     except (SafetensorError, ValueError, OSError) as error:
-        raise StoreError(f"{path} is no model of suffice, or is damaged ({error})") from None
+        raise StoreError(f"{path} is not a model file of suffice, or is damaged ({error})") from None
     if not isinstance(header, dict) or not isinstance(header.get("format"), int):
-        raise StoreError(f"{path} holds arrays, but no model of suffice")
+        raise StoreError(f"{path} holds arrays, but is not a model file of suffice")
     return header, arrays
 
 
 def _written(value: Any, arrays: dict[str, Array], place: str) -> Any:
-    """Return a value as JSON, with its arrays put aside."""
+    """Return a value in JSON form; its arrays are added to ``arrays``. ``place`` names the value in errors."""
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):
@@ -135,27 +135,27 @@ def _written(value: Any, arrays: dict[str, Array], place: str) -> Any:
         return _written(value.item(), arrays, place)
     if isinstance(value, np.ndarray):
         if value.dtype.kind in "OU":
-            of = [_written(each, arrays, place) for each in value.tolist()]
+            of = [_written(item, arrays, place) for item in value.tolist()]
             return {"kind": "labels", "of": of, "as": value.dtype.kind}
         if value.dtype.kind not in "biuf" or value.dtype.itemsize > 8:
-            raise StoreError(f"{place} holds {value.dtype}, which files cannot; turn it into float64, or text, and fit")
+            raise StoreError(f"{place} holds {value.dtype}, which files cannot hold; turn it into float64 or text")
         name = f"{len(arrays)}.{place}"
         arrays[name] = np.ascontiguousarray(value)
         return {"kind": "array", "of": name}
     if isinstance(value, (tuple, list)):
         kind = "tuple" if isinstance(value, tuple) else "list"
-        return {"kind": kind, "of": [_written(each, arrays, place) for each in value]}
+        return {"kind": kind, "of": [_written(item, arrays, place) for item in value]}
     if isinstance(value, dict):
-        pairs = [[_written(key, arrays, place), _written(each, arrays, place)] for key, each in value.items()]
+        pairs = [[_written(key, arrays, place), _written(item, arrays, place)] for key, item in value.items()]
         return {"kind": "dict", "of": pairs}
     if KINDS.get(type(value).__name__) is type(value):
         named = {field.name: _written(getattr(value, field.name), arrays, field.name) for field in fields(value)}
         return {"kind": type(value).__name__, "of": named}
-    raise StoreError(f"{place}={value!r} cannot be stored: files hold numbers, words and suffice's own kinds, no code")
+    raise StoreError(f"{place}={value!r} cannot be saved: files hold numbers, text and objects of suffice, but no code")
 
 
 def _read(value: Any, arrays: dict[str, Array]) -> Any:
-    """Return what JSON and arrays stand for."""
+    """Return the value that `_written` turned into JSON and arrays."""
     if not isinstance(value, dict):
         return value
     kind, of = value["kind"], value["of"]
@@ -164,18 +164,18 @@ def _read(value: Any, arrays: dict[str, Array]) -> Any:
     if kind == "float":
         return float(of)
     if kind == "labels":
-        return np.array([_read(each, arrays) for each in of], object if value["as"] == "O" else None)
+        return np.array([_read(item, arrays) for item in of], object if value["as"] == "O" else None)
     if kind in ("tuple", "list"):
-        found = [_read(each, arrays) for each in of]
-        return tuple(found) if kind == "tuple" else found
+        items = [_read(item, arrays) for item in of]
+        return tuple(items) if kind == "tuple" else items
     if kind == "dict":
-        return {_read(key, arrays): _read(each, arrays) for key, each in of}
-    named = {name: _read(each, arrays) for name, each in of.items()}
+        return {_read(key, arrays): _read(item, arrays) for key, item in of}
+    named = {name: _read(item, arrays) for name, item in of.items()}
     return KINDS[FORMER_NAMES.get(str(kind), str(kind))](**named)
 
 
 def _digest(arrays: dict[str, Array], header: dict[str, Any] | None = None) -> str:
-    """Return the fingerprint of all that a file holds: its arrays, and its header but for the fingerprint itself."""
+    """Return the SHA-256 of the arrays, and of the header without its digest."""
     hashed = hashlib.sha256()
     for name in sorted(name for name in arrays if name != "nothing"):
         hashed.update(name.encode())
@@ -186,7 +186,7 @@ def _digest(arrays: dict[str, Array], header: dict[str, Any] | None = None) -> s
 
 
 def check_output_path(path: str | os.PathLike[str]) -> Path:
-    """Return where a file is to be written, or say why it cannot be: before the work whose result it is to hold."""
+    """Return the path of a file to write; raise if it cannot be written, so that no work is wasted."""
     path = Path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
@@ -196,22 +196,22 @@ def check_output_path(path: str | os.PathLike[str]) -> Path:
 
 
 def _replaced(path: Path, content: bytes) -> Path:
-    """Write to a file beside the path, and put it in its place when it is on the disk.
+    """Write to a temporary file in the same folder, and rename it when it is on the disk.
 
-    What the path links to is replaced, not the link; who may read the old file may read the new one.
+    If the path is a symbolic link, its target is replaced. The new file has the permissions of the old one.
     """
     place = check_output_path(path).resolve()
-    beside = place.with_name(f".{place.name}.{secrets.token_hex(8)}")
+    temporary = place.with_name(f".{place.name}.{secrets.token_hex(8)}")
     try:
-        with beside.open("xb") as file:
+        with temporary.open("xb") as file:
             if place.exists():
-                beside.chmod(stat.S_IMODE(place.stat().st_mode))
+                temporary.chmod(stat.S_IMODE(place.stat().st_mode))
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(beside, place)
+        os.replace(temporary, place)
     except BaseException:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
     folder = os.open(place.parent, os.O_RDONLY)
     try:

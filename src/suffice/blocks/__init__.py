@@ -1,4 +1,4 @@
-"""Blocks: columns in memory, of which rows are read piece by piece without a copy of the whole."""
+"""Blocks: columns in memory. Rows are read piece by piece, and never copied as a whole."""
 
 from suffice.blocks.block import Block, Coded, Dense, Gappy, Sparse, cells_of
 from suffice.blocks.part import Part

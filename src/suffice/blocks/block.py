@@ -58,7 +58,7 @@ class Block(ABC):
 
     @property
     def gaps(self) -> bool:
-        """Whether NaN is a missing cell, which is skipped, and not an error."""
+        """Whether NaN is a missing cell, which is skipped; otherwise NaN is an error."""
         return False
 
     def complete(self) -> Array | None:
@@ -66,7 +66,7 @@ class Block(ABC):
         return None
 
     def without_gaps(self) -> Block:
-        """Return the same block, in which NaN is an error."""
+        """Return a block of the same cells in which NaN is an error."""
         return self
 
     def name(self, column: int) -> str:
@@ -101,7 +101,7 @@ class Block(ABC):
         row, column, value = found
         raise ValueError(
             f"Negative values in data passed to {self.owner} (input X): {self.name(column)} is {value} in row {row}, "
-            f"and {self.owner} counts from 0 up."
+            f"but {self.owner} takes counts from 0 up."
         )
 
     def reject_uncountable(self, rows: slice) -> NoReturn:
@@ -245,17 +245,17 @@ class Taken(Dense):
         return np.asarray(np.take(self.array, self.rows[rows], axis=0), self.dtype, order="C")
 
 
-def _split_runs(rows: Array, many: int = 128) -> Iterator[tuple[int, int, bool]]:
-    """Yield (start, end, True) for runs of at least ``many`` consecutive rows, and (start, end, False) between them.
+def _split_runs(rows: Array, least: int = 128) -> Iterator[tuple[int, int, bool]]:
+    """Yield (start, end, True) for runs of at least ``least`` consecutive rows, and (start, end, False) between them.
 
-    >>> list(_split_runs(np.array([4, 0, 1, 2, 3, 9, 7]), many=3))
+    >>> list(_split_runs(np.array([4, 0, 1, 2, 3, 9, 7]), least=3))
     [(0, 1, False), (1, 5, True), (5, 7, False)]
     """
     ends = np.append(np.flatnonzero(np.diff(rows) != 1) + 1, len(rows))
     starts = np.append(0, ends[:-1])
     done = 0
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        if end - start >= many:
+        if end - start >= least:
             if start > done:
                 yield done, start, False
             yield start, end, True

@@ -52,7 +52,7 @@ class Part:
         return self.block.stored(self.rows.start, self.rows.stop)
 
     def split(self, row: int) -> tuple[Part, Part]:
-        """Return the part before a row, counted from the first row of this part, and the part from it on."""
+        """Return the part before a row and the part from it on; rows are counted from the start of this part."""
         start, middle, stop = self.rows.start, self.rows.start + row, self.rows.stop
         before, after = (None, None) if self.weights is None else (self.weights[:row], self.weights[row:])
         return (

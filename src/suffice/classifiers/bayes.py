@@ -125,15 +125,15 @@ class BayesClassifier(TallyClassifier):
         else:
             check_table(table.names, target, weight, missing_target)
             learned = learn_source(table, clone(self), target, weight, missing_target)
-            beside = {name: learned.__dict__[name] for name in self._learned_beside if name in learned.__dict__}
-            self._check(self._recipe_for(beside.get("chosen_")), learned.tally_)
-            self._set_learned(learned.tally_, beside)
+            extras = {name: learned.__dict__[name] for name in self._extra_attributes if name in learned.__dict__}
+            self._check(self._recipe_for(extras.get("chosen_")), learned.tally_)
+            self._set_learned(learned.tally_, extras)
         self.target_name_ = target
         if weight is not None:
             self.weight_name_ = weight
         return self
 
-    _learned_beside = ("calibration_", "chosen_", "target_name_", "weight_name_")
+    _extra_attributes = ("calibration_", "chosen_", "target_name_", "weight_name_")
     chosen_: dict[str, Any]
     target_name_: str
     weight_name_: str
@@ -143,7 +143,7 @@ class BayesClassifier(TallyClassifier):
         """The family of each column that was learned, in the order of the table."""
         schema = self._fitted_tally().schema
         found = {
-            name: its for block in schema.blocks for name, its in zip(block.names or (), block.families, strict=True)
+            name: kind for block in schema.blocks for name, kind in zip(block.names or (), block.families, strict=True)
         }
         return {name: found[name] for name in self._features.names if name in found}
 
@@ -160,12 +160,12 @@ class BayesClassifier(TallyClassifier):
             marginals = family.marginals(columns, hyperparameters)
             ends = columns.starts + (1 if columns.sizes is None else columns.sizes)
             for name, start, end in zip(columns.names or (), columns.starts, ends, strict=True):
-                found[name] = {what: _select_cells(each, start, end) for what, each in marginals.items()}
+                found[name] = {key: _select_cells(marginal, start, end) for key, marginal in marginals.items()}
         return found
 
     @property
     def prior_(self) -> Any:
-        """The prior in use: as set, or {column: pseudo-count} as "auto" chose."""
+        """The prior in use: as set, or {column: pseudo-count} if it was chosen automatically."""
         tally, recipe = self._checked_tally(), self.recipe()
         if not isinstance(recipe.prior, str):
             return recipe.prior
@@ -193,11 +193,11 @@ class BayesClassifier(TallyClassifier):
     def _make_recipe(self) -> Recipe:
         chosen = self.__dict__.get("chosen_")
         if self._chooses and chosen is None and self.__sklearn_is_fitted__():
-            raise ValueError('prior="auto" is chosen by fit, and this was fitted without it: fit again')
+            raise ValueError('prior="auto" is chosen by fit, but the model was fitted with another prior: fit again')
         return self._recipe_for(chosen)
 
     def _recipe_for(self, chosen: dict[str, Any] | None) -> Recipe:
-        """Return the recipe of the settings, with what was chosen in place of "auto"."""
+        """Return the recipe for the settings; ``chosen`` replaces settings that are "auto"."""
         structure, prior = self.structure, self.prior
         if self._chooses:
             chosen = chosen or {"structure": "auto", "prior": 0.5}
@@ -248,13 +248,13 @@ class BayesClassifier(TallyClassifier):
                 family = self.families.get(name) if isinstance(self.families, Mapping) else self.families
                 if family == "bernoulli" and isinstance(coding, Levels) and coding.size > 2:
                     raise ValueError(
-                        f"column {name!r} is bernoulli, and has more than two values: "
+                        f"column {name!r} is bernoulli, but has more than two values: "
                         f"{', '.join(repr(label) for label in coding.labels[:4])}; make it categorical"
                     )
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        said = super().__repr__(N_CHAR_MAX=N_CHAR_MAX)
-        return said if not self.__sklearn_is_fitted__() else f"{said}\n{_describe(self)}"
+        text = super().__repr__(N_CHAR_MAX=N_CHAR_MAX)
+        return text if not self.__sklearn_is_fitted__() else f"{text}\n{_describe(self)}"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -266,7 +266,7 @@ class BayesClassifier(TallyClassifier):
 
 
 def _family_of(columns: Columns) -> Family:
-    """Return the family of a block: the registered one, or complements for texts that ask for them."""
+    """Return the family of a block: the registered one, or `Complement` for texts with ``complement=True``."""
     words = columns.codings[0] if columns.codings else None
     return Complement() if isinstance(words, Words) and words.text.complement else FAMILIES[columns.family]
 
@@ -277,8 +277,8 @@ def _check_names(prior: Mapping[Any, Any], tally: Tally) -> None:
     names = [*columns, *FAMILIES, *NUMERIC]
     for name in prior:
         if name not in names:
-            near = get_close_matches(str(name), [str(each) for each in names], 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            similar = get_close_matches(str(name), [str(known) for known in names], 1)
+            hint = f"; did you mean {similar[0]!r}?" if similar else ""
             raise ValueError(f"prior={{…}} names {name!r}, which is neither a column nor a family{hint}")
 
 

@@ -19,7 +19,7 @@ from suffice.statistics import Tally
 class BernoulliNB(TallyClassifier):
     """Naive Bayes for binary columns: the probability of a 1 in each column of each class.
 
-    p(x given class) = Πⱼ pⱼ^xⱼ·(1 − pⱼ)^(1 − xⱼ), with pⱼ = (ones + α) / (rows + 2α).
+    p(x | class) = Πⱼ pⱼ^xⱼ·(1 − pⱼ)^(1 − xⱼ), with pⱼ = (ones + α) / (rows + 2α).
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class BernoulliNB(TallyClassifier):
         The class probabilities.
     estimate : {"mle", "map", "mean", "predictive"}, default="mean"
         How the probability of a 1 is estimated.
-    prior : number, Beta, MEstimate, Flat, one a column, "auto" or "auto-by-column", default=None
+    prior : number, Beta, MEstimate, Flat, one per column, "auto" or "auto-by-column", default=None
         The prior of the probability of a 1; None uses ``alpha``, and "mle" uses none.
     epsilon : float, default=0.0
         Added to p and to 1 − p before taking logarithms, so that "mle" has no log 0.

@@ -21,7 +21,7 @@ from suffice.statistics import Counts, Tally
 class CategoricalNB(TallyClassifier):
     """Naive Bayes for categories coded 0, 1, …: the probability of each level of each column.
 
-    p(x given class) = Πⱼ p[j, xⱼ], with p[j, level] = (count + α) / (rows + α·levels). A level that
+    p(x | class) = Πⱼ p[j, xⱼ], with p[j, level] = (count + α) / (rows + α·levels). A level that
     was not in the training data has α / (rows + α·(levels + 1)).
 
     Parameters
@@ -38,7 +38,7 @@ class CategoricalNB(TallyClassifier):
         The minimum number of levels of each column.
     estimate : {"mle", "map", "mean", "predictive"}, default="mean"
         How the probabilities of the levels are estimated.
-    prior : number, Dirichlet, MEstimate, Flat, one a column, "auto" or "auto-by-column", default=None
+    prior : number, Dirichlet, MEstimate, Flat, one per column, "auto" or "auto-by-column", default=None
         The prior of the probabilities of the levels; None uses ``alpha``, and "mle" uses none.
     epsilon : float, default=0.0
         Added to every level's probability before taking logarithms, so that "mle" has no log 0.

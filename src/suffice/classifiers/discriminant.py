@@ -1,4 +1,4 @@
-"""GaussianDiscriminant: Gaussian classes whose columns vary together as much as one lets them."""
+"""GaussianDiscriminant: one Gaussian for each class, with a covariance of a chosen form."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _learns_sums(classifier: GaussianDiscriminant) -> bool:
 class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TallyClassifier):  # type: ignore[misc]
     """Gaussian classes with a mean and a covariance each: from naive Bayes to quadratic and linear discriminants.
 
-    p(x given class) = N(x; μ, Σ), with Σ of the kind that ``covariance`` says.
+    p(x | class) = N(x; μ, Σ), where ``covariance`` sets the form of Σ.
 
     Parameters
     ----------
@@ -49,17 +49,18 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     shrinkage : float from 0 to 1, "oas" or None, default=None
         The weight of a multiple of the identity in Σ; "oas" computes it from the data.
     estimate : {"mle", "map", "mean", "predictive"}, default="mean"
-        How means and covariances are read off the data; "predictive" averages over them (Student's t).
+        How means and covariances are estimated; "predictive" integrates over them (Student's t).
     prior : number, NormalInverseWishart or Flat, default=1.0
-        What was believed of them: a number stands for that many rows like those of all classes parameters,
-        columns uncorrelated. "mle" has no use for it.
+        The prior of means and covariances. A number is a number of pseudo-rows with the mean and the variances of
+        all rows, and with uncorrelated columns; "mle" does not use it.
     class_prior : "empirical", "uniform", array-like, dict {label: p}, number or Prior, default="empirical"
-        The probabilities of the classes.
+        The class probabilities.
     ddof : float, default=0
-        What is taken off each class's number of rows in the most likely Σ; 1 makes it unbiased.
+        Subtracted from the number of rows of each class in the maximum-likelihood Σ; 1 makes it unbiased.
     solver : {"moments", "svd"}, default="moments"
-        "svd" never forms a covariance, for a shared one of more columns than rows; its result is no sum,
-        so that it cannot learn in batches, forget or merge. It is for estimate="mle" and "mean", without shrinkage.
+        "svd" computes covariance="shared" without forming the matrix, which helps if there are more columns than
+        rows. Its result is not a sum of statistics, so it cannot learn in batches, forget or merge. It supports
+        estimate="mle" and "mean", without shrinkage.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
         How ``fit`` calibrates probabilities on held-out predictions; None does not.
 
@@ -81,7 +82,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         "solver": [StrOptions({"moments", "svd"})],
     }
 
-    _learned_beside = ("calibration_", "subspace_")
+    _extra_attributes = ("calibration_", "subspace_")
     subspace_: tuple[tuple[Any, ...], LowRankGaussian]
 
     def __init__(
@@ -125,13 +126,13 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
 
     @property
     def n_parameters_(self) -> int:
-        """How many numbers p(x given class) of all classes has."""
+        """The number of free parameters of p(x | class), of all classes."""
         tally = self._fitted_tally()
         return n_parameters(self.covariance, len(tally.class_count), tally.schema.blocks[0].count)
 
     @property
     def scalings_(self) -> Array:
-        """The discriminant axes, [column, axis], the one that tells the classes apart best first.
+        """The discriminant axes, [column, axis]; the first separates the classes best.
 
         They solve S_b·v = λ·Σ·v, with S_b the spread of the means and Σ the covariance within the classes.
         """
@@ -144,14 +145,14 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         return np.asarray(spreads / max(float(spreads.sum()), 1e-300))
 
     def transform(self, X: Any, n_components: int | None = None) -> Array:
-        """Return the rows along the discriminant axes, at most one fewer than there are classes.
+        """Return the rows projected on the discriminant axes, of which there are at most n_classes − 1.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             The rows.
         n_components : int, default=None
-            How many axes; all, if None.
+            The number of axes; None returns all.
 
         Returns
         -------
@@ -166,15 +167,15 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     def _axes(self) -> tuple[Array, Array]:
         means, counts = self.means_, self._fitted_tally().class_count
         shares = counts / counts.sum()
-        away = means - shares @ means
+        centred = means - shares @ means
         if isinstance(self._parameters, LowRankGaussian):
             whitening = self._parameters.whitening
-            _, singular, turned = np.linalg.svd((away * np.sqrt(shares)[:, None]) @ whitening, full_matrices=False)
+            _, singular, turned = np.linalg.svd((centred * np.sqrt(shares)[:, None]) @ whitening, full_matrices=False)
             most = min(len(means) - 1, len(singular))
             return singular[:most] ** 2, whitening @ turned[:most].T
         covariance = self.covariance_
         within = covariance[0] if len(covariance) == 1 else np.tensordot(shares, covariance, 1)
-        spreads, axes = eigh((away * shares[:, None]).T @ away, within)
+        spreads, axes = eigh((centred * shares[:, None]).T @ centred, within)
         most = min(len(means) - 1, means.shape[1])
         return spreads[::-1][:most], axes[:, ::-1][:, :most]
 
@@ -197,7 +198,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     forget = available_if(_learns_sums)(TallyClassifier.forget)
 
     def __add__(self, other: Self) -> Self:
-        """Return a classifier with this one's settings that has learned what both have."""
+        """Return a classifier with the settings of this one that has learned the rows of both."""
         if self.solver == "svd":
             raise TypeError('models of solver="svd" cannot be merged')
         merged: Self = super().__add__(other)
@@ -206,7 +207,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     def _is_additive(self) -> bool:
         return self.solver != "svd" and super()._is_additive()
 
-    def _learn_beside(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
+    def _learn_extras(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
         if self.solver != "svd":
             return {}
         return {"subspace_": (self._svd_settings(), self._fit_subspace(opened, target, tally))}
@@ -258,7 +259,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         if self.covariance in PAIRED:
             if self.solver == "moments" and not tally.schema.blocks[0].pairs:
                 raise ValueError(
-                    f'covariance="{self.covariance}" needs co-moments, and this was learned with '
+                    f'covariance="{self.covariance}" needs co-moments, but the model was fitted with '
                     'covariance="diagonal" or simpler: fit it again'
                 )
             if isinstance(self.prior, str):
@@ -269,7 +270,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         if self.solver == "svd":
             settings, subspace = getattr(self, "subspace_", (None, None))
             if subspace is None or settings != self._svd_settings():
-                raise ValueError('with solver="svd" settings take effect when it is fitted: fit it again')
+                raise ValueError('settings changed after fitting, and solver="svd" uses them only in fit: fit it again')
             return Model(tally.schema.blocks, recipe.class_log_prior(tally), (subspace,))
         if self.covariance == "full" and self.estimate != "mle" and self.shrinkage is None:
             _warn_few_rows(tally)

@@ -10,14 +10,14 @@ from suffice.data import as_sheet, concat_frames, missing_labels_error, split_fr
 from suffice.data.engines.source import SAMPLE, Request, Source
 from suffice.data.plan import MOST_LEVELS, choose_family, collect_facts
 
-# A column that is empty in the sample is planned from so many rows in which it is not.
+# If a column is empty in the sample, up to this many rows in which it has a value are added to the sample.
 RARE_ROWS = 1000
 
 
 def learn_source(source: Source, model: Any, target: str, weight: str | None, missing_target: str) -> Any:
     """Return a classifier that has learned all rows of a source; ``model`` is a copy that may be changed.
 
-    The sample decides what is planned (families, cut points, pairs of columns) and what is tuned (a prior, a
+    The sample determines the plan (families, cut points, pairs of columns) and what is tuned (a prior, a
     calibration). A table that the sample contains completely is not counted again.
     """
     source.check_target(target)
@@ -29,7 +29,7 @@ def learn_source(source: Source, model: Any, target: str, weight: str | None, mi
     if not len(y):
         if is_whole:
             raise missing_labels_error(target, len(frame), len(frame))
-        raise ValueError(f"column {target!r}, the target, is empty in all of {len(frame)} rows that were looked at")
+        raise ValueError(f"column {target!r}, the target, is empty in all {len(frame)} rows of the sample")
     if not is_whole:
         frame = _with_rare_rows(source, frame)
         X, y, weights = split_frame(frame, target, weight, "drop")
@@ -48,16 +48,16 @@ def takes_sample_as_table(source: Source) -> bool:
 
 
 def _with_rare_rows(source: Source, frame: Any) -> Any:
-    """Return a sample with more rows, in which columns have values that are empty in the rest of the sample."""
+    """Return the sample with more rows: some in which columns have values that are empty in all of the sample."""
     sheet = as_sheet(frame, owner="fit_table")
-    some = [source.rows_with(name, RARE_ROWS) for name in sheet.names if sheet.kind(name) == "empty"]
-    return concat_frames([frame, *(its for its in some if its is not None and len(its))]) if some else frame
+    added = [source.rows_with(name, RARE_ROWS) for name in sheet.names if sheet.kind(name) == "empty"]
+    return concat_frames([frame, *(rows for rows in added if rows is not None and len(rows))]) if added else frame
 
 
 def _correct_families(source: Source, families: Any, numeric: str, X: Any) -> dict[str, str]:
-    """Return the families of columns that a sample may misjudge: those of few values, or of no two equal values.
+    """Return the families that differ between sample and table, of columns with few or only distinct values.
 
-    A column that is constant in a sample may not be so in all rows, and one of few levels there may have many.
+    A column that is constant in the sample may vary in the table, and one with few levels may have many.
     """
     if families != "auto" and not isinstance(families, Mapping):
         return {}
@@ -69,13 +69,13 @@ def _correct_families(source: Source, families: Any, numeric: str, X: Any) -> di
         if named.get(name, "auto") == "auto" and sheet.kind(name) not in ("date", "empty", "boolean")
     }
     doubtful = {
-        name: its.kind
-        for name, its in in_sample.items()
-        if its.distinct <= (MOST_LEVELS if its.kind == "number" else 2) or its.distinct == its.rows
+        name: facts.kind
+        for name, facts in in_sample.items()
+        if facts.distinct <= (MOST_LEVELS if facts.kind == "number" else 2) or facts.distinct == facts.rows
     }
-    found = {}
+    corrected = {}
     for name, facts in source.facts(doubtful).items():
         family, _ = choose_family(replace(facts, words=in_sample[name].words), numeric)
         if family != choose_family(in_sample[name], numeric)[0]:
-            found[name] = family
-    return found
+            corrected[name] = family
+    return corrected

@@ -19,7 +19,7 @@ from suffice.schema import Array
 class GaussianNB(TallyClassifier):
     """Naive Bayes for real numbers: a mean and a variance for each column in each class.
 
-    p(x given class) = Πⱼ N(xⱼ; μⱼ, σⱼ² + ε), with ε = ``var_smoothing`` times the largest variance.
+    p(x | class) = Πⱼ N(xⱼ; μⱼ, σⱼ² + ε), with ε = ``var_smoothing`` times the largest variance.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class GaussianNB(TallyClassifier):
         The fraction of the largest variance of all columns that is added to every variance.
     estimate : {"mle", "map", "mean", "predictive"}, default="mle"
         How mean and variance are estimated; "predictive" integrates over them (Student's t).
-    prior : number, NormalInverseGamma, Flat, one a column, "auto" or "auto-by-column", default=None
+    prior : number, NormalInverseGamma, Flat, one per column, "auto" or "auto-by-column", default=None
         The prior of mean and variance. A number (by default 1) is a number of pseudo-rows with the mean and
         variance of all rows; "mle" does not use it.
     class_prior : array-like, dict, "empirical", "uniform", number or Prior, default=None

@@ -210,7 +210,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Return log P(class given x).
+        """Return log P(class | x).
 
         Parameters
         ----------
@@ -228,7 +228,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(log_softmax(scores, axis=1))
 
     def predict_proba(self, X: Any) -> Array:
-        """Return P(class given x).
+        """Return P(class | x).
 
         Parameters
         ----------
@@ -318,7 +318,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_fitted()
         hessian = self._hessian if X is None else self._hessian_of(X, sample_weight)
         if hessian is None:
-            raise ValueError("fit did not keep the Hessian of so many rows and coefficients: pass summary(X=…)")
+            raise ValueError("the data are so large that fit did not keep the Hessian: pass summary(X=…)")
         if not 0 < level < 1:
             raise ValueError(f"level must lie between 0 and 1, not be {level!r}")
         columns = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
@@ -333,14 +333,14 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _fixed(self) -> tuple[str, bool]:
-        """Return the settings that determine what the coefficients multiply."""
+        """Return the settings that determine which features have coefficients."""
         return self.lift, bool(self.fit_intercept)
 
     def _check_fitted(self) -> None:
         """Raise if the model is not fitted, or was fitted with other settings."""
         check_is_fitted(self)
         if getattr(self, "fitted_with_", self._fixed()) != self._fixed():
-            raise ValueError("lift or fit_intercept was changed after fitting; fit it again")
+            raise ValueError("lift or fit_intercept was changed after fitting: fit it again")
 
     def _hessian_of(self, X: Any, sample_weight: Any) -> Array:
         """Return the Hessian of the loss at the coefficients; it does not depend on the labels of the rows."""
@@ -368,8 +368,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         form = self.start
         if form.classes.tolist() != classes.tolist() or form.coefficients.shape[1] != problem.X.shape[1]:
             raise ValueError(
-                f"start is for {form.coefficients.shape[1]} features and classes {form.classes.tolist()}, and there "
-                f"are {problem.X.shape[1]} and {classes.tolist()}"
+                f"start has {form.coefficients.shape[1]} features and classes {form.classes.tolist()}, but the data "
+                f"have {problem.X.shape[1]} features and classes {classes.tolist()}"
             )
         lines = np.vstack([form.coefficients.T, form.intercepts])
         lines = lines[:, 1:] - lines[:, :1] if problem.scores == 1 else lines - lines.mean(axis=1, keepdims=True)

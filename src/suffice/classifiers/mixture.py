@@ -1,4 +1,4 @@
-"""MixtureClassifier: each class a mixture of several components."""
+"""MixtureClassifier: each class is a mixture of several components."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class MixtureClassifier(TallyClassifier):
         "progress": ["boolean"],
     }
 
-    _learned_beside = ("calibration_", "mixtures_", "fitted_with_")
+    _extra_attributes = ("calibration_", "mixtures_", "fitted_with_")
     mixtures_: tuple[Mixture, ...]
     fitted_with_: tuple[Any, ...]
 
@@ -176,7 +176,7 @@ class MixtureClassifier(TallyClassifier):
         return False
 
     def _fit_settings(self) -> tuple[Any, ...]:
-        """Return the settings that take effect when it is fitted."""
+        """Return the settings that `fit` uses; changing them later has no effect."""
         names = ("components", "family", "covariance", "shrinkage", "binarize", "estimate", "prior")
         return tuple(setting_text(getattr(self, name)) for name in names)
 
@@ -197,7 +197,7 @@ class MixtureClassifier(TallyClassifier):
             return Bernoullis(self.estimate, self.prior, float(self.binarize))
         return Gaussians(self.estimate, self.prior, self.covariance, self.shrinkage)
 
-    def _learn_beside(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
+    def _learn_extras(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
         mixtures = self._fit_mixtures(opened, tally.schema.blocks[0], target)
         return {"mixtures_": mixtures, "fitted_with_": self._fit_settings()}
 
@@ -215,14 +215,14 @@ class MixtureClassifier(TallyClassifier):
 
             def fitted(start: tuple[int, int]) -> Mixture:
                 k, seed = start
-                mine = target.codes == k if target.weights is None else (target.codes == k) & (target.weights > 0)
-                if not mine.any():  # a class of weight 0 gets the mixture of all rows; it is never predicted
-                    mine = np.ones(len(rows), bool)
-                weights = np.ones(int(mine.sum())) if target.weights is None else target.weights[mine]
+                in_class = target.codes == k if target.weights is None else (target.codes == k) & (target.weights > 0)
+                if not in_class.any():  # a class of weight 0 gets the mixture of all rows; it is never predicted
+                    in_class = np.ones(len(rows), bool)
+                weights = np.ones(int(in_class.sum())) if target.weights is None else target.weights[in_class]
                 weights = weights if weights.any() else np.ones(len(weights))
                 try:
                     found = mixture(
-                        rows[mine],
+                        rows[in_class],
                         weights,
                         counts[k],
                         kind,
@@ -239,7 +239,7 @@ class MixtureClassifier(TallyClassifier):
                 done[0] += 1
                 return found
 
-            # one thread for each start: the products within a start are too small for several
+            # one thread for each start: the matrix products within a start are too small for several threads
             with threadpool_limits(1, user_api="blas"):
                 tried = map_threads(fitted, starts)
         best = []
@@ -259,7 +259,7 @@ class MixtureClassifier(TallyClassifier):
         count = int(self.components.get(label, 1) if isinstance(self.components, Mapping) else self.components)
         if count > rows:
             warnings.warn(
-                f"class {label!r} has {rows} rows, and cannot have {count} components: it gets {max(rows, 1)}",
+                f"class {label!r} has only {rows} rows, too few for {count} components: it gets {max(rows, 1)}",
                 UserWarning,
                 stacklevel=6,
             )
@@ -267,19 +267,19 @@ class MixtureClassifier(TallyClassifier):
 
     def _estimate(self, recipe: Recipe, tally: Tally) -> Model:
         if self.fitted_with_ != self._fit_settings():
-            raise ValueError("settings of a mixture take effect when it is fitted: fit it again")
+            raise ValueError("settings changed after fitting, and a mixture uses them only in fit: fit it again")
         parameters = MixtureParameters(self.mixtures_, self._kind())
         return Model(tally.schema.blocks, recipe.class_log_prior(tally), (parameters,))
 
     def _check(self, recipe: Recipe, tally: Tally) -> None:
         decision.class_prior(self.class_prior, tally.schema.classes, tally.class_count)
         if isinstance(self.components, Mapping):
-            odd = [label for label in self.components if label not in tally.schema.classes.tolist()]
-            if odd:
-                raise ValueError(f"components={{…}} names {odd[0]!r}, which is not a class")
+            unknown = [label for label in self.components if label not in tally.schema.classes.tolist()]
+            if unknown:
+                raise ValueError(f"components={{…}} names {unknown[0]!r}, which is not a class")
             for label, count in self.components.items():
                 if isinstance(count, bool) or not isinstance(count, Integral) or int(count) < 1:
                     raise ValueError(
-                        f"components={{…}} gives class {label!r} {count!r} components; a class has a whole number of "
-                        "them, 1 or more"
+                        f"components={{…}} gives class {label!r} {count!r} components; it must be a whole number, "
+                        "1 or more"
                     )

@@ -19,7 +19,7 @@ from suffice.statistics import Tally
 class MultinomialNB(TallyClassifier):
     """Naive Bayes for counts, such as words: the share of each column in the total count of a class.
 
-    p(x given class) ∝ Πⱼ pⱼ^xⱼ, with pⱼ = (countⱼ + α) / Σᵢ (countᵢ + α).
+    p(x | class) ∝ Πⱼ pⱼ^xⱼ, with pⱼ = (countⱼ + α) / Σᵢ (countᵢ + α).
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class MultinomialNB(TallyClassifier):
         The class probabilities.
     estimate : {"mle", "map", "mean", "predictive"}, default="mean"
         How the share of each column is estimated; "predictive" integrates over the shares.
-    prior : number, Dirichlet, MEstimate, Flat, one a column, "auto" or "auto-by-column", default=None
+    prior : number, Dirichlet, MEstimate, Flat, one per column, "auto" or "auto-by-column", default=None
         The prior of the shares; None uses ``alpha``, and "mle" uses none.
     epsilon : float, default=0.0
         Added to every share before taking logarithms, so that "mle" has no log 0.
@@ -80,7 +80,7 @@ class MultinomialNB(TallyClassifier):
 
     @property
     def feature_log_prob_(self) -> Array:
-        """The log of each column's share in each class; for ComplementNB, the weights."""
+        """The log of each column's share in each class."""
         parameters = self.estimate_model().parameters[0]
         assert isinstance(parameters, (MultinomialParameters, DirichletMultinomial))
         return parameters.log_p
@@ -109,7 +109,7 @@ class ComplementNB(TallyClassifier):
         Whether to divide the weights of each class by their sum.
     estimate : {"mle", "map", "mean", "predictive"}, default="mean"
         How the shares in the other classes are estimated; "predictive" is the same as "mean" here.
-    prior : number, Dirichlet, MEstimate, Flat, one a column, "auto" or "auto-by-column", default=None
+    prior : number, Dirichlet, MEstimate, Flat, one per column, "auto" or "auto-by-column", default=None
         The prior of these shares; None uses ``alpha``, and "mle" uses none.
     epsilon : float, default=0.0
         Added to each of these shares before taking logarithms, so that "mle" has no log 0.

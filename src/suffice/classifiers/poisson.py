@@ -20,13 +20,13 @@ from suffice.schema import Array
 class PoissonNB(TallyClassifier):
     """Naive Bayes for numbers of events: the rate of each column in each class.
 
-    p(x given class) = Πⱼ λⱼ^xⱼ·e^−λⱼ / xⱼ!, with λⱼ = (events + shape) / (rows + rate).
+    p(x | class) = Πⱼ λⱼ^xⱼ·e^−λⱼ / xⱼ!, with λⱼ = (events + shape) / (rows + rate).
 
     Parameters
     ----------
     estimate : {"mle", "map", "mean", "predictive"}, default="mean"
         How the rates are estimated; "predictive" integrates over them (negative binomial).
-    prior : number, Gamma, Flat, one a column, "auto" or "auto-by-column", default=None
+    prior : number, Gamma, Flat, one per column, "auto" or "auto-by-column", default=None
         The prior of the rates. A number c (by default 1) stands for Gamma(c, c): c pseudo-rows of one event each;
         "mle" does not use it.
     class_prior : array-like, dict, "empirical", "uniform", number or Prior, default=None

@@ -1,4 +1,4 @@
-"""Learning: everything a classifier does with data before it predicts."""
+"""SumLearner: a classifier learns, forgets and merges by adding and subtracting sums."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from suffice.statistics.cancellation import lost_in_rounding
 
 
 class _Cache:
-    """What is derived from the settings and the tally of one classifier, so that it is not computed twice."""
+    """The recipe and the model of one classifier, kept until its settings or its tally change."""
 
     settings: Any = None
     recipe: Any = None
@@ -35,12 +35,12 @@ class _Cache:
 class SumLearner(BaseEstimator):  # type: ignore[misc]
     """A scikit-learn estimator over a `Recipe` and a `Tally`: it learns, forgets and merges by adding sums.
 
-    Everything that is learned is in ``tally_``, and in the attributes that `_learned_beside` names. The recipe and
+    Everything that is learned is in ``tally_`` and in the attributes listed in `_extra_attributes`. The recipe and
     the estimated model are derived from the settings and the tally when they are needed.
     """
 
     _setting_names: ClassVar[tuple[str, ...]] = ()
-    _learned_beside: ClassVar[tuple[str, ...]] = ("calibration_",)  # set by fit, kept when more rows are learned
+    _extra_attributes: ClassVar[tuple[str, ...]] = ("calibration_",)  # set by fit, kept when more rows are learned
 
     tally_: Tally
 
@@ -52,10 +52,10 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _make_recipe(self) -> Recipe:
-        """Return the recipe of the settings, which were validated one by one."""
+        """Return the recipe for the settings; each of them has been validated by itself."""
 
     def recipe(self) -> Recipe:
-        """Return what the settings ask for, checked: how rows are read, counted and estimated.
+        """Return the recipe for the settings: how rows are read and counted, and how parameters are estimated.
 
         Returns
         -------
@@ -81,7 +81,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         return self.recipe() if self._is_additive() else None
 
     def estimate_model(self) -> Model:
-        """Return the model that the settings make of what was learned.
+        """Return the model that is estimated from the tally with the present settings.
 
         Returns
         -------
@@ -155,21 +155,21 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         -------
         self : object
         """
-        recipe, beside = self._choose_recipe(X, y, sample_weight)
+        recipe, extras = self._choose_recipe(X, y, sample_weight)
         opened = recipe.open(X)
         target = Target.of(opened.shape[0], y, sample_weight, None, recipe.owner)
         tally = recipe.tally(opened, target)
         self._check(recipe, tally)
-        beside |= self._learn_beside(recipe, opened, target, tally)
-        beside |= self._calibrate(X, y, sample_weight)
-        self._set_learned(tally, beside)
+        extras |= self._learn_extras(recipe, opened, target, tally)
+        extras |= self._calibrate(X, y, sample_weight)
+        self._set_learned(tally, extras)
         self.__dict__.pop("_feature_names_in", None)
         return self
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, decay: float | None = None
     ) -> Self:
-        """Learn from more rows: the sums of any batches, in any order, are those of all rows.
+        """Learn from more rows; batches, in any order, give the same sums as all rows at once.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         if decay is not None:
             check_decay(decay)
             known = None if known is None else known * decay
-        recipe, beside = self._choose_recipe(X, y, sample_weight, is_complete=False)
+        recipe, extras = self._choose_recipe(X, y, sample_weight, is_complete=False)
         schema = None if known is None else known.schema
         opened = self._open(recipe, X, schema)
         target = self._target(opened.shape[0], y, sample_weight, classes, schema)
@@ -201,15 +201,15 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         tally = tally if known is None else known + tally
         if known is None or tally.schema is not known.schema:
             self._check(recipe, tally)
-        kept = {name: self.__dict__[name] for name in self._learned_beside if name in self.__dict__}
-        self._set_learned(tally, kept | beside)
+        kept = {name: self.__dict__[name] for name in self._extra_attributes if name in self.__dict__}
+        self._set_learned(tally, kept | extras)
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Unlearn rows: their sums are subtracted, as if the rows had never been learned.
+        """Unlearn rows: subtract their sums, which leaves the sums of the other rows.
 
-        A class whose last row is forgotten is no longer a class. Rows that cannot have been learned raise an error,
-        where the sums can tell, and leave the model unchanged.
+        A class whose last row is forgotten is no longer a class. If the sums show that rows cannot have been learned,
+        an error is raised and the model is left unchanged.
 
         Parameters
         ----------
@@ -261,11 +261,11 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         return left
 
     def __add__(self, other: Self) -> Self:
-        """Return a classifier with this one's settings that has learned what both have."""
+        """Return a classifier with the settings of this one that has learned the rows of both."""
         if type(other) is not type(self):
             return NotImplemented
         merged = self.with_tally(self._fitted_tally() + other._fitted_tally())
-        merged.__dict__ |= {name: self.__dict__[name] for name in self._learned_beside if name in self.__dict__}
+        merged.__dict__ |= {name: self.__dict__[name] for name in self._extra_attributes if name in self.__dict__}
         merged._check(merged.recipe(), merged.tally_)
         return merged
 
@@ -274,12 +274,12 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write what was learned, and the settings, to a file that `suffice.load` reads.
+        """Write the settings and everything that was learned to a file that `suffice.load` reads.
 
         Parameters
         ----------
         path : str or path
-            The file. An existing file is replaced once the new one is completely on the disk.
+            The file. An existing file is replaced only after the new one is completely written.
 
         Returns
         -------
@@ -291,29 +291,29 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
     def _choose_recipe(
         self, X: Any, y: Any, sample_weight: Any, *, is_complete: bool = True
     ) -> tuple[Recipe, dict[str, Any]]:
-        """Return the recipe to learn with, and what was chosen for it from these rows."""
+        """Return the recipe to learn with, and the attributes that hold the settings chosen from these rows."""
         return self.recipe(), {}
 
-    def _learn_beside(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
-        """Return what `fit` learns that is not a sum, by attribute name."""
+    def _learn_extras(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
+        """Return the attributes that `fit` learns besides the tally."""
         return {}
 
     @abstractmethod
     def _calibrate(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
-        """Return the calibration that `fit` learns, by attribute name."""
+        """Return the attribute that holds the calibration, or nothing without ``calibrate``."""
 
-    def _set_learned(self, tally: Tally, beside: dict[str, Any]) -> None:
+    def _set_learned(self, tally: Tally, extras: dict[str, Any]) -> None:
         """Replace everything that was learned; called only after everything has succeeded."""
-        for name in self._learned_beside:
+        for name in self._extra_attributes:
             self.__dict__.pop(name, None)
-        self.__dict__ |= {**beside, "_cache": _Cache()}
+        self.__dict__ |= {**extras, "_cache": _Cache()}
         self.tally_ = tally
 
     def _open(self, recipe: Recipe, X: Any, schema: Schema | None) -> Any:
         return recipe.open(X, schema, check_names="_feature_names_in" not in self.__dict__)
 
     def _target(self, rows: int, y: Any, sample_weight: Any, classes: Any, schema: Schema | None) -> Target:
-        """Return the labels of a batch as codes of the known and the new classes."""
+        """Return the labels of a batch as codes; new labels are added to the known classes."""
         known, owner = None if schema is None else schema.classes, type(self).__name__
         if classes is None:
             return Target.of(rows, y, sample_weight, known, owner)
@@ -376,7 +376,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
 
 
 def check_decay(decay: float) -> float:
-    """Return the factor by which known rows are weighted down, or raise if it is not a number from 0 to 1."""
+    """Return the decay factor; raise if it is not a number from 0 to 1."""
     if isinstance(decay, bool) or not isinstance(decay, Real) or not 0 <= decay <= 1:
         raise ValueError(f"decay is the factor by which earlier rows are weighted, from 0 to 1, not {decay!r}")
     return float(decay)

@@ -28,7 +28,7 @@ from suffice.schema import Array
 CalibrationMethod = Literal["temperature", "vector", "isotonic"]
 Dialect = Literal["duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"]
 
-# An interval is computed for so many drawn probabilities at a time.
+# Intervals are computed from at most this many drawn probabilities at a time.
 DRAWN_CELLS = 1 << 22
 
 
@@ -122,7 +122,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         blocks = self.read_rows(X).blocks
         if self.calibrate is None:
             return replace(model, class_log_prior=prior).log_posterior(blocks)
-        # the calibration was fitted under the learned prior: that one is divided out, and the other multiplied in
+        # the calibration was fitted under the learned prior: divide that prior out, and multiply the new one in
         learned = np.maximum(model.class_log_prior, np.log(np.finfo(np.float64).tiny))
         shifted = self._apply_calibration(model.log_posterior(blocks)) + (prior - learned)
         return decision.log_posterior(shifted, prior)
@@ -262,7 +262,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
 
     @property
     def information_(self) -> dict[Any, float]:
-        """The mutual information of each column and the class in nats, largest first; of a text, of all its words.
+        """The mutual information of each column and the class in nats, largest first; a text has the sum of its words.
 
         >>> from suffice import BernoulliNB
         >>> BernoulliNB().fit([[1, 0], [1, 1], [0, 0], [0, 1]], ["a", "a", "b", "b"]).information_
@@ -334,12 +334,12 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         if self.calibrate is not None:
             raise ValueError("calibrated probabilities have no linear form; set calibrate=None")
         if len(model.parameters) != 1:
-            raise ValueError("columns of several families have no linear form together")
+            raise ValueError("a model with columns of several families has no linear form")
         with np.errstate(invalid="ignore", divide="ignore"):
             lift, coefficients, biases = model.parameters[0].as_linear()
         if not (np.isfinite(coefficients).all() and np.isfinite(biases).all()):
             raise ValueError(
-                "something has a probability of 0, which no finite coefficient of a linear form gives; "
+                "the model contains a probability of 0, which no finite coefficient can express; "
                 'use estimate="mean" with a prior of more than 0'
             )
         return LinearForm(self.classes_, coefficients, biases + model.class_log_prior, lift)
@@ -363,7 +363,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
     def log_evidence_(self) -> float:
         """The log probability of X given the classes and the prior, with all parameters integrated out.
 
-        Columns are taken one by one, whatever the structure.
+        Columns are treated as independent under every structure.
         """
         return self.recipe().log_evidence(self._checked_tally())
 

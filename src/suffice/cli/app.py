@@ -97,14 +97,14 @@ def command(example: str) -> Callable[[Callable[..., None]], Callable[..., None]
 def _expand_parameters(function: Callable[..., None]) -> list[Parameter]:
     """Return the parameters of a command, with the shared options."""
     hints = get_type_hints(function, {**globals(), "TableFile": str}, include_extras=True)
-    found = []
-    for each in signature(function).parameters.values():
-        name, annotation = ("file", File) if each.name == "table" else (each.name, hints[each.name])
-        found.append(each.replace(name=name, annotation=annotation, kind=Parameter.KEYWORD_ONLY))
+    parameters = []
+    for parameter in signature(function).parameters.values():
+        name, annotation = ("file", File) if parameter.name == "table" else (parameter.name, hints[parameter.name])
+        parameters.append(parameter.replace(name=name, annotation=annotation, kind=Parameter.KEYWORD_ONLY))
     shared: dict[str, Any] = {"debug": (Debug, False)}
-    if any(each.name == "file" for each in found):
+    if any(parameter.name == "file" for parameter in parameters):
         shared = {name: (annotation, None) for name, annotation in TABLE_OPTIONS.items()} | shared
-    return found + [
+    return parameters + [
         Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
         for name, (annotation, default) in shared.items()
     ]
@@ -287,7 +287,7 @@ def forget(
     drop_unlabelled: Drop = False,
     json: Json = False,
 ) -> None:
-    """Remove rows from a model, as if it had never learned them."""
+    """Remove rows from a model."""
     from suffice.cli import train_commands
 
     train_commands.update(model, table, target, output, json, weight=weight, drop=drop_unlabelled, is_forgetting=True)
@@ -299,7 +299,7 @@ def merge(
     output: ModelOutput,
     json: Json = False,
 ) -> None:
-    """Add models up into the model of all their rows."""
+    """Merge models into the model of all their rows."""
     from suffice.cli import train_commands
 
     train_commands.merge(models, output, json)

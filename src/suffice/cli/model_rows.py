@@ -1,4 +1,4 @@
-"""Rows and labels of a file for a model: its own columns by name, with the types that it was fitted to."""
+"""Rows and labels of a file, with the columns of a model and the types that it was fitted to."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def hints_from(model: Any, target: str | None = None, weight: str | None = None,
     """Return what a model knows about the tables that it reads."""
     columns = feature_names(model)
     others = tuple(filter(None, (target or target_name(model), weight or weight_name(model))))
-    texts = {name for name, its in _codings(model).items() if _is_text(its)}
+    texts = {name for name, coding in _codings(model).items() if _is_text(coding)}
     if all(isinstance(label, str) for label in model.classes_.tolist()):
         texts |= set(others[:1])
     return ColumnHints((*columns, *others), columns, frozenset(texts), labels)
@@ -127,16 +127,16 @@ def split_weights(
     if weight is None and wanted not in frame.columns:
         if is_forgetting:
             raise CommandError(
-                f"the model was fitted with weights, and the rows have no column {wanted!r} of weights; name it with "
+                f"the model was fitted with weights, but the rows have no column {wanted!r} of weights; name it with "
                 "--weight"
             )
         print_note(
-            f"note: the model was fitted with weights, and there is no column {wanted!r}: each row counts as one"
+            f"note: the model was fitted with weights, but there is no column {wanted!r}: each row counts as one"
         )
         return frame, None
     column = find_column(source, wanted)
     if not frame[column].dtype.is_numeric() or frame[column].null_count():
-        raise CommandError(f"column {column!r} is to hold the weight of each row, and is not all numbers")
+        raise CommandError(f"column {column!r} must hold the weight of each row, but does not hold numbers only")
     return frame.drop(column), frame[column]
 
 
@@ -155,10 +155,10 @@ def _codings(model: Any) -> dict[str, Any]:
     """Return the levels or words of each column that has them."""
     blocks = model.tally_.schema.blocks if hasattr(model, "families_") else ()
     return {
-        name: its
+        name: coding
         for block in blocks
-        for name, its in zip(block.names or (), block.codings or (), strict=False)
-        if isinstance(its, (Levels, Words)) and not isinstance(its, Combinations)
+        for name, coding in zip(block.names or (), block.codings or (), strict=False)
+        if isinstance(coding, (Levels, Words)) and not isinstance(coding, Combinations)
     }
 
 
@@ -171,15 +171,15 @@ def _cast_levels(model: Any, frame: Any, grow: bool) -> Any:
     import polars as pl
 
     made = []
-    for name, its in _codings(model).items():
+    for name, coding in _codings(model).items():
         if name not in frame.columns:
             continue
         column = frame[name]
-        if _is_text(its):
+        if _is_text(coding):
             if column.dtype.is_numeric() or column.dtype == pl.Boolean:
                 made.append(column.cast(pl.String))
-        elif column.dtype == pl.String and its.labels and not grow and column.null_count() < len(column):
-            if isinstance(its.labels[0], bool):
+        elif column.dtype == pl.String and coding.labels and not grow and column.null_count() < len(column):
+            if isinstance(coding.labels[0], bool):
                 low = column.str.to_lowercase()
                 cast = (low == "true").set(~low.is_in(["true", "false"]), None)
             else:
@@ -187,7 +187,7 @@ def _cast_levels(model: Any, frame: Any, grow: bool) -> Any:
             lost = column.filter(cast.is_null() & column.is_not_null())
             if len(lost):
                 print_note(
-                    f"note: column {name!r} has levels such as {label_text(its.labels[0])} in the model: values of "
+                    f"note: column {name!r} has levels such as {label_text(coding.labels[0])} in the model: values of "
                     f"another type count as empty, such as {lost[0]!r}, in {len(lost)} rows"
                 )
             made.append(cast.alias(name))

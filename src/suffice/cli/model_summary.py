@@ -12,41 +12,43 @@ CALIBRATION_MEASURES = (("log-loss", "log_loss"), ("calibration error", "error")
 
 
 def summarize_model(model: Any) -> dict[str, Any]:
-    """Return the summary of a model for machines."""
-    found: dict[str, Any] = {"classifier": type(model).__name__, "target": target_name(model)}
+    """Return the summary of a model as values, for JSON."""
+    summary: dict[str, Any] = {"classifier": type(model).__name__, "target": target_name(model)}
     if weight_name(model) is not None:
-        found["weight"] = weight_name(model)
+        summary["weight"] = weight_name(model)
     if hasattr(model, "tally_"):
         counts = zip(model.classes_.tolist(), model.class_count_.tolist(), strict=True)
-        found["rows"] = as_whole(float(model.class_count_.sum()))
-        found["classes"] = {label_text(label): as_whole(count) for label, count in counts}
-        found |= {"parameters": int(model.n_parameters_), "digest": model.tally_.digest()}
+        summary["rows"] = as_whole(float(model.class_count_.sum()))
+        summary["classes"] = {label_text(label): as_whole(count) for label, count in counts}
+        summary |= {"parameters": int(model.n_parameters_), "digest": model.tally_.digest()}
     if hasattr(model, "families_"):
-        found["families"] = {str(column): family for column, family in model.families_.items()}
-        found["left_out"] = {str(column): reason for column, reason in model.left_out_.items()}
+        summary["families"] = {str(column): family for column, family in model.families_.items()}
+        summary["left_out"] = {str(column): reason for column, reason in model.left_out_.items()}
     if getattr(model, "calibrate", None) is not None:
-        its = model.calibration_
-        found["calibration"] = {"method": its.method, "log_loss": its.log_loss, "error": its.error}
+        fitted = model.calibration_
+        summary["calibration"] = {"method": fitted.method, "log_loss": fitted.log_loss, "error": fitted.error}
     settings = {name: value for name, value in model.get_params(deep=False).items() if value is not None}
     plain = (bool, int, float, str, dict, list)
-    return found | {"settings": {name: v if isinstance(v, plain) else repr(v) for name, v in settings.items()}}
+    return summary | {"settings": {name: v if isinstance(v, plain) else repr(v) for name, v in settings.items()}}
 
 
 def format_summary(summary: dict[str, Any]) -> dict[str, Any]:
-    """Return the summary of a model for people."""
-    found = {name: value for name, value in summary.items() if not (value is None or isinstance(value, dict))}
+    """Return a summary as text, for people."""
+    shown = {name: value for name, value in summary.items() if not (value is None or isinstance(value, dict))}
     if "rows" in summary:
         total = max(sum(summary["classes"].values()), 1e-300)
         shares = [f"{label} {100 * count / total:.1f} %" for label, count in summary["classes"].items()]
-        found |= {"rows": format_number(summary["rows"]), "parameters": format_number(summary["parameters"])}
-        found["classes"] = ", ".join(shares)
+        shown |= {"rows": format_number(summary["rows"]), "parameters": format_number(summary["parameters"])}
+        shown["classes"] = ", ".join(shares)
     by_family: dict[str, list[str]] = {}
     for column, family in summary.get("families", {}).items():
         by_family.setdefault(family, []).append(column)
-    found |= {family: ", ".join(columns) for family, columns in by_family.items()}
-    found |= {f"left out: {column}": reason for column, reason in summary.get("left_out", {}).items()}
+    shown |= {family: ", ".join(columns) for family, columns in by_family.items()}
+    shown |= {f"left out: {column}": reason for column, reason in summary.get("left_out", {}).items()}
     if "calibration" in summary:
-        its = summary["calibration"]
-        figures = [f"{name} {its[key]['before']:.4f} -> {its[key]['after']:.4f}" for name, key in CALIBRATION_MEASURES]
-        found["calibration"] = f"{its['method']}: {', '.join(figures)}"
-    return found | {"settings": ", ".join(f"{name}={value!r}" for name, value in summary["settings"].items())}
+        map_ = summary["calibration"]
+        figures = [
+            f"{name} {map_[key]['before']:.4f} -> {map_[key]['after']:.4f}" for name, key in CALIBRATION_MEASURES
+        ]
+        shown["calibration"] = f"{map_['method']}: {', '.join(figures)}"
+    return shown | {"settings": ", ".join(f"{name}={value!r}" for name, value in summary["settings"].items())}

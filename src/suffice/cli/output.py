@@ -49,7 +49,7 @@ def translate_settings(message: str) -> str:
 
 
 def format_number(value: float) -> str:
-    """Return a number for people: whole numbers in groups of three digits, and no exponent.
+    """Return a number as text for people: whole numbers in groups of three digits, and no exponent.
 
     >>> format_number(1234567.0), format_number(60), format_number(1234.5678), format_number(0.25)
     ('1,234,567', '60', '1,234.57', '0.25')
@@ -82,7 +82,7 @@ def print_json(facts: Any) -> None:
 
 
 def print_facts(title: str, facts: Mapping[str, Any]) -> None:
-    """Print named facts, one a line."""
+    """Print named facts, one per line."""
     from rich.table import Table
 
     table = Table(title=title or None, show_header=False, box=None, title_justify="left", title_style="bold")
@@ -117,7 +117,7 @@ def write_text(text: str, output: str) -> None:
 
 
 def write_table(frame: Any, name: str) -> None:
-    """Write a polars frame to a file in the format of its ending, or to standard output as CSV if the name is ``-``."""
+    """Write a polars frame to a file in the format of its extension; ``-`` is standard output, as CSV."""
     from suffice.data.files.file_formats import ending_format
 
     if name == "-":
@@ -131,7 +131,7 @@ def write_table(frame: Any, name: str) -> None:
 
 
 def check_output(name: str) -> None:
-    """Raise an error if a file cannot be written, before the work whose result it is to hold."""
+    """Raise an error if a file cannot be written; called before the work, so that none is wasted."""
     if name != "-":
         from suffice import store
 
@@ -150,7 +150,7 @@ def _console() -> Any:
 
 
 def _to_text(value: Any) -> Any:
-    from rich.text import Text  # text, because data may look like markup
+    from rich.text import Text  # not a string, because data may look like markup
 
     return Text(f"{value:.4g}" if isinstance(value, float) else str(value))
 

@@ -41,8 +41,8 @@ def predict(name: str, table: TableFile, output: str, proba: bool, keep: bool, r
         columns: dict[str, Any] = {"prediction": model.predict(X, **settings).tolist()}
         if proba:
             columns |= dict(zip(shares, model.predict_proba(X).T, strict=True))
-    found = pl.DataFrame(columns)
-    write_table(frame.hstack(found) if keep else found, output)
+    predictions = pl.DataFrame(columns)
+    write_table(frame.hstack(predictions) if keep else predictions, output)
 
 
 def evaluate(name: str, table: TableFile, target: str | None, drop: bool, json: bool) -> None:
@@ -56,16 +56,16 @@ def evaluate(name: str, table: TableFile, target: str | None, drop: bool, json: 
     codes = np.array([classes.index(label) if label in classes else -1 for label in y])
     with show_work(f"predicting {len(codes)} rows"):
         log_proba = model.predict_log_proba(X)
-    found = assess_predictions(log_proba, codes)
-    accuracy, n = float(found.right.mean()), len(codes)
-    low, high = wilson_interval(float(found.right.sum()), n)
+    assessment = assess_predictions(log_proba, codes)
+    accuracy, n = float(assessment.right.mean()), len(codes)
+    low, high = wilson_interval(float(assessment.right.sum()), n)
     measures = {
         "rows": n,
         "accuracy": accuracy,
         "accuracy_interval": [low, high],
-        "log_loss": float(found.log_loss.mean()),
-        "brier": float(found.brier.mean()),
-        "calibration_error": float(Reliability.of(found.confidence, found.right).error),
+        "log_loss": float(assessment.log_loss.mean()),
+        "brier": float(assessment.brier.mean()),
+        "calibration_error": float(Reliability.of(assessment.confidence, assessment.right).error),
     }
     predicted = log_proba.argmax(axis=1)
     confusion = {
@@ -97,16 +97,16 @@ def compare(table: TableFile, target: str, cv: int, output: str | None, drop: bo
     column, frame = find_column(source, target), read_frame(source)
     check_target_type(column, frame[column].dtype)
     X, y, _ = split_frame(frame, column, None, "drop" if drop else "error")
-    found = compare_models(X, y.tolist(), cv=cv)
+    comparison = compare_models(X, y.tolist(), cv=cv)
     if output is not None:
-        found.best_.target_name_ = column
-        if save_model(found.best_, output) is None:
+        comparison.best_.target_name_ = column
+        if save_model(comparison.best_, output) is None:
             return
     if json:
-        print_json(found.table)
+        print_json(comparison.table)
         return
     lines = []
-    for place, line in enumerate(found.table):
+    for place, line in enumerate(comparison.table):
         cells = [f"{line[name]:.3f} ± {line[name + '_se']:.3f}" for name in ("accuracy", "log_loss")]
         against = "best" if not place else "worse" if line["worse"] else "as good"
         lines.append([line["model"], *cells, f"{line['calibration_error']:.3f}", line["parameters"], against])
@@ -121,13 +121,14 @@ def explain(name: str, table: TableFile, row: int, label: str | None, json: bool
     frame = read_frame(open_table(table, hints_from(model, labels=False)))
     if not 0 <= row < frame.height:
         raise CommandError(f"there is no row {row}: {table.path} has {frame.height}, counted from 0")
-    found = model.explain(select_features(model, frame[row : row + 1]))
-    by_name = {text: each for each in found.classes for text in (str(each), label_text(each))}
+    explanation = model.explain(select_features(model, frame[row : row + 1]))
+    by_name = {text: each for each in explanation.classes for text in (str(each), label_text(each))}
     if label is not None and label not in by_name:
-        raise CommandError(f"{label!r} is no class; there are {', '.join(map(label_text, found.classes))}")
-    asked = None if label is None else by_name[label]
-    parts, sentence = found.log_odds(0, asked), found.sentence(0, label=asked)
-    shares = {label_text(each): float(p) for each, p in zip(found.classes, np.exp(found.log_proba[0]), strict=True)}
+        raise CommandError(f"{label!r} is not a class; there are {', '.join(map(label_text, explanation.classes))}")
+    chosen = None if label is None else by_name[label]
+    parts, sentence = explanation.log_odds(0, chosen), explanation.sentence(0, label=chosen)
+    probabilities = np.exp(explanation.log_proba[0])
+    shares = {label_text(each): float(p) for each, p in zip(explanation.classes, probabilities, strict=True)}
     if json:
         listed = [{"feature": feature, "value": value, "nats": nats} for feature, value, nats in parts]
         print_json({"probabilities": shares, "contributions": listed, "sentence": sentence})

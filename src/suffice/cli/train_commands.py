@@ -82,7 +82,7 @@ def update(
     if is_forgetting:
         model.forget(X, y, sample_weight=sample_weight)
         if not len(model.tally_.class_count):
-            raise CommandError("these are all rows of the model, and nothing would be left; delete the file instead")
+            raise CommandError("these are all rows of the model, so none would be left; delete the file instead")
     else:
         model.partial_fit(X, y, sample_weight=sample_weight, decay=decay)
         if weights is not None and not hasattr(model, "weight_name_"):
@@ -91,7 +91,7 @@ def update(
 
 
 def merge(names: list[str], output: str, json: bool) -> None:
-    """Add models up."""
+    """Merge models into one and write it."""
     if len(names) < 2:
         raise CommandError("merge needs two models or more")
     check_output(output)

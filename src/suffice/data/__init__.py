@@ -1,4 +1,4 @@
-"""Data from users: arrays, data frames, files and databases. Input is checked here, and nowhere below."""
+"""Data from users: arrays, data frames, files and databases. Input is checked here; lower layers rely on it."""
 
 from suffice.data.frames import (
     FrameSheet,

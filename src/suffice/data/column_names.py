@@ -18,7 +18,7 @@ def column_name(name: Any) -> str:
 
 
 def list_names(names: Sequence[str], most: int = 12) -> str:
-    """Return a list of names as text, at most so many of them.
+    """Return names as text; only the first ``most`` of them are listed.
 
     >>> list_names(["a", "b", "c"], most=2)
     'a, b and 1 more'
@@ -27,7 +27,7 @@ def list_names(names: Sequence[str], most: int = 12) -> str:
 
 
 def quote_names(names: Sequence[Any], most: int = 10) -> str:
-    """Return names in quotes, at most so many of them.
+    """Return names in quotes; only the first ``most`` of them are listed.
 
     >>> quote_names(["a", "b", "c"], most=2)
     "'a', 'b', …"
@@ -40,7 +40,7 @@ def frame_names(frame: Any) -> list[Any]:
     return list(frame.schema.names if hasattr(frame, "num_rows") else frame.columns)
 
 
-def rename_taken(found: Mapping[str, Value], taken: Iterable[Any], *, folds: bool = False) -> dict[str, Value]:
+def rename_taken(columns: Mapping[str, Value], taken: Iterable[Any], *, folds: bool = False) -> dict[str, Value]:
     """Return new columns under names that are not taken: _1, _2 and so on are appended where needed.
 
     If ``folds``, names that differ only in capitals are the same.
@@ -54,13 +54,13 @@ def rename_taken(found: Mapping[str, Value], taken: Iterable[Any], *, folds: boo
     def folded(name: Any) -> Any:
         return name.lower() if folds and isinstance(name, str) else name
 
-    met = {folded(name) for name in taken}
+    used = {folded(name) for name in taken}
     named = {}
-    for name, value in found.items():
+    for name, value in columns.items():
         free, count = name, 0
-        while folded(free) in met:
+        while folded(free) in used:
             count += 1
             free = f"{name}_{count}"
-        met.add(folded(free))
+        used.add(folded(free))
         named[free] = value
     return named

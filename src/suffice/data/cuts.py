@@ -14,15 +14,15 @@ from suffice.schema import Array, Cuts
 
 BINS = 10
 
-# The smoothing with which bins and Gaussian are compared: it is added to each count, and each class gets as many rows
-# with the moments of all rows.
+# The pseudo-count with which bins and a Gaussian are compared: it is added to each count, and as the number of
+# pseudo-rows with the moments of all rows to each class.
 PSEUDO_COUNT = 0.5
 
 # Whole numbers whose range is smaller than this are counted in a table.
 TABLE = 1 << 17
 
-# A Gaussian is judged by at most this many different values.
-LOOKED_AT = 4000
+# A Gaussian is assessed on at most about this many distinct values.
+MOST_VALUES = 4000
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ class Ordered:
             width = int(high - low) + 1
             places = codes * width + (values - low).astype(np.intp)
             counts = np.bincount(places, weights, minlength=classes * width).reshape(classes, width).T
-            met = np.flatnonzero(counts.any(axis=1))
-            below = np.zeros((len(met) + 1, classes))
-            np.cumsum(counts[met], axis=0, out=below[1:])
-            return cls(low + met, below)
+            used = np.flatnonzero(counts.any(axis=1))
+            below = np.zeros((len(used) + 1, classes))
+            np.cumsum(counts[used], axis=0, out=below[1:])
+            return cls(low + used, below)
         order = np.argsort(values)
         values = values[order]
         last = np.flatnonzero(np.append(values[1:] != values[:-1], True))
@@ -113,30 +113,30 @@ def mdl(column: Ordered) -> Cuts:
 CUTTERS: dict[str, Callable[[Ordered], Cuts]] = {"quantiles": quantiles, "mdl": mdl}
 
 
-def most_telling(column: Ordered) -> Cuts | None:
+def choose_cuts(column: Ordered) -> Cuts | None:
     """Return the cuts that predict the classes best; None if a Gaussian predicts them better.
 
     The criterion is the leave-one-out log-likelihood of the classes given the column, Σ log P(class | x, other rows).
-    It is exact and needs no second pass, because leaving a row out subtracts 1 from a count, or a value from a mean and
-    a variance.
+    It is computed from the counts and moments of all rows: leaving a row out subtracts 1 from a count, or a value from
+    a mean and a variance.
     """
-    best, cuts = _told_by_gaussian(column), None
+    best, cuts = _score_gaussian(column), None
     for cutter in CUTTERS.values():
         candidate = cutter(column)
-        told = _told_by_bins(column.counts(candidate))
-        if told > best:
-            best, cuts = told, candidate
+        likelihood = _score_bins(column.counts(candidate))
+        if likelihood > best:
+            best, cuts = likelihood, candidate
     return cuts
 
 
-def _told_by_bins(counts: Array) -> float:
+def _score_bins(counts: Array) -> float:
     n, size = counts.sum(axis=0), PSEUDO_COUNT * len(counts)
     with_all = _log(n) + np.log(counts + PSEUDO_COUNT) - np.log(n + size)
     without = np.log(np.maximum(counts - 1, 0) + PSEUDO_COUNT) - np.log(np.maximum(n - 1, 0) + size)
-    return _told(with_all, _log(n) + without, counts)
+    return _log_likelihood(with_all, _log(n) + without, counts)
 
 
-def _told_by_gaussian(column: Ordered) -> float:
+def _score_gaussian(column: Ordered) -> float:
     counts, n = np.diff(column.below, axis=0), column.below[-1]
     centred = column.values - column.values[len(column.values) // 2]
     x = (centred / max(np.abs(centred).max(), 1e-300))[:, None]
@@ -146,7 +146,7 @@ def _told_by_gaussian(column: Ordered) -> float:
     every = counts.sum(axis=1, keepdims=True)
     pooled_mean = (every * x).sum() / n.sum()
     pooled = max((every * (x - pooled_mean) ** 2).sum() / n.sum(), 1e-12)
-    step = max(len(x) // LOOKED_AT, 1)
+    step = max(len(x) // MOST_VALUES, 1)
     x, counts = x[step // 2 :: step], counts[step // 2 :: step]
     with_all = _log(n) + _log_normal(x, mean, (squares + PSEUDO_COUNT * pooled) / (n + PSEUDO_COUNT))
     rest = np.maximum(n - 1, 0)
@@ -154,18 +154,18 @@ def _told_by_gaussian(column: Ordered) -> float:
     without_mean = np.where(rest > 0, mean - distance / np.maximum(rest, 1e-300), pooled_mean)
     without_squares = np.maximum(squares - distance**2 * n / np.maximum(rest, 1e-300), 0.0)
     without = _log_normal(x, without_mean, (without_squares + PSEUDO_COUNT * pooled) / (rest + PSEUDO_COUNT))
-    return _told(with_all, _log(n) + without, counts) * float(n.sum() / max(counts.sum(), 1e-300))
+    return _log_likelihood(with_all, _log(n) + without, counts) * float(n.sum() / max(counts.sum(), 1e-300))
 
 
 def _log_normal(x: Array, mean: Array, variance: Array) -> Array:
     return np.asarray(-0.5 * np.log(variance) - (x - mean) ** 2 / (2 * variance))
 
 
-def _told(with_all: Array, without: Array, counts: Array) -> float:
+def _log_likelihood(with_all: Array, without: Array, counts: Array) -> float:
     """Return Σ counts·log P(class | x), where the class of each row is scored without that row."""
     highest = np.maximum(with_all.max(axis=1, keepdims=True), without.max(axis=1, keepdims=True))
-    each, own = np.exp(with_all - highest), np.exp(without - highest)
-    others = np.maximum(each.sum(axis=1, keepdims=True) - each, 0.0)
+    shares, own = np.exp(with_all - highest), np.exp(without - highest)
+    others = np.maximum(shares.sum(axis=1, keepdims=True) - shares, 0.0)
     share = own / np.maximum(own + others, 1e-300)
     return float((counts * np.log(np.maximum(share, 1e-300))).sum())
 
@@ -175,7 +175,7 @@ def _log(n: Array) -> Array:
 
 
 def _best_cut(below: Array, first: int, last: int) -> int | None:
-    """Return the position before which the values from first to last are cut; None if they are not."""
+    """Return the position before which the values from first to last are cut; None if no cut is worth its cost."""
     if last - first < 2:
         return None
     left = below[first + 1 : last] - below[first]

@@ -200,7 +200,7 @@ def _drop_unused_labels(codes: Array, labels: list[Any]) -> tuple[Array, list[An
     there[[place for place, label in enumerate(labels) if is_missing(label)]] = False
     there[-1] = False
     places = np.where(there, np.cumsum(there) - 1, -1)
-    return places[codes], [label for label, met in zip(labels, there, strict=False) if met]
+    return places[codes], [label for label, is_used in zip(labels, there, strict=False) if is_used]
 
 
 def _names(columns: list[Any]) -> tuple[str, ...] | None:
@@ -238,7 +238,7 @@ def _as_numbers(series: Any, name: str, owner: str) -> Array:
         raise ValueError(f"Complex data not supported: column {name!r} holds {values.dtype}")
     if values.dtype.kind in "mM":
         raise ValueError(
-            f"column {name!r} holds {values.dtype}, and {owner} needs numbers; turn it into numbers "
+            f"column {name!r} holds {values.dtype}, but {owner} needs numbers; turn it into numbers "
             "(days since a date, the hour, the weekday) or leave it out"
         )
     try:
@@ -251,7 +251,7 @@ def _as_numbers(series: Any, name: str, owner: str) -> Array:
         except (TypeError, ValueError):
             raise ValueError(
                 f"could not convert string to float: column {name!r} holds {value!r} in row {row}, "
-                f"and {owner} needs numbers; encode the column (sklearn.preprocessing.OrdinalEncoder or "
+                f"but {owner} needs numbers; encode the column (sklearn.preprocessing.OrdinalEncoder or "
                 "OneHotEncoder) or leave it out"
             ) from None
     return np.array([np.nan if is_missing(value) else value for value in values.tolist()], np.float64)
@@ -271,14 +271,14 @@ def encode_frame(source: Any, target: str, weight: str | None, missing_target: s
     if not isinstance(frame, nw.DataFrame):
         raise TypeError(f"fit_table takes a frame, a file, or a table of an engine, not a {type(source).__name__}")
     sheet = FrameSheet("fit_table", tuple(frame.columns), frame)
-    found, codes = sheet.coded(check_table(sheet.names, target, weight, missing_target))
+    distinct, codes = sheet.coded(check_table(sheet.names, target, weight, missing_target))
     missing = codes < 0
     if missing.any():
         if missing_target == "error":
             raise missing_labels_error(target, int(missing.sum()), len(missing), int(np.argmax(missing)))
         frame, codes = frame.filter((~missing).tolist()), codes[~missing]
-    labels = np.empty(len(found), object)
-    labels[:] = found
+    labels = np.empty(len(distinct), object)
+    labels[:] = distinct
     rest = [place for place, name in enumerate(sheet.names) if name not in (target, weight)]
     weights = None if weight is None else _weights(frame[:, sheet.places[weight]], weight)
     return frame[:, rest].to_native(), labels, codes, weights
@@ -286,7 +286,7 @@ def encode_frame(source: Any, target: str, weight: str | None, missing_target: s
 
 def _weights(series: Any, name: str) -> Array:
     if not (series.dtype.is_numeric() and series.null_count() == 0):
-        raise ValueError(f"column {name!r} is to hold the weight of each row, and is not all numbers")
+        raise ValueError(f"column {name!r} must hold the weight of each row, but does not hold numbers only")
     return series.to_numpy()  # type: ignore[no-any-return]
 
 
@@ -298,7 +298,7 @@ def check_table(names: Sequence[Any], target: str, weight: str | None, missing_t
         if name not in names:
             raise missing_column(name, names)
     if target == weight:
-        raise ValueError(f"column {target!r} has the labels, and cannot be the weight of each row; name another column")
+        raise ValueError(f"column {target!r} holds the labels, so it cannot hold the weights; name another column")
     if not set(names) - {target, weight}:
         raise ValueError(f"there is no column to learn from besides {target!r}")
     return target
@@ -306,13 +306,13 @@ def check_table(names: Sequence[Any], target: str, weight: str | None, missing_t
 
 def missing_column(name: Any, names: Sequence[Any]) -> ValueError:
     """Return the error for a column that a table does not have."""
-    near = get_close_matches(str(name), [str(each) for each in names], 1, 0.4)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {quote_names(names, 20)}"
+    similar = get_close_matches(str(name), [str(each) for each in names], 1, 0.4)
+    hint = f"did you mean {similar[0]!r}?" if similar else f"there are {quote_names(names, 20)}"
     return ValueError(f"there is no column {name!r}; {hint}{header_hint(names)}")
 
 
 def header_hint(names: Sequence[Any]) -> str:
-    """Return how to correct a header that was read as data, if no column has a name."""
+    """Return a hint for a header that was read as data; an empty text if columns have names."""
     is_headerless = all(isinstance(name, str) and is_position(name) for name in names)
     return f"; line 1 was read as data; if it names the columns, use {AS_NAMES}" if is_headerless else ""
 
@@ -332,16 +332,16 @@ def concat_frames(frames: Sequence[Any]) -> Any:
     """Return data frames of one library as one."""
     import narwhals.stable.v2 as nw
 
-    return frames[0] if len(frames) == 1 else nw.concat([nw.from_native(its) for its in frames]).to_native()
+    return frames[0] if len(frames) == 1 else nw.concat([nw.from_native(frame) for frame in frames]).to_native()
 
 
 def append_columns(frame: Any, columns: Mapping[str, Array]) -> Any:
     """Return a data frame with additional columns."""
     import narwhals.stable.v2 as nw
 
-    its = nw.from_native(frame, eager_only=True)
-    made = [nw.new_series(name, values.tolist(), backend=its.implementation) for name, values in columns.items()]
-    return its.with_columns(*made).to_native()
+    table = nw.from_native(frame, eager_only=True)
+    made = [nw.new_series(name, values.tolist(), backend=table.implementation) for name, values in columns.items()]
+    return table.with_columns(*made).to_native()
 
 
 def select_columns(frame: Any, names: Sequence[Any] | int) -> Any:
@@ -351,11 +351,11 @@ def select_columns(frame: Any, names: Sequence[Any] | int) -> Any:
     """
     import narwhals.stable.v2 as nw
 
-    its = nw.from_native(frame, eager_only=True)
+    table = nw.from_native(frame, eager_only=True)
     wanted = [f"x{place}" for place in range(names)] if isinstance(names, int) else names
-    places = {name: place for place, name in enumerate(its.columns)}
-    found = its[:, [places[name] for name in wanted if name in places]]
-    return found.to_numpy() if isinstance(names, int) else found.to_native()
+    places = {name: place for place, name in enumerate(table.columns)}
+    selected = table[:, [places[name] for name in wanted if name in places]]
+    return selected.to_numpy() if isinstance(names, int) else selected.to_native()
 
 
 def as_arrow(frame: Any) -> Any:

@@ -69,7 +69,7 @@ def _coded_by_name(labels: Array) -> tuple[Array, Array]:
         order = np.argsort(known)
     except TypeError as error:
         raise ValueError(
-            f"Unknown label type: y holds {known[0]!r}, and labels are numbers, strings or booleans, all of one kind; "
+            f"Unknown label type: y holds {known[0]!r}, but labels are numbers, strings or booleans, all of one kind; "
             "turn them into strings"
         ) from error
     places = np.empty(len(known), np.intp)
@@ -91,9 +91,9 @@ def _coded_by_table(labels: Array) -> tuple[Array, Array]:
     if labels.dtype.itemsize < 8:
         labels = labels.astype(np.int64)  # differences may not fit into a narrow type
     codes = (labels - labels.dtype.type(least) if least else labels).astype(np.intp, copy=False)
-    met = np.bincount(codes, minlength=most - least + 1) > 0
-    known = np.flatnonzero(met).astype(kind) + kind.type(least)
-    return known, codes if met.all() else (np.cumsum(met) - 1)[codes]
+    is_used = np.bincount(codes, minlength=most - least + 1) > 0
+    known = np.flatnonzero(is_used).astype(kind) + kind.type(least)
+    return known, codes if is_used.all() else (np.cumsum(is_used) - 1)[codes]
 
 
 def _reject_missing(labels: Array) -> None:
@@ -158,9 +158,9 @@ def encode_numbers(values: Array) -> tuple[list[Any], Array]:
     if not len(there):
         return [], np.full(len(values), -1, np.intp)
     if bool(np.all(np.abs(there) < RANGE)) and bool(np.all(there == np.floor(there))):
-        labels, found = _coded_by_table(there.astype(np.int64))
+        labels, places = _coded_by_table(there.astype(np.int64))
     else:
-        labels, found = np.unique(there, return_inverse=True)
+        labels, places = np.unique(there, return_inverse=True)
     codes = np.full(len(values), -1, np.intp)
-    codes[~missing] = found
+    codes[~missing] = places
     return [int(label) if float(label).is_integer() else label for label in labels.tolist()], codes

@@ -1,6 +1,6 @@
-"""The plan: chooses the family of each column of a table, and the bins of its numbers.
+"""The plan: the choice of a family for each column of a table, and of bins for numeric columns.
 
-The rule, in the order in which it is applied (`choose_family`):
+`choose_family` applies the first rule that holds:
 
 | contents of the column | family |
 |---|---|
@@ -13,7 +13,7 @@ The rule, in the order in which it is applied (`choose_family`):
 | other strings, categories | categorical |
 | whole numbers, no more than 20 different ones, each in 5 rows or more on average | categorical |
 | whole numbers, no two alike, in 100 rows or more | left out, as an identifier |
-| other numbers | as ``numeric`` says |
+| other numbers | the value of ``numeric`` |
 
 The first batch of a stream (`partial_fit`) is not the whole table, so only dates are left out of it.
 """
@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from suffice.data import Sheet, SparseSheet, Target
-from suffice.data.cuts import CUTTERS, Ordered, most_telling
+from suffice.data.cuts import CUTTERS, Ordered, choose_cuts
 from suffice.families import FAMILIES
 from suffice.schema import Array, Coding, Columns, Cuts, Features, Levels, Text, Words
 
@@ -123,12 +123,12 @@ def plan_columns(
         # a table of constants still gives a model, which predicts the class priors
         constant = [name for name, reason in left_out.items() if reason in ("constant", "empty")]
         if not constant:
-            raise ValueError(f"there is no column to learn from: {_reasons(left_out) or 'all are to be ignored'}")
+            raise ValueError(f"there is no column to learn from: {_reasons(left_out) or 'all are set to ignore'}")
         chosen |= {name: "gaussian" if sheet.kind(name) == "number" else "categorical" for name in constant}
         left_out = {name: reason for name, reason in left_out.items() if name not in constant}
     if left_out:
         warnings.warn(
-            f"columns left out: {_reasons(left_out)}; to learn one all the same, name its family: families={{…}}",
+            f"columns left out: {_reasons(left_out)}; to learn such a column anyway, set its family: families={{…}}",
             UserWarning,
             stacklevel=2,
         )
@@ -145,8 +145,8 @@ def _of_sparse(sheet: SparseSheet, families: Any, complete: bool) -> Columns:
     sparse = [name for name, family in FAMILIES.items() if family.accepts_sparse]
     if families not in sparse:
         raise ValueError(
-            f"a sparse matrix is of one family, {', '.join(sparse[:-1])} or {sparse[-1]}, not {families!r}; for "
-            "others make it dense (X.toarray())"
+            f"a sparse matrix has one family, {', '.join(sparse[:-1])} or {sparse[-1]}, not {families!r}; for "
+            "other families make it dense (X.toarray())"
         )
     return FAMILIES[families].sparse_columns(sheet.names)
 
@@ -175,16 +175,16 @@ def _facts_of_numbers(kind: str, values: Array, weights: Array | None) -> Facts:
     there = values if held.all() else values[held]
     if not len(there):
         return Facts("empty", 0, 0)
-    # a thousand rows show whether there are many different numbers; only otherwise all rows are examined
-    some = there[:: max(len(there) // 1000, 1)]
-    distinct, whole = len(np.unique(some)), _whole(some)
-    if distinct <= MOST_LEVELS or (whole and distinct == len(some)):
+    # if a thousand rows already hold many distinct numbers, the other rows need not be examined
+    sample = there[:: max(len(there) // 1000, 1)]
+    distinct, whole = len(np.unique(sample)), _whole(sample)
+    if distinct <= MOST_LEVELS or (whole and distinct == len(sample)):
         distinct, whole = len(np.unique(there)), _whole(there)
     return Facts(kind, _rows(held, weights), distinct, whole)
 
 
 def _whole(values: Array) -> bool:
-    """Return whether all numbers are whole; beyond 2⁵³ every double is, so they do not count."""
+    """Return whether all numbers are whole; numbers beyond 2⁵³ do not count as whole, because all doubles there are."""
     return values.dtype.kind in "iu" or bool(np.all((values == np.floor(values)) & (np.abs(values) < 2**53)))
 
 
@@ -202,8 +202,8 @@ def _asked(families: Any, sheet: Sheet) -> dict[Any, Any]:
             )
         if not isinstance(family, Text) and family not in known:
             raise ValueError(
-                f"families={{…}} says {family!r} of column {name!r}, which is no family; it is one of "
-                f"{', '.join(known)}, or Text(…)"
+                f"families={{…}} sets {family!r} for column {name!r}, which is not a family; families are "
+                f"{', '.join(known)} and Text(…)"
             )
     return dict(families)
 
@@ -211,13 +211,13 @@ def _asked(families: Any, sheet: Sheet) -> dict[Any, Any]:
 def _blocks(sheet: Sheet, target: Target, rows: Array | None, chosen: Mapping[Any, Any]) -> tuple[Columns, ...]:
     """Return the blocks: one of all columns with levels, one for each family of numbers, one for each text."""
     coded: dict[str, dict[Any, Coding]] = {"categorical": {}}
-    # these come first, in this order, as in every model file so far
+    # these come first, in this order, because saved models have them so
     plain: dict[str, list[Any]] = {"gaussian": [], "poisson": [], "multinomial": [], "complement": []}
     texts = []
-    for name, asked in chosen.items():
-        if asked == "ignore":
+    for name, setting in chosen.items():
+        if setting == "ignore":
             continue
-        family = "text" if isinstance(asked, Text) else asked
+        family = "text" if isinstance(setting, Text) else setting
         if family in CUTTERS or family == "auto":
             cuts = _cuts(sheet, name, target, rows, family)
             if cuts is not None:
@@ -226,7 +226,7 @@ def _blocks(sheet: Sheet, target: Target, rows: Array | None, chosen: Mapping[An
             family = "gaussian"
         kind = FAMILIES[family]
         if kind.cells == "words":
-            words = Words((), text=asked if isinstance(asked, Text) else Text())
+            words = Words((), text=setting if isinstance(setting, Text) else Text())
             texts.append(Columns.coded(family, (name,), (words,)))
         elif kind.coded_as is not None:
             # a boolean has two levels, whether both were seen or not
@@ -234,7 +234,7 @@ def _blocks(sheet: Sheet, target: Target, rows: Array | None, chosen: Mapping[An
             coded.setdefault(kind.coded_as, {})[name] = Levels(both, kind.cells == "bits")
         else:
             plain.setdefault(family, []).append(name)
-    blocks = [Columns.coded(family, tuple(its), tuple(its.values())) for family, its in coded.items() if its]
+    blocks = [Columns.coded(family, tuple(named), tuple(named.values())) for family, named in coded.items() if named]
     blocks += [Columns(family, len(names), tuple(names)) for family, names in plain.items() if names]
     return (*blocks, *texts)
 
@@ -242,7 +242,7 @@ def _blocks(sheet: Sheet, target: Target, rows: Array | None, chosen: Mapping[An
 def _cuts(sheet: Sheet, name: Any, target: Target, rows: Array | None, how: str) -> Cuts | None:
     """Return the bins of a numeric column; None if ``how`` is "auto" and a Gaussian predicts the classes better."""
     if sheet.kind(name) not in ("number", "boolean", "empty"):
-        raise ValueError(f"column {name!r} is to be cut into bins ({how}), and holds no numbers")
+        raise ValueError(f"column {name!r} cannot be cut into bins ({how}): it does not hold numbers")
     values = sheet.number(name) if sheet.kind(name) != "empty" else np.full(sheet.shape[0], np.nan)
     there = np.flatnonzero(~np.isnan(values)) if rows is None else rows[~np.isnan(values[rows])]
     sample = max(min(SAMPLE, CELLS // len(target.classes)), 1000)
@@ -252,7 +252,7 @@ def _cuts(sheet: Sheet, name: Any, target: Target, rows: Array | None, how: str)
         return Cuts((), how if how in CUTTERS else "quantiles")
     weights = np.ones(len(there)) if target.weights is None else target.weights[there]
     column = Ordered.of(values[there], target.codes[there], weights, len(target.classes))
-    return CUTTERS[how](column) if how in CUTTERS else most_telling(column)
+    return CUTTERS[how](column) if how in CUTTERS else choose_cuts(column)
 
 
 def _reasons(left_out: Mapping[Any, str]) -> str:
@@ -260,5 +260,5 @@ def _reasons(left_out: Mapping[Any, str]) -> str:
 
 
 def _few(names: tuple[Any, ...]) -> str:
-    said = ", ".join(repr(name) for name in names[:10])
-    return said + (", …" if len(names) > 10 else "")
+    listed = ", ".join(repr(name) for name in names[:10])
+    return listed + (", …" if len(names) > 10 else "")

@@ -1,4 +1,4 @@
-"""The columns of a sheet as blocks, in which they are counted and scored."""
+"""Read the columns of a sheet into blocks of cells, which are counted and scored."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _read(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
         for name in columns.names:
             if name in sheet.places and sheet.kind(name) not in ("number", "boolean", "empty"):
                 raise ValueError(
-                    f"column {name!r} is {columns.family}, and holds {_first_non_number(sheet, name)}; turn it into "
+                    f"column {name!r} is {columns.family}, but holds {_first_non_number(sheet, name)}; turn it into "
                     f"numbers, or learn it as levels: families={{{name!r}: 'categorical'}}"
                 )
         block = sheet.numbers(columns.names)
@@ -43,19 +43,19 @@ def _read(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
 
 
 def recode_block(block: Block, columns: Columns, others: Columns) -> Block:
-    """Return cells that were read for some columns as they would be read for others with fewer levels."""
+    """Return cells recoded for columns with fewer levels; the result equals reading them for these columns."""
     if columns.codings is None or others.codings is None:
         return block
     pairs = list(zip(columns.codings, others.codings, strict=True))
     if isinstance(block, Sparse):
-        its = pairs[0][0].codes_in(pairs[0][1])
-        kept = np.flatnonzero(its < others.codings[0].size)
-        return Sparse(block.owner, block.names, block.matrix[:, kept[np.argsort(its[kept])]])
+        codes = pairs[0][0].codes_in(pairs[0][1])
+        kept = np.flatnonzero(codes < others.codings[0].size)
+        return Sparse(block.owner, block.names, block.matrix[:, kept[np.argsort(codes[kept])]])
     assert isinstance(block, Coded)
     cells = block.array.copy()
-    for place, (mine, other) in enumerate(pairs):
-        if mine is not other:
-            cells[:, place] = np.append(mine.codes_in(other), -1)[cells[:, place]]
+    for place, (coding, other) in enumerate(pairs):
+        if coding is not other:
+            cells[:, place] = np.append(coding.codes_in(other), -1)[cells[:, place]]
     return Coded(block.owner, block.names, cells)
 
 
@@ -82,8 +82,8 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
                 codings[place] = levels = levels.grown(labels, f"column {name!r}")
             elif labels and levels.labels and isinstance(labels[0], str) != isinstance(levels.labels[0], str):
                 warnings.warn(
-                    f"column {name!r} holds {labels[0]!r}, and was learned with levels such as {levels.labels[0]!r}: "
-                    "of another kind, so that none of them is known",
+                    f"column {name!r} holds {labels[0]!r}, but was learned with levels such as {levels.labels[0]!r}: "
+                    "all its values count as unknown levels",
                     UserWarning,
                     stacklevel=2,
                 )
@@ -114,34 +114,34 @@ def _combine_levels(names: tuple[Any, ...], codings: list[Any], cells: Array, gr
     """Return the combinations of levels, and the code of each row, −1 if a cell is empty."""
     last, order = codings[-1], _sorted_names(names)
     codings, cells = [codings[place] for place in order], cells[:, order]
-    met, inverse = np.unique(cells, axis=0, return_inverse=True)
+    distinct, inverse = np.unique(cells, axis=0, return_inverse=True)
     labels: list[Any] = []
-    for line in met.tolist():
-        known = all(0 <= code < its.size for code, its in zip(line, codings, strict=True))
+    for line in distinct.tolist():
+        known = all(0 <= code < coding.size for code, coding in zip(line, codings, strict=True))
         pairs = zip(line, codings, strict=True)
-        labels.append(tuple(its.labels[c] if isinstance(its, Levels) else c for c, its in pairs) if known else None)
+        labels.append(tuple(of.labels[c] if isinstance(of, Levels) else c for c, of in pairs) if known else None)
     if grow:
         last = last.grown([label for label in labels if label is not None], "a combination of levels")
-    empty = (met < 0).any(axis=1)
+    empty = (distinct < 0).any(axis=1)
     final = [last.index.get(label, last.size) for label in labels]
     return last, np.where(empty, -1, final)[inverse.ravel()]
 
 
 def _cut_numbers(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells: Array) -> None:
     """Write the bins of columns of numbers into ``cells``."""
-    places = [p for p, its in enumerate(codings) if isinstance(its, Cuts) and names[p] in sheet.places]
+    places = [p for p, column in enumerate(codings) if isinstance(column, Cuts) and names[p] in sheet.places]
     if not places:
         return
     for place in places:
         if sheet.kind(names[place]) not in ("number", "boolean", "empty"):
             raise ValueError(
-                f"column {names[place]!r} was learned as numbers, and holds "
+                f"column {names[place]!r} was learned as numbers, but holds "
                 f"{_first_non_number(sheet, names[place])}; turn it into numbers"
             )
     block = sheet.numbers(tuple(names[p] for p in places))
     edges = [codings[p].edges for p in places]
-    ends = np.cumsum([len(its) for its in edges])
-    flat = np.array([edge for its in edges for edge in its], np.float64)
+    ends = np.cumsum([len(column) for column in edges])
+    flat = np.array([edge for column in edges for edge in column], np.float64)
     for rows, x in block.pieces(0, sheet.shape[0]):  # type: ignore[attr-defined]
         if kernels.cut(x, flat, ends, np.array(places), cells[rows], work=4 * x.size) != 0:
             block.reject_if_not_finite(rows)
@@ -154,8 +154,8 @@ def _first_non_number(sheet: Sheet, name: Any) -> str:
         try:
             float(value)
         except (TypeError, ValueError):
-            return f"{value!r}, which is no number"
-    return f"{held[0]!r}, which is a text and no number"
+            return f"{value!r}, which is not a number"
+    return f"{held[0]!r}, which is a text and not a number"
 
 
 def compare_columns(there: Sequence[Any], names: Iterable[Any], needed: Iterable[Any]) -> None:
@@ -171,14 +171,14 @@ def compare_columns(there: Sequence[Any], names: Iterable[Any], needed: Iterable
         )
     if missing:
         warnings.warn(
-            "columns that were learned are not there, and are read as if all their cells were empty: "
+            "columns of the model are missing, and all their cells count as empty: "
             + list_names(list(map(repr, missing)), 10),
             UserWarning,
             stacklevel=2,
         )
     if new:
         warnings.warn(
-            f"columns that were not learned are ignored: {list_names(list(map(repr, new)), 10)}",
+            f"columns that the model does not have are ignored: {list_names(list(map(repr, new)), 10)}",
             UserWarning,
             stacklevel=2,
         )
@@ -195,18 +195,18 @@ def decode_rows(schema: Schema, blocks: tuple[Array, ...], rng: np.random.Genera
     table = np.full((len(blocks[0]), len(places)), None, object)
     for columns, cells in zip(schema.blocks, blocks, strict=True):
         codings = columns.codings or (None,) * columns.count
-        for j, (name, its) in enumerate(zip(columns.names or (), codings, strict=True)):
+        for j, (name, coding) in enumerate(zip(columns.names or (), codings, strict=True)):
             if name not in places:
                 continue  # a combination, whose columns are in the table
             column: list[Any]
-            if isinstance(its, Words):
-                words = np.array(its.labels, object)
+            if isinstance(coding, Words):
+                words = np.array(coding.labels, object)
                 column = [" ".join(np.repeat(words, line.astype(int))) for line in cells]
-            elif isinstance(its, Levels):
-                labels = [*its.labels, None, None]
+            elif isinstance(coding, Levels):
+                labels = [*coding.labels, None, None]
                 column = [labels[code] for code in _codes(columns, cells, j)]
-            elif isinstance(its, Cuts):
-                column = _sample_within(its, _codes(columns, cells, j), rng)
+            elif isinstance(coding, Cuts):
+                column = _sample_within(coding, _codes(columns, cells, j), rng)
             else:
                 column = cells[:, j].tolist()
             table[:, places[name]] = column
@@ -218,16 +218,16 @@ def _codes(columns: Columns, cells: Array, j: int) -> list[int]:
     last = columns.codings[-1] if columns.codings else None
     if not isinstance(last, Combinations):
         return cells[:, j].tolist()  # type: ignore[no-any-return]
-    its = columns.codings[j]  # type: ignore[index]
+    coding = columns.codings[j]  # type: ignore[index]
     place = _sorted_names((columns.names or ())[:-1]).index(j)
-    found = []
+    codes = []
     for line in cells.tolist():
         if 0 <= line[-1] < last.size:
             label = last.labels[line[-1]][place]
-            found.append(its.index[label] if isinstance(its, Levels) else label)
+            codes.append(coding.index[label] if isinstance(coding, Levels) else label)
         else:
-            found.append(line[j])
-    return found
+            codes.append(line[j])
+    return codes
 
 
 def _sample_within(cuts: Cuts, codes: list[int], rng: np.random.Generator) -> list[float]:

@@ -21,13 +21,13 @@ from suffice.families import FAMILIES
 from suffice.schema import Array, Columns, Cuts, Features, Schema
 from suffice.settings import comparable
 
-# X with its form checked, before its cells are read: one block of numbers, or a sheet of columns of any kind.
+# X after its form was checked, before its cells are read: one block of numbers, or a sheet of columns of any kind.
 Opened = Block | Sheet
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is counted: columns by family with their levels and cuts, and the columns of the table they come from."""
+    """What to count: the columns of each family with their levels and cuts, and all columns of the table."""
 
     blocks: tuple[Columns, ...]
     features: Features | None = None
@@ -41,7 +41,7 @@ class Reader(ABC):
 
     @abstractmethod
     def open(self, X: Any, schema: Schema | None = None, *, check_names: bool = True) -> Any:
-        """Return X with its form checked, and its columns matched with those of a schema."""
+        """Return X after checking its form and matching its columns with those of a schema."""
 
     @abstractmethod
     def plan(self, opened: Any, target: Target, schema: Schema | None = None, *, is_complete: bool = True) -> Plan:
@@ -49,7 +49,7 @@ class Reader(ABC):
 
     @abstractmethod
     def read(self, opened: Any, blocks: tuple[Columns, ...], *, grow: bool) -> tuple[tuple[Columns, ...], Any]:
-        """Return the columns, with new levels if they may grow, and their cells, block by block."""
+        """Return the columns, with new levels if ``grow``, and their cells, block by block."""
 
     @abstractmethod
     def list_cells(self, opened: Any, schema: Schema) -> tuple[list[Any], list[list[Any]]]:
@@ -62,12 +62,12 @@ class Reader(ABC):
 
     @property
     def plan_depends_on_rows(self) -> bool:
-        """Whether the plan may be another one if a single row is left out."""
+        """Whether leaving out a single row may change the plan."""
         return self.plans_from_rows
 
     @abstractmethod
     def covers(self, other: Reader) -> bool:
-        """Return whether rows read by this reader are also read as another one would."""
+        """Return whether blocks from this reader contain all that another reader would give."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class ColumnReader(Reader):
         check_features(X, schema, self.owner, check_names)
         if isinstance(sheet, SparseSheet) and any(_stores_no_zeros(block) for block in schema.blocks):
             raise ValueError(
-                "X is sparse, and the model was fitted on dense numbers: convert it to a dense array (X.toarray())"
+                "X is sparse, but the model was fitted on dense numbers: convert it to a dense array (X.toarray())"
             )
         return replace(sheet, names=names)
 
@@ -198,7 +198,7 @@ def check_features(X: Any, schema: Schema, owner: str, check_names: bool = True)
 def mark_pairs(
     columns: tuple[Columns, ...], cells: tuple[Block, ...], target: Target, structure: Any
 ) -> tuple[Columns, ...]:
-    """Return the columns with those blocks marked of which the structure needs pairs counted."""
+    """Return the columns; blocks of which the structure needs pair counts are marked."""
     marked, classes = [], len(target.classes)
     for block, its_cells in zip(columns, cells, strict=True):
         pairs = structure.pairs(block, classes, _complete_share(its_cells, target))
@@ -224,7 +224,7 @@ def _complete_share(block: Block, target: Target) -> float:
 
 
 def _stores_no_zeros(block: Columns) -> bool:
-    """Return whether a block is of numbers whose zeros a sparse matrix would not store."""
+    """Return whether a block holds numbers whose zeros a sparse matrix would not store."""
     if block.codings is None:
         return not FAMILIES[block.family].accepts_sparse
-    return any(isinstance(its, Cuts) for its in block.codings)
+    return any(isinstance(coding, Cuts) for coding in block.codings)

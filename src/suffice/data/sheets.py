@@ -57,10 +57,10 @@ class Sheet(ABC):
             numbers = self.plain(name).tolist()
             empty = [number != number for number in numbers]
             values = map(bool, numbers) if kind == "boolean" else numbers
-            return [None if gone else its for gone, its in zip(empty, values, strict=True)]
+            return [None if gone else value for gone, value in zip(empty, values, strict=True)]
         if kind == "empty":
             return [None] * self.shape[0]
-        return [None if is_missing(its) else its for its in self.strings(name)]
+        return [None if is_missing(value) else value for value in self.strings(name)]
 
     @abstractmethod
     def _coded_strings(self, name: Any) -> tuple[list[Any], Array]: ...
@@ -176,7 +176,7 @@ class SparseSheet(Sheet):
         return Sparse(self.owner, names, self.block.matrix[:, [self.places[name] for name in names]].tocsr())
 
     def strings(self, name: Any) -> list[Any]:
-        raise ValueError(f"column {name!r} of a sparse matrix holds numbers, and no text")
+        raise ValueError(f"column {name!r} of a sparse matrix holds numbers, not text")
 
     _coded_strings = strings  # type: ignore[assignment]
 
@@ -195,7 +195,7 @@ def kind_of(values: list[Any], name: str) -> str:
     if "nested" in kinds:
         raise TypeError(
             f"{name} holds {_short(kinds['nested'])}, which is nested: an argument must be a string or a number in "
-            "each cell; spread it over columns of its own, or leave it out"
+            "each cell; spread its values over several columns, or leave it out"
         )
     if set(kinds) == {"number", "boolean"}:
         return "number"
@@ -221,11 +221,11 @@ def _kind_of_value(value: Any) -> str:
         return "date"
     if isinstance(value, (list, tuple, dict, set, frozenset, bytes, bytearray, np.ndarray)):
         return "nested"
-    return "string"  # and other objects with a name, such as members of an enumeration and intervals
+    return "string"  # also other objects, such as intervals and members of an enumeration
 
 
 def _is_period(value: Any) -> bool:
-    return type(value).__name__ == "Period"  # of pandas, which is not imported for this test
+    return type(value).__name__ == "Period"  # a class of pandas, which need not be imported for this test
 
 
 def as_numbers(values: Array) -> Array:
@@ -236,7 +236,7 @@ def as_numbers(values: Array) -> Array:
         return np.array([np.nan if is_missing(value) else value for value in values.tolist()], np.float64)
     except OverflowError:
         huge = max((value for value in values.tolist() if isinstance(value, int)), key=abs)
-        raise ValueError(f"a number of {len(str(huge))} digits is too large to count with; leave it out") from None
+        raise ValueError(f"a number of {len(str(huge))} digits is too large for a double; leave it out") from None
 
 
 def encode_objects(values: list[Any]) -> tuple[list[Any], Array]:

@@ -26,13 +26,13 @@ class Target:
 
     @classmethod
     def of(cls, rows: int, y: Any, sample_weight: Any, known: Array | None, owner: str) -> Target:
-        """Return the target of labels, whose classes are the known ones and new ones."""
-        met, codes = encode(y, owner=owner)
+        """Return the target of labels; its classes are the known classes and the new labels."""
+        labels, codes = encode(y, owner=owner)
         if len(codes) != rows:
             check_consistent_length(np.empty(rows), codes)
-        classes = met if known is None else merged_classes(known, met)
-        if classes is not met:
-            codes = np.searchsorted(classes, met)[codes]
+        classes = labels if known is None else merged_classes(known, labels)
+        if classes is not labels:
+            codes = np.searchsorted(classes, labels)[codes]
         return cls(classes, codes, weights_of(sample_weight, rows))
 
     @classmethod
@@ -72,7 +72,7 @@ def weights_of(sample_weight: Any, rows: int) -> Array | None:
         row = int(np.argmax(weights < 0))
         raise ValueError(
             f"Negative values in data passed to `sample_weight`: {weights[row]:g} in row {row}; "
-            "to take rows away, use forget"
+            "to unlearn rows, use forget"
         )
     with np.errstate(over="ignore"):
         total = weights.sum()
@@ -96,7 +96,7 @@ def as_block(X: Any, *, owner: str, sparse: bool) -> Block:
             return block
     array = check_array(X, dtype="numeric", ensure_all_finite=False, input_name="X", estimator=owner)
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"X holds {array.dtype}, and {owner} needs numbers; turn X into numbers first")
+        raise ValueError(f"X holds {array.dtype}, but {owner} needs numbers; turn X into numbers first")
     return Dense(owner, None, array)
 
 

@@ -25,19 +25,19 @@ def count_words(texts: list[Any], words: Words, grow: bool, name: str) -> tuple[
     """
     analyze = analyzer(words.text)
     index = dict(words.index)
-    found, ends = array("q"), np.zeros(len(texts) + 1, np.int64)
+    places, ends = array("q"), np.zeros(len(texts) + 1, np.int64)
     for row, text in enumerate(texts):
         if not is_missing(text):
             if not isinstance(text, str):
-                raise ValueError(f"{name} is text, and holds {text!r} in row {row}, which is not a string")
+                raise ValueError(f"{name} is text, but holds {text!r} in row {row}, which is not a string")
             if grow:
-                found.extend([index.setdefault(word, len(index)) for word in analyze(text)])
+                places.extend([index.setdefault(word, len(index)) for word in analyze(text)])
             else:
-                found.extend([index[word] for word in analyze(text) if word in index])
-        ends[row + 1] = len(found)
+                places.extend([index[word] for word in analyze(text) if word in index])
+        ends[row + 1] = len(places)
     grown = words.grown(list(index)[words.size :], name)
     assert isinstance(grown, Words)
-    codes = np.frombuffer(found, np.int64) if len(found) else np.zeros(0, np.int64)
+    codes = np.frombuffer(places, np.int64) if len(places) else np.zeros(0, np.int64)
     if grown.size > words.size:
         final = np.fromiter((grown.index[word] for word in index), np.int64, len(index))
         codes = final[codes]

@@ -1,7 +1,7 @@
 """Calibration: corrects predicted probabilities, using predictions for held-out rows.
 
-Naive Bayes counts evidence that columns share once for each column, so its probabilities are too extreme. The maps work
-on log probabilities or log-odds, where overconfidence is a factor.
+If columns share evidence, naive Bayes counts it once for each of them, so its probabilities are too extreme. The maps
+work on log probabilities or log-odds, where overconfidence is a factor.
 """
 
 from __future__ import annotations
@@ -173,19 +173,19 @@ class Calibration:
         # a probability of zero counts as the smallest one that occurs, or less
         floor = min(float(log_proba[np.isfinite(log_proba)].min(initial=0.0)), IMPOSSIBLE)
         raised = np.maximum(log_proba, floor)
-        each = np.ones(len(codes)) if weights is None else weights
+        row_weights = np.ones(len(codes)) if weights is None else weights
         map_type = MAPS[method]
         after = np.empty(raised.shape)
         for place in range(int(fold.max()) + 1):
             here = fold == place
-            after[here] = map_type.of(raised[~here], codes[~here], each[~here])(raised[here])
+            after[here] = map_type.of(raised[~here], codes[~here], row_weights[~here])(raised[here])
         log_loss, reliability = {}, {}
         for name, given in (("before", raised), ("after", after)):
             best = given.argmax(axis=1)
             rows = np.arange(len(codes))
-            log_loss[name] = float(np.average(-given[rows, codes], weights=each))
-            reliability[name] = Reliability.of(np.exp(given[rows, best]), (best == codes).astype(float), each)
-        return cls(method, classes.tolist(), map_type.of(raised, codes, each), floor, log_loss, reliability)
+            log_loss[name] = float(np.average(-given[rows, codes], weights=row_weights))
+            reliability[name] = Reliability.of(np.exp(given[rows, best]), (best == codes).astype(float), row_weights)
+        return cls(method, classes.tolist(), map_type.of(raised, codes, row_weights), floor, log_loss, reliability)
 
     def __call__(self, log_proba: Array) -> Array:
         """Return calibrated log probabilities."""
@@ -194,7 +194,7 @@ class Calibration:
     @property
     def error(self) -> dict[str, float]:
         """The expected calibration error "before" and "after"."""
-        return {name: float(found.error) for name, found in self.reliability.items()}
+        return {name: float(reliability.error) for name, reliability in self.reliability.items()}
 
     def plot(self, ax: Any = None) -> Any:
         """Plot the reliability before and after calibration; return the Axes."""

@@ -69,8 +69,10 @@ def class_prior(setting: Any, classes: Array, class_count: Array) -> Array:
     if isinstance(setting, Mapping):
         labels = classes.tolist()
         if set(setting) != set(labels):
-            odd = next(iter(set(setting) ^ set(labels)))
-            raise ValueError(f"class_prior={{label: p}} must name each class once: {odd!r} is on one side only")
+            unmatched = next(iter(set(setting) ^ set(labels)))
+            raise ValueError(
+                f"class_prior={{label: p}} must name each class once: {unmatched!r} is missing, or not a class"
+            )
         setting = [setting[label] for label in labels]
     prior = check_numbers(setting, "class_prior") if np.ndim(setting) else np.zeros(0)
     if prior.shape != (len(classes),):
@@ -104,7 +106,7 @@ def log(probabilities: Array) -> Array:
 
 
 def log_posterior(log_joint: Array, class_log_prior: Array) -> Array:
-    """Turn log p(x, class) into log P(class given x), in place.
+    """Turn log p(x, class) into log P(class | x), in place.
 
     A row that is impossible in every class gets the prior.
 

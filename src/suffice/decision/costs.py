@@ -54,7 +54,7 @@ def reject_uncertain(labels: Array, log_posterior: Array, below: float, label: A
         raise ValueError(f"reject_below must be a probability from 0 to 1, not {below!r}")
     uncertain = log_posterior.max(axis=1) < np.log(max(below, 1e-300))
     same_kind = isinstance(label, (str, int, float, np.generic)) and np.asarray(label).dtype.kind == labels.dtype.kind
-    found = labels.astype(np.result_type(labels, np.asarray(label))) if same_kind else labels.astype(object)
+    result = labels.astype(np.result_type(labels, np.asarray(label))) if same_kind else labels.astype(object)
     for row in np.flatnonzero(uncertain):
-        found[row] = label
-    return found
+        result[row] = label
+    return result

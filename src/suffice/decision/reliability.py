@@ -29,10 +29,10 @@ class Reliability:
 
     Examples
     --------
-    >>> found = Reliability.of(np.array([0.9, 0.9, 0.6]), np.array([1.0, 0.0, 1.0]), bins=2)
-    >>> found.share.round(2).tolist(), found.confidence.round(2).tolist(), found.accuracy.round(2).tolist()
+    >>> bins = Reliability.of(np.array([0.9, 0.9, 0.6]), np.array([1.0, 0.0, 1.0]), bins=2)
+    >>> bins.share.round(2).tolist(), bins.confidence.round(2).tolist(), bins.accuracy.round(2).tolist()
     ([0.0, 1.0], [0.0, 0.8], [0.0, 0.67])
-    >>> round(float(found.error), 2)
+    >>> round(float(bins.error), 2)
     0.13
     """
 
@@ -43,8 +43,8 @@ class Reliability:
     @classmethod
     def of(cls, confidence: Array, right: Array, weights: Array | None = None, bins: int = BINS) -> Reliability:
         """Return the reliability of predictions with these probabilities; ``right`` is 1 for correct ones, else 0."""
-        found = cls.by_fold(confidence, right, np.zeros(len(confidence), np.intp), weights, bins)
-        return cls(found.share[0], found.confidence[0], found.accuracy[0])
+        folds = cls.by_fold(confidence, right, np.zeros(len(confidence), np.intp), weights, bins)
+        return cls(folds.share[0], folds.confidence[0], folds.accuracy[0])
 
     @classmethod
     def by_fold(

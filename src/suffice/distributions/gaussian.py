@@ -315,7 +315,7 @@ class Gaussian(Distribution):
     def __mul__(self, factor: Any) -> Gaussian:
         mine, factor = self._check_gaussian(), check_numbers(factor, "the factor")
         if factor.ndim > 1 or factor.ndim > np.ndim(mine.mean):
-            raise ValueError("a Gaussian is multiplied by a number, or by one a column; by a matrix with @")
+            raise ValueError("a Gaussian is multiplied by a number, or by one per column; by a matrix with @")
         return Gaussian(mine.mean * factor, mine.variance * np.multiply.outer(factor, factor))
 
     __rmul__ = __mul__

@@ -1,1 +1,1 @@
-"""What sums buy: cross-validation for the price of one fit, the choice of a model, evaluation on a stream."""
+"""Evaluation of models: cross-validation at the cost of one fit, comparison, and prediction of streams."""

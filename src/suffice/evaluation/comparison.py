@@ -99,8 +99,8 @@ def compare(
 ) -> Comparison:
     """Return how well several models predict rows that they have not learned, on the same folds.
 
-    Models that count the same (structures, rules and priors of one classifier) share one pass over the rows, however
-    many they are. Models that learn more than sums are fitted again for each fold.
+    Models with the same counts (structures, rules and priors of one classifier) share one pass over the rows. Models
+    that learn more than sums are fitted again for each fold.
 
     Parameters
     ----------
@@ -129,8 +129,8 @@ def compare(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from suffice import GaussianDiscriminant, GaussianNB, compare
-    >>> found = compare(*load_iris(return_X_y=True), {"naive": GaussianNB(), "full": GaussianDiscriminant()})
-    >>> [(line["model"], round(line["accuracy"], 2)) for line in found.table]
+    >>> comparison = compare(*load_iris(return_X_y=True), {"naive": GaussianNB(), "full": GaussianDiscriminant()})
+    >>> [(line["model"], round(line["accuracy"], 2)) for line in comparison.table]
     [('full', 0.98), ('naive', 0.95)]
     """
     named = _named(candidates(X) if models is None else models)
@@ -148,7 +148,7 @@ def compare(
 
         learners = [learner_of(model, splits) for model in named.values()]
         scores = score_folds(learners, LabelledRows(X, y, classes, codes, weights), splits, tick)
-    lines = [_line(name, its, weights) for (name, its) in zip(named, scores, strict=True)]
+    lines = [_line(name, score, weights) for name, score in zip(named, scores, strict=True)]
     order = sorted(range(len(lines)), key=lambda place: (lines[place]["log_loss"], place))
     fitted = _fit_on_demand(list(named.values()), X, y, sample_weight)
     train = np.mean([len(split.test) / max(len(split.train), 1) for split in splits])
@@ -164,45 +164,45 @@ def _named(models: Any) -> dict[str, Any]:
     if isinstance(models, Mapping):
         named = {str(name): model for name, model in models.items()}
         if len(named) < len(models):
-            raise ValueError(f"models has names that are written alike: {', '.join(map(repr, models))}")
+            raise ValueError(f"models has several names that are equal as text: {', '.join(map(repr, models))}")
     else:
         models = [models] if hasattr(models, "fit") else list(models)
         named = dict(zip(names_of(models), models, strict=True))
     if not named:
         raise ValueError("models is empty: there is nothing to compare")
     for name, model in named.items():
-        speaks = hasattr(model, "predict_proba") or hasattr(model, "predict_log_proba")
-        if isinstance(model, type) or not (hasattr(model, "fit") and speaks):
+        has_probabilities = hasattr(model, "predict_proba") or hasattr(model, "predict_log_proba")
+        if isinstance(model, type) or not (hasattr(model, "fit") and has_probabilities):
             raise ValueError(f"model {name!r} is {model!r}, which is not a classifier with predict_proba")
     return named
 
 
 def _line(name: str, scores: FoldScores, weights: Array | None) -> dict[str, Any]:
-    """Return the line of a model, without what depends on the other models."""
-    its, mine = scores.assessment, None if weights is None else weights[scores.rows]
+    """Return the line of a model, without the cells that depend on other models."""
+    rows, row_weights = scores.assessment, None if weights is None else weights[scores.rows]
     line: dict[str, Any] = {"model": name}
-    for measure, values in (("accuracy", its.right), ("log_loss", its.log_loss), ("brier", its.brier)):
-        line |= {measure: scores.mean(values, weights), f"{measure}_se": _standard_error(values, mine)}
-    errors = Reliability.by_fold(its.confidence, its.right, scores.fold, mine).error
-    line["calibration_error"] = float(Reliability.of(its.confidence, its.right, mine).error)
+    for measure, values in (("accuracy", rows.right), ("log_loss", rows.log_loss), ("brier", rows.brier)):
+        line |= {measure: scores.mean(values, weights), f"{measure}_se": _standard_error(values, row_weights)}
+    errors = Reliability.by_fold(rows.confidence, rows.right, scores.fold, row_weights).error
+    line["calibration_error"] = float(Reliability.of(rows.confidence, rows.right, row_weights).error)
     line["calibration_error_se"] = float(np.std(errors, ddof=1) / np.sqrt(len(errors))) if len(errors) > 1 else 0.0
     return line | {"fit_time": scores.fit_time / len(errors), "predict_time": scores.predict_time / len(errors)}
 
 
 def _standard_error(values: Array, weights: Array | None) -> float:
     """Return the standard error of a mean over rows."""
-    each = np.ones(len(values)) if weights is None else weights
-    mean = np.average(values, weights=each)
-    return float(np.sqrt((each**2 * (values - mean) ** 2).sum()) / each.sum())
+    weights = np.ones(len(values)) if weights is None else weights
+    mean = np.average(values, weights=weights)
+    return float(np.sqrt((weights**2 * (values - mean) ** 2).sum()) / weights.sum())
 
 
 def _test_against_best(scores: Sequence[FoldScores], weights: Array | None, ratio: float) -> list[tuple[float, bool]]:
     """Return the p-value of each model's difference in log-loss to the first, and whether it is significant.
 
-    The t-test on the differences by fold has its variance corrected for the overlap of the training sets (Nadeau and
-    Bengio 2003): σ²·(1 / folds + test / train). The p-values have Holm's correction for many comparisons.
+    A t-test on the differences by fold. Its variance is corrected for the overlap of the training sets (Nadeau and
+    Bengio 2003): σ²·(1 / folds + test / train). The p-values are corrected for many comparisons (Holm).
     """
-    losses = np.array([its.by_fold(its.assessment.log_loss, weights) for its in scores])
+    losses = np.array([score.by_fold(score.assessment.log_loss, weights) for score in scores])
     differences = losses - losses[0]
     folds = differences.shape[1]
     if folds < 2:
@@ -213,24 +213,24 @@ def _test_against_best(scores: Sequence[FoldScores], weights: Array | None, rati
     p = 2 * stats.t.sf(np.abs(t), folds - 1)
     p[0] = 1.0
     order = np.argsort(p[1:]) + 1
-    held = 0.0
+    corrected = 0.0
     for rank, place in enumerate(order):
-        held = max(held, min(p[place] * (len(order) - rank), 1.0))
-        p[place] = held
-    return [(float(each), bool(each < LEVEL)) for each in p]
+        corrected = max(corrected, min(p[place] * (len(order) - rank), 1.0))
+        p[place] = corrected
+    return [(float(value), bool(value < LEVEL)) for value in p]
 
 
 def _fit_on_demand(models: Sequence[Any], X: Any, y: Any, sample_weight: Any) -> Callable[[int], Any]:
-    """Return a function that fits a model on all rows; models that count the same share the pass."""
+    """Return a function that fits a model on all rows; models with the same counts share the pass."""
     fitted: dict[int, Any] = {}
 
     def fit(place: int) -> Any:
         model, recipe = models[place], additive_recipe(models[place])
         if place not in fitted:
-            for other, its in fitted.items():
+            for other, fitted_before in fitted.items():
                 counted = additive_recipe(models[other])
                 if recipe is not None and counted is not None and counted.covers(recipe):
-                    fitted[place] = model.with_tally(its.tally_)
+                    fitted[place] = model.with_tally(fitted_before.tally_)
                     return fitted[place]
             fitted[place] = fit_copy(model, X, y, sample_weight)
         return fitted[place]

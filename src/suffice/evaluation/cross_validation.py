@@ -24,7 +24,7 @@ from suffice.schema import Array
 
 
 class PredictedRows(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A stand-in classifier that returns predictions made before, for scikit-learn's scorers."""
+    """A stand-in classifier for scikit-learn's scorers: it returns predictions that were made before."""
 
     def __init__(self, classes: Array, log_proba: Array) -> None:
         self.classes_, self.log_proba = classes, log_proba
@@ -115,12 +115,12 @@ def cross_validate(
     classes, _ = encode(labels, owner=type(model).__name__)
     if isinstance(cv, str) and cv == "loo":
         if return_train_score or return_estimator or return_indices:
-            raise ValueError('cv="loo" fits no models that could be returned or scored: use cv=LeaveOneOut() for that')
+            raise ValueError('cv="loo" fits no models that could be returned or scored: use cv=LeaveOneOut() instead')
         return _leave_one_out(model, X, labels, sample_weight, scorers, single, progress)
     splits = make_splits(cv, X, y, groups)
     check_weights(splits, weights)
     results: dict[str, list[Any]] = {"fit_time": [], "score_time": []}
-    found = OutOfFold(len(labels), classes)
+    out_of_fold = OutOfFold(len(labels), classes)
     with Progress("cross-validation", len(splits), progress) as line:
         for done, prediction in enumerate(predict_splits(model, X, y, splits, sample_weight, classes)):
             line.say(done)
@@ -131,12 +131,12 @@ def cross_validate(
                 scores["train"] = _score_training_rows(
                     scorers, fitted_model(model, prediction.learned), X, labels, prediction.split.train, weights
                 )
-            for what, named in scores.items():
+            for rows, named in scores.items():
                 for name, score in named.items():
-                    results.setdefault(_key(what, name, single), []).append(score)
+                    results.setdefault(_key(rows, name, single), []).append(score)
             if return_estimator:
                 results.setdefault("estimator", []).append(fitted_model(model, prediction.learned))
-            found.add(prediction.split.test, prediction.log_proba)
+            out_of_fold.add(prediction.split.test, prediction.log_proba)
     arrays: dict[str, Any] = {
         name: values if name == "estimator" else np.array(values) for name, values in results.items()
     }
@@ -145,7 +145,7 @@ def cross_validate(
             "train": [split.train for split in splits],
             "test": [split.test for split in splits],
         }
-    return arrays | found.results() | {"refitted": not isinstance(learner_of(model, splits), Recipe)}
+    return arrays | out_of_fold.results() | {"refitted": not isinstance(learner_of(model, splits), Recipe)}
 
 
 def _leave_one_out(
@@ -169,8 +169,8 @@ def _leave_one_out(
         else:
             results[key] = np.array(list(_score({name: scorer}, model, whole, X, labels, classes, weights).values()))
     results["score_time"] = np.array([perf_counter() - started])
-    found = {"log_proba": log_proba, "classes": classes, "predicted": np.ones(len(labels), bool)}
-    return results | found | {"refitted": additive_recipe(model) is None}
+    predictions = {"log_proba": log_proba, "classes": classes, "predicted": np.ones(len(labels), bool)}
+    return results | predictions | {"refitted": additive_recipe(model) is None}
 
 
 class OutOfFold:
@@ -221,25 +221,25 @@ def _score(
 ) -> dict[str, float]:
     """Return the scores of a fold; scikit-learn's scorers use the predictions that were made already."""
     rows = prediction.split.test
-    held = PredictedRows(classes, prediction.log_proba)
-    mine = {} if weights is None else {"sample_weight": weights[rows]}
+    predicted = PredictedRows(classes, prediction.log_proba)
+    weighting = {} if weights is None else {"sample_weight": weights[rows]}
     scores = {}
     for name, scorer in scorers.items():
         if isinstance(scorer, str) and scorer in ("accuracy", "neg_log_loss"):
             truth = np.searchsorted(classes, labels[rows])
             if scorer == "accuracy":
-                found = prediction.codes == truth
+                values = prediction.codes == truth
             else:
-                found = np.maximum(prediction.log_proba[np.arange(len(rows)), truth], LEAST_LOG)
-            scores[name] = float(np.average(found, weights=mine.get("sample_weight")))
+                values = np.maximum(prediction.log_proba[np.arange(len(rows)), truth], LEAST_LOG)
+            scores[name] = float(np.average(values, weights=weighting.get("sample_weight")))
             continue
         scorer = get_scorer(scorer) if isinstance(scorer, str) else scorer
         if hasattr(scorer, "_score_func"):
-            scores[name] = _number(scorer, scorer(held, rows[:, None], labels[rows], **mine))
+            scores[name] = _number(scorer, scorer(predicted, rows[:, None], labels[rows], **weighting))
         else:
-            _check_callable(scorer, prediction.learned, mine)
+            _check_callable(scorer, prediction.learned, weighting)
             fitted = fitted_model(model, prediction.learned)
-            scores[name] = _number(scorer, scorer(fitted, _safe_indexing(X, rows), labels[rows], **mine))
+            scores[name] = _number(scorer, scorer(fitted, _safe_indexing(X, rows), labels[rows], **weighting))
     return scores
 
 
@@ -250,7 +250,7 @@ def _number(scorer: Any, score: Any) -> float:
     except (TypeError, ValueError):
         name = getattr(scorer, "__name__", repr(scorer))
         raise ValueError(
-            f"scoring={name} returns {score!r}, and not a number; for several scores pass scoring={{name: scorer}}"
+            f"scoring={name} returns {score!r}, which is not a number; for several scores pass scoring={{name: scorer}}"
         ) from None
 
 
@@ -260,7 +260,7 @@ def _takes_weights(scorer: Any) -> bool:
         taken = signature(scorer).parameters
     except (TypeError, ValueError):  # not a Python function
         return True
-    return "sample_weight" in taken or any(its.kind is Parameter.VAR_KEYWORD for its in taken.values())
+    return "sample_weight" in taken or any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values())
 
 
 def _check_callable(scorer: Any, learned: Any, weights: dict[str, Any]) -> None:
@@ -268,22 +268,22 @@ def _check_callable(scorer: Any, learned: Any, weights: dict[str, Any]) -> None:
     name = getattr(scorer, "__name__", repr(scorer))
     if learned is None:
         raise ValueError(
-            f'scoring={name} wants a model for each row, and cv="loo" has none; use the name of one of '
+            f'scoring={name} needs a fitted model for each row, and cv="loo" has none; use the name of one of '
             "scikit-learn's scorers, or cv=LeaveOneOut()"
         )
     if weights and not _takes_weights(scorer):
-        raise ValueError(f"scoring={name} takes no sample_weight, by which rows are to be scored: let it take one")
+        raise ValueError(f"scoring={name} takes no sample_weight, but the rows have weights: let it accept them")
 
 
 def _score_training_rows(
     scorers: dict[str, Any], fitted: Any, X: Any, labels: Array, rows: Array, weights: Array | None
 ) -> dict[str, float]:
-    mine = {} if weights is None else {"sample_weight": weights[rows]}
+    weighting = {} if weights is None else {"sample_weight": weights[rows]}
     known = _safe_indexing(X, rows)
     for scorer in scorers.values():
         if callable(scorer) and not hasattr(scorer, "_score_func"):
-            _check_callable(scorer, fitted, mine)
+            _check_callable(scorer, fitted, weighting)
     return {
-        name: _number(scorer, check_scoring(fitted, scorer)(fitted, known, labels[rows], **mine))
+        name: _number(scorer, check_scoring(fitted, scorer)(fitted, known, labels[rows], **weighting))
         for name, scorer in scorers.items()
     }

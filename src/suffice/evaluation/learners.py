@@ -1,4 +1,4 @@
-"""What an evaluation learns with: the recipe of a classifier that learns sums, or a function that fits it again."""
+"""Learners of an evaluation: the recipe of a classifier that learns only sums, or a function that fits a copy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def additive_recipe(model: Any) -> Recipe | None:
 
 
 def learner_of(model: Any, splits: Sequence[Split]) -> Recipe | FitFunction:
-    """Return the recipe of a model if its folds can be learned by sums, else a function that fits a copy of it."""
+    """Return the recipe of a model if its folds can be computed as sums, else a function that fits a copy of it."""
     recipe = None if repeats_rows(list(splits)) else additive_recipe(model)
     return partial(fit_copy, model) if recipe is None else recipe
 

@@ -1,4 +1,4 @@
-"""Leave-one-out: each row predicted by a model of all the others."""
+"""Leave-one-out: each row is predicted by a model of all other rows."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def leave_one_out(
 ) -> Array:
     """Return log P(class | x) of each row, by a model that has learned all rows but that one.
 
-    This has a closed form where columns are independent given the class. Otherwise, and for rows whose absence
-    changes more than numbers (the last row of a class or of a level), the sums of all other rows are taken.
+    This has a closed form if columns are independent given the class. Otherwise, and for the last row of a class or of
+    a level, which is removed with its row, the sums of all other rows are taken.
     """
     rows = len(labels)
     log_proba, todo = np.empty((rows, len(classes))), np.ones(rows, bool)
     with Progress("leave-one-out", rows, progress) as line:
         recipe = additive_recipe(model)
         if recipe is not None and recipe.has_closed_leave_one_out:
-            for some, found, exact in predict_left_out(recipe, X, labels, sample_weight):
-                log_proba[some], todo[some] = found, ~exact
-                line.say(some.stop)
+            for chunk, predicted, exact in predict_left_out(recipe, X, labels, sample_weight):
+                log_proba[chunk], todo[chunk] = predicted, ~exact
+                line.say(chunk.stop)
         left = np.flatnonzero(todo)
         if len(left):
             fold_of = np.full(rows, len(left))

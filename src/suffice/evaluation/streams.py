@@ -25,32 +25,33 @@ from suffice.statistics.cancellation import has_few_digits
 
 
 def batches(X: Any, y: Any, size: Any = 100) -> Iterator[tuple[Any, Any]]:
-    """Yield rows and labels in batches, as a stream would bring them.
+    """Yield rows and labels in batches, in their order.
 
     >>> [labels for _, labels in batches([[1], [2], [3]], ["a", "b", "a"], size=2)]
     [['a', 'b'], ['a']]
     """
     if isinstance(size, bool) or not isinstance(size, Integral) or int(size) < 1:
-        raise ValueError(f"size is a number of rows, 1 or more, not {size!r}")
+        raise ValueError(f"size must be a number of rows, 1 or more, not {size!r}")
     if _num_samples(X) != _num_samples(y):
-        raise ValueError(f"X has {_num_samples(X)} rows and y has {_num_samples(y)}: they must be as many")
+        raise ValueError(f"X has {_num_samples(X)} rows and y has {_num_samples(y)}: they must have the same length")
     for first in range(0, _num_samples(X), size):
         rows = slice(first, first + size)
         yield _safe_indexing(X, rows), _safe_indexing(y, rows)
 
 
 class Window:
-    """A model of the last rows alone: what comes in is added, what drops out is taken away.
+    """A model of the most recent rows: new rows are added to its sums, and rows that leave the window are subtracted.
 
-    Counts are then exactly those of the rows in the window, moments to rounding; where a row that drops out
-    was so large that too few digits would be left, and once in a window's length, sums are taken anew.
+    Counts are exactly those of the rows in the window, and moments are equal up to rounding. The sums are computed
+    again from the rows in the window each time the whole window has been replaced, and when subtracting a very large
+    row would leave too few digits.
 
     Parameters
     ----------
     model : classifier
-        It is learned in place.
+        The model, which is changed in place.
     rows : int
-        How many rows the window has.
+        The number of rows in the window.
 
     Examples
     --------
@@ -64,9 +65,9 @@ class Window:
 
     def __init__(self, model: Any, rows: Any) -> None:
         if isinstance(rows, bool) or not isinstance(rows, Integral) or int(rows) < 1:
-            raise ValueError(f"a window has a number of rows, 1 or more, not {rows!r}")
+            raise ValueError(f"rows, the size of the window, must be a number of rows, 1 or more, not {rows!r}")
         if additive_recipe(model) is None:
-            raise ValueError(f"{model!r} is no sum, so that nothing can be taken away from it: it has no window")
+            raise ValueError(f"{model!r} learns more than sums, so rows cannot be subtracted, as a window needs")
         self.model, self.rows = model, int(rows)
         self.held: deque[tuple[Any, Any, Any]] = deque()
         self.count = self.left = 0
@@ -75,41 +76,41 @@ class Window:
         return self.count
 
     def learn(self, X: Any, y: Any, sample_weight: Any = None) -> Window:
-        """Learn rows, and forget as many of the oldest as there are too many."""
+        """Learn rows, and forget the oldest rows that no longer fit into the window."""
         arrived = _num_samples(X)
-        if arrived > self.rows:  # only the last of them will stay
+        if arrived > self.rows:  # only the last of them stay in the window
             last = slice(arrived - self.rows, arrived)
             X, y = _safe_indexing(X, last), _safe_indexing(y, last)
             sample_weight = None if sample_weight is None else _safe_indexing(sample_weight, last)
             arrived = self.rows
         self.model.partial_fit(X, y, sample_weight=sample_weight)
-        # copies: a caller may fill the same array again
-        self.held.append(tuple(its.copy() if hasattr(its, "copy") else its for its in (X, y, sample_weight)))
+        # copies, because a caller may overwrite its arrays
+        self.held.append(tuple(part.copy() if hasattr(part, "copy") else part for part in (X, y, sample_weight)))
         self.count += arrived
         while self.count > self.rows:
             self._drop(self.count - self.rows)
         return self
 
-    def _drop(self, many: int) -> None:
-        """Forget the oldest rows, up to so many."""
+    def _drop(self, most: int) -> None:
+        """Forget the oldest batch, or its first rows if it has more than ``most``."""
         X, y, weights = self.held.popleft()
         rows = _num_samples(X)
-        if rows > many:
-            first, rest = slice(0, many), slice(many, rows)
-            self.held.appendleft(tuple(None if its is None else _safe_indexing(its, rest) for its in (X, y, weights)))  # type: ignore[arg-type]
-            X, y, weights = (None if its is None else _safe_indexing(its, first) for its in (X, y, weights))
-            rows = many
+        if rows > most:
+            first, rest = slice(0, most), slice(most, rows)
+            self.held.appendleft(tuple(None if one is None else _safe_indexing(one, rest) for one in (X, y, weights)))  # type: ignore[arg-type]
+            X, y, weights = (None if one is None else _safe_indexing(one, first) for one in (X, y, weights))
+            rows = most
         before = self.model.tally_
         if weights is None or np.any(weights):
             self.model.tally_ = self.model.tally_without(X, y, weights)
         self.count -= rows
         self.left += rows
-        rounds = any(isinstance(its, (Moments, CoMoments)) for its in before.statistics)
+        rounds = any(isinstance(statistic, (Moments, CoMoments)) for statistic in before.statistics)
         if rounds and self.count and (self.left >= self.rows or has_few_digits(before, self.model.tally_)):
-            self._anew()
+            self._sum_again()
 
-    def _anew(self) -> None:
-        """Take the sums of the rows in the window anew: nothing is left of what rounding did."""
+    def _sum_again(self) -> None:
+        """Compute the sums again from the rows in the window, which removes rounding errors."""
         fresh = self.model.with_tally(self.model.tally_ * 0.0)
         for X, y, weights in self.held:
             fresh.partial_fit(X, y, sample_weight=weights)
@@ -119,9 +120,9 @@ class Window:
 
 @dataclass(frozen=True)
 class Prequential:
-    """What was said of each row of a stream before it was learned, batch by batch.
+    """How well a model predicted each batch of a stream before learning it.
 
-    ``rows``, ``accuracy`` and ``log_loss`` are those of each batch; ``total`` has the means over all rows.
+    ``rows``, ``accuracy`` and ``log_loss`` have one entry for each batch; ``total`` has the means over all rows.
     """
 
     rows: Array
@@ -132,14 +133,14 @@ class Prequential:
 
     @property
     def total(self) -> dict[str, float]:
-        """The means over all rows of which something was said, and the rows a second."""
+        """The means over all predicted rows, their number, and the rows per second."""
         weights = np.maximum(self.rows, 1e-300)
         named = {"accuracy": self.accuracy, "log_loss": self.log_loss}
-        found = {name: float(np.average(values, weights=weights)) for name, values in named.items()}
-        return found | {"rows": int(self.rows.sum()), "rows_per_second": float(self.rows.sum() / self.seconds)}
+        means = {name: float(np.average(values, weights=weights)) for name, values in named.items()}
+        return means | {"rows": int(self.rows.sum()), "rows_per_second": float(self.rows.sum() / self.seconds)}
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the accuracy over the stream, of a batch and of all rows so far; return the Axes."""
+        """Plot the accuracy of each batch, and of all rows up to it; return the Axes."""
         from suffice.plots import over_time
 
         return over_time(self.rows, self.accuracy, ax)
@@ -153,32 +154,32 @@ def prequential(
     window: int | None = None,
     progress: bool = True,
 ) -> Prequential:
-    """Return how well a model predicts a stream of which it learns each batch after it has predicted it.
+    """Return how well a model predicts a stream: each batch is predicted first, and then learned.
 
     Parameters
     ----------
     model : classifier
-        It is learned in place, on top of what it knows. Of the first batch nothing is said if it knows nothing.
+        The model, which is changed in place. If it is not fitted, the first batch is learned but not predicted.
     stream : iterable of (X, y) or (X, y, sample_weight)
-        The batches; `batches` cuts a table into some.
+        The batches; the function `batches` divides a table into batches.
     decay : float, default=None
-        What is known still counts this much with every batch.
+        The factor by which all earlier rows are weighted down before each batch.
     window : int, default=None
-        Only this many last rows are known.
+        The number of most recent rows that the model keeps.
     progress : bool, default=True
-        Whether to show how far it has come, on a terminal, when it takes longer than a second.
+        Whether to show progress on a terminal when it takes longer than a second.
 
     Returns
     -------
-    found : Prequential
+    results : Prequential
 
     Examples
     --------
     >>> from sklearn.datasets import load_digits
     >>> from suffice import BernoulliNB, batches, prequential
     >>> X, y = load_digits(return_X_y=True)
-    >>> found = prequential(BernoulliNB(binarize=7), batches(X, y, 100))
-    >>> round(found.total["accuracy"], 2), found.total["rows"]
+    >>> results = prequential(BernoulliNB(binarize=7), batches(X, y, 100))
+    >>> round(results.total["accuracy"], 2), results.total["rows"]
     (0.85, 1697)
     """
     if decay is not None and window is not None:
@@ -186,7 +187,7 @@ def prequential(
     if decay is not None:
         check_decay(decay)
     if not hasattr(model, "partial_fit"):
-        raise ValueError(f"{type(model).__name__} cannot learn in batches, as a stream brings them")
+        raise ValueError(f"{type(model).__name__} cannot learn in batches, so it cannot learn a stream")
     if getattr(model, "calibrate", None) is not None and not _is_fitted(model):
         raise ValueError(
             f"calibrate={model.calibrate!r} is learned by fit: fit on some rows first, or set calibrate=None"
@@ -199,10 +200,10 @@ def prequential(
             X, y, weights = _parts(batch, place)
             arrived += _num_samples(X)
             if _is_fitted(model):
-                found = _said(model, X, y)
-                rows.append(len(found.right))
-                right.append(found.right.mean())
-                losses.append(found.log_loss.mean())
+                batch_scores = _assess_batch(model, X, y)
+                rows.append(len(batch_scores.right))
+                right.append(batch_scores.right.mean())
+                losses.append(batch_scores.log_loss.mean())
             if sliding is not None:
                 sliding.learn(X, y, weights)
             else:
@@ -211,10 +212,10 @@ def prequential(
             line.say(place + 1)
     if window is not None and arrived < window:
         model.__dict__ = before
-        raise ValueError(f"window={window} is longer than the stream, which had {arrived} rows: nothing ever left it")
+        raise ValueError(f"window={window} is longer than the stream, which had {arrived} rows: use a shorter window")
     if not rows:
-        model.__dict__ = before  # as it was: not fitted
-        raise ValueError(f"the stream had {arrived} rows in one batch or none: nothing was left to predict")
+        model.__dict__ = before  # not fitted
+        raise ValueError(f"the stream had {arrived} rows in at most one batch: no batch was left to predict")
     return Prequential(np.array(rows), np.array(right), np.array(losses), perf_counter() - started, model)
 
 
@@ -228,12 +229,12 @@ def _is_fitted(model: Any) -> bool:
 
 def _parts(batch: Any, place: int) -> tuple[Any, Any, Any]:
     if not isinstance(batch, (tuple, list)) or len(batch) not in (2, 3):
-        raise ValueError(f"batch {place} of the stream is {type(batch).__name__}, and not (X, y) or (X, y, weights)")
+        raise ValueError(f"batch {place} of the stream is a {type(batch).__name__}, not (X, y) or (X, y, weights)")
     return (*batch, None) if len(batch) == 2 else (batch[0], batch[1], batch[2])
 
 
-def _said(model: Any, X: Any, y: Any) -> Assessment:
-    """Return how good what a model says of rows is; of a class it has not met it says nothing."""
+def _assess_batch(model: Any, X: Any, y: Any) -> Assessment:
+    """Return the assessment of a model on rows; a label that the model has not seen has probability 0."""
     labels = as_labels(y, type(model).__name__)
     known = model.classes_
     places = np.minimum(np.searchsorted(known, labels), len(known) - 1)

@@ -1,4 +1,4 @@
-"""Families: p(x given class) of one kind of column each. To add one, write a file and add a line to FAMILIES."""
+"""Families: p(x | class) of one kind of column each. To add one, write a file and add a line to FAMILIES."""
 
 from suffice.families.bernoulli import Bernoulli
 from suffice.families.categorical import Categorical

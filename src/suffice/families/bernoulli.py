@@ -52,7 +52,7 @@ class BernoulliParameters(Parameters):
 
 @dataclass(frozen=True)
 class Bernoulli(Family):
-    """p(x given class) = Πⱼ pⱼ^xⱼ·(1 − pⱼ)^(1 − xⱼ); the conjugate prior is Beta(a, b).
+    """p(x | class) = Πⱼ pⱼ^xⱼ·(1 − pⱼ)^(1 − xⱼ); the conjugate prior is Beta(a, b).
 
     The mode is (a − 1) / (a + b − 2); if a or b is less than 1 it is 0 or 1. If a = b ≤ 1, where no value has the
     highest density, it is taken to be ½.

@@ -61,7 +61,7 @@ class CategoricalParameters(Parameters):
 
 @dataclass(frozen=True)
 class Categorical(DirichletFamily):
-    """p(x given class) = Πⱼ p[j, xⱼ], with Σ p[j, ·] = 1 for each column j.
+    """p(x | class) = Πⱼ p[j, xⱼ], with Σ p[j, ·] = 1 for each column j.
 
     A level that was not seen has the mean α of the column's levels as its weight. In an open column it is one of the
     levels that share all probability: α / (n + Σα + α), while a seen level has (count + α) / (n + Σα + α). In a closed

@@ -22,11 +22,11 @@ Cells = Literal["numbers", "counts", "bits", "levels", "words"]
 
 @dataclass(frozen=True)
 class Parameters(Frozen, ABC):
-    """Estimated p(x given class) of a block of columns, as arrays [class, column, …]."""
+    """Estimated p(x | class) of a block of columns, as arrays [class, column, …]."""
 
     @abstractmethod
     def score(self) -> Score:
-        """Return log p(x given class) as a sum of terms."""
+        """Return log p(x | class) as a sum of terms."""
 
     @property
     @abstractmethod
@@ -115,7 +115,7 @@ class Family(ABC):
 
     @abstractmethod
     def predictive(self, columns: Columns, hyperparameters: Hyperparameters) -> Parameters:
-        """Return p(x given class) averaged over the parameters."""
+        """Return p(x | class) averaged over the parameters."""
 
     @abstractmethod
     def log_partition(self, columns: Columns, hyperparameters: Hyperparameters) -> Array:

@@ -81,7 +81,7 @@ class StudentT(Parameters):
 
 @dataclass(frozen=True)
 class Gaussian(Family):
-    """log p(x given class) = −½ Σⱼ log 2πσⱼ² + (xⱼ − μⱼ)² / σⱼ²; the conjugate prior is Normal-inverse-gamma.
+    """log p(x | class) = −½ Σⱼ log 2πσⱼ² + (xⱼ − μⱼ)² / σⱼ²; the conjugate prior is Normal-inverse-gamma.
 
     A number c stands for c rows with the mean and the variance of all classes pooled. The mode is that of (μ, σ²)
     jointly, scale / (shape + 3/2); the mean of σ² is scale / (shape − 1), or the mode if that does not exist.

@@ -76,7 +76,7 @@ class DirichletMultinomial(Parameters):
 
 @dataclass(frozen=True)
 class Multinomial(DirichletFamily):
-    """p(x given class) ∝ Πⱼ pⱼ^xⱼ, with Σⱼ pⱼ = 1."""
+    """p(x | class) ∝ Πⱼ pⱼ^xⱼ, with Σⱼ pⱼ = 1."""
 
     name = "multinomial"
     cells: ClassVar[Cells] = "counts"

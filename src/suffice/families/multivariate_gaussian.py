@@ -15,7 +15,7 @@ from suffice.score.triangular_solve import lower_triangle
 
 @dataclass(frozen=True)
 class MultivariateGaussian(Parameters):
-    """log p(x given class) = −½·(d·log 2π + log det Σ + (x − μ)ᵀ Σ⁻¹ (x − μ)).
+    """log p(x | class) = −½·(d·log 2π + log det Σ + (x − μ)ᵀ Σ⁻¹ (x − μ)).
 
     ``covariance`` is [class, column, column], or [1, column, column] if all classes share it. Missing cells are left
     out of μ and Σ, which is the exact marginal.

@@ -66,7 +66,7 @@ class NegativeBinomial(Parameters):
 
 @dataclass(frozen=True)
 class Poisson(Family):
-    """p(x given class) = Πⱼ λⱼ^xⱼ·e^−λⱼ / xⱼ!; the conjugate prior is Gamma(shape, rate).
+    """p(x | class) = Πⱼ λⱼ^xⱼ·e^−λⱼ / xⱼ!; the conjugate prior is Gamma(shape, rate).
 
     A number c stands for Gamma(c, c): c rows with one event each. The mode is (shape − 1) / rate, or 0 if shape is
     less than 1.

@@ -9,7 +9,7 @@ from suffice.families.multinomial import Multinomial
 
 @dataclass(frozen=True)
 class WordCounts(Multinomial):
-    """p(text given class) ∝ Π p[word]^count over the words of the vocabulary; any other word adds 0 to the score."""
+    """p(text | class) ∝ Π p[word]^count over the words of the vocabulary; any other word adds 0 to the score."""
 
     name = "text"
     cells = "words"

@@ -1,4 +1,4 @@
-"""Assessment: log-loss, Brier score and accuracy of many models on the same rows, which are read once."""
+"""Assessment: the log-loss, Brier score and accuracy of many models on the same rows, from one pass."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Z_95 = 1.959963984540054
 
 @dataclass(frozen=True)
 class Assessment:
-    """Measures of each row: −log P(its class), squared error of all P, highest P, and 1 if that class is right."""
+    """Measures of each row: −log P(true class), the Brier score, the highest P, and 1 if that class is the true one."""
 
     log_loss: Array
     brier: Array
@@ -35,16 +35,16 @@ class Assessment:
 
 
 def assess_predictions(log_proba: Array, codes: Array) -> Assessment:
-    """Return the measures of log probabilities [row, class] for rows of these classes.
+    """Return the measures of log probabilities [row, class]; ``codes`` are the true classes.
 
-    >>> said = np.log([[0.9, 0.1], [0.6, 0.4]])
-    >>> found = assess_predictions(said, np.array([0, 1]))
-    >>> found.brier.round(2).tolist(), found.right.tolist()
+    >>> log_proba = np.log([[0.9, 0.1], [0.6, 0.4]])
+    >>> assessment = assess_predictions(log_proba, np.array([0, 1]))
+    >>> assessment.brier.round(2).tolist(), assessment.right.tolist()
     ([0.02, 0.72], [1.0, 0.0])
     """
-    found, nothing = np.empty((len(codes), 4)), np.zeros(log_proba.shape[1])
-    posterior.assess(log_proba, 0, nothing, codes, LEAST_LOG, found, work=4 * log_proba.size)
-    return Assessment(*found.T)
+    measures, no_prior = np.empty((len(codes), 4)), np.zeros(log_proba.shape[1])
+    posterior.assess(log_proba, 0, no_prior, codes, LEAST_LOG, measures, work=4 * log_proba.size)
+    return Assessment(*measures.T)
 
 
 def wilson_interval(right: float, n: float) -> tuple[float, float]:
@@ -61,7 +61,7 @@ def wilson_interval(right: float, n: float) -> tuple[float, float]:
 
 
 def assess_models(models: Sequence[Model], blocks: tuple[Block, ...], codes: Array) -> list[Assessment]:
-    """Return the measures of each of several models of the same columns, for rows of these classes."""
+    """Return the assessment of each of several models of the same columns; ``codes`` are the true classes."""
     if len(models) == 1:
         return _assessed(models, blocks, codes)
     # several rules may give the same model, which is scored once
@@ -72,7 +72,7 @@ def assess_models(models: Sequence[Model], blocks: tuple[Block, ...], codes: Arr
 
 
 def _key(value: Any) -> Any:
-    """Return a key that is equal for models that compute the same."""
+    """Return a key that is equal for models with equal parameters."""
     if isinstance(value, Model):
         return _key((value.class_log_prior, value.scores))
     if isinstance(value, np.ndarray):
@@ -86,23 +86,23 @@ def _key(value: Any) -> Any:
 
 def _assessed(models: Sequence[Model], blocks: tuple[Block, ...], codes: Array) -> list[Assessment]:
     classes, count = len(models[0].class_log_prior), len(models)
-    together = [Score.side_by_side([model.scores[place] for model in models]) for place in range(len(blocks))]
+    joined = [Score.side_by_side([model.scores[place] for model in models]) for place in range(len(blocks))]
     priors = np.concatenate([model.class_log_prior for model in models])
 
     def part(rows: slice) -> Array:
         scores = np.empty((rows.stop - rows.start, count * classes))
         scores[:] = priors
-        for block, score in zip(blocks, together, strict=True):
+        for block, score in zip(blocks, joined, strict=True):
             score.add(block, rows, scores)
-        found, truth = np.empty((count, len(scores), 4)), codes[rows]
+        measures, truth = np.empty((count, len(scores), 4)), codes[rows]
 
         def assess(m: int) -> None:
             prior, work = models[m].class_log_prior, 4 * len(scores) * classes
-            posterior.assess(scores, m * classes, prior, truth, LEAST_LOG, found[m], work=work)
+            posterior.assess(scores, m * classes, prior, truth, LEAST_LOG, measures[m], work=work)
 
         map_threads(assess, range(count))
-        return found
+        return measures
 
-    alone = any(score.is_multithreaded for score in together)
-    found = np.concatenate(memory.over_rows(blocks, classes, part, alone), axis=1)
-    return [Assessment(*its.T) for its in found]
+    alone = any(score.is_multithreaded for score in joined)
+    measures = np.concatenate(memory.over_rows(blocks, classes, part, alone), axis=1)
+    return [Assessment(*model_measures.T) for model_measures in measures]

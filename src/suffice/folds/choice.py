@@ -18,17 +18,17 @@ PRIORS = (0.05, 0.5, 5.0)
 
 
 def structures_for(table: Any) -> tuple[str, ...]:
-    """Return the names of the structures that are tried for a table, given its number of columns."""
+    """Return the names of the structures to try for a table with this number of columns."""
     has_room = not isinstance(table, SparseSheet) and table.shape[1] <= MOST_COLUMNS
     return ("naive", "tree", "averaged") if has_room else ("naive",)
 
 
 def choose_recipe(recipes: Sequence[Recipe], X: Any, y: Any, sample_weight: Any) -> int | None:
-    """Return the index of the recipe with the least log-loss on held-out rows; None if a class has only one row."""
+    """Return the index of the recipe with the lowest log-loss on held-out rows; None if a class has only one row."""
     classes, codes = encode(y, owner=recipes[0].owner)
     splits = shuffled_folds(codes)
     if splits is None:
         return None
     weights = weights_of(sample_weight, len(codes))
     scores = score_folds(recipes, LabelledRows(X, y, classes, codes, weights), splits)
-    return int(np.argmin([its.mean(its.assessment.log_loss, weights) for its in scores]))
+    return int(np.argmin([score.mean(score.assessment.log_loss, weights) for score in scores]))

@@ -1,4 +1,4 @@
-"""Scores of many learners on the same folds; recipes that count the same share one pass over the rows."""
+"""Scores of many learners on the same folds; recipes with the same counts share one pass over the rows."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class FoldScores:
 
     def by_fold(self, values: Array, weights: Array | None) -> Array:
         """Return the mean of a measure in each fold."""
-        mine = np.ones(len(self.rows)) if weights is None else weights[self.rows]
-        return np.bincount(self.fold, values * mine) / np.maximum(np.bincount(self.fold, mine), 1e-300)
+        row_weights = np.ones(len(self.rows)) if weights is None else weights[self.rows]
+        return np.bincount(self.fold, values * row_weights) / np.maximum(np.bincount(self.fold, row_weights), 1e-300)
 
 
 @dataclass(frozen=True)
@@ -56,22 +56,22 @@ def score_folds(
 ) -> list[FoldScores]:
     """Return the scores of each learner on the same splits.
 
-    Recipes are learned by sums, and those that count the same share a pass; fit functions are called for each split.
+    Recipes are learned by sums, and those with the same counts share a pass. Fit functions are called for each split.
     ``tick`` is called with the number of folds that were just finished.
     """
-    found: dict[int, FoldScores] = {}
-    recipes = {place: its for place, its in enumerate(learners) if isinstance(its, Recipe)}
+    scores: dict[int, FoldScores] = {}
+    recipes = {place: learner for place, learner in enumerate(learners) if isinstance(learner, Recipe)}
     for places in _group(recipes):
-        some = [recipes[place] for place in places]
-        found |= zip(places, _score_by_sums(some, data, splits, tick), strict=True)
+        group = [recipes[place] for place in places]
+        scores |= zip(places, _score_by_sums(group, data, splits, tick), strict=True)
     for place, learner in enumerate(learners):
         if not isinstance(learner, Recipe):
-            found[place] = _score_by_refitting(learner, data, splits, tick)
-    return [found[place] for place in range(len(learners))]
+            scores[place] = _score_by_refitting(learner, data, splits, tick)
+    return [scores[place] for place in range(len(learners))]
 
 
 def _group(recipes: dict[int, Recipe]) -> list[list[int]]:
-    """Return groups of recipes, the first of which counts all that the others need."""
+    """Return groups of recipes; the tally of the first of a group contains all counts that the others need."""
     left, groups = list(recipes), []
     while left:
         covered = {leader: [place for place in left if recipes[leader].covers(recipes[place])] for leader in left}
@@ -85,7 +85,7 @@ def _group(recipes: dict[int, Recipe]) -> list[list[int]]:
 def _score_by_sums(
     recipes: Sequence[Recipe], data: LabelledRows, splits: Sequence[Split], tick: Callable[[int], None]
 ) -> list[FoldScores]:
-    """Return the scores of recipes of which the first counts all that the others need."""
+    """Return the scores of a group of recipes, estimated from tallies of the first."""
     assessments: list[list[Assessment]] = [[] for _ in recipes]
     fit_time, predict_time = np.zeros(len(recipes)), 0.0
     started = perf_counter()
@@ -102,13 +102,13 @@ def _score_by_sums(
         code_in_fold = np.full(len(data.classes), -1)  # −1: the class is not in the fold's training rows
         code_in_fold[known] = np.arange(len(known))
         truth = code_in_fold[data.codes[fold.split.test]]
-        for mine, its in zip(assessments, assess_models(models, fold.blocks, truth), strict=True):
-            mine.append(its)
+        for folds, assessment in zip(assessments, assess_models(models, fold.blocks, truth), strict=True):
+            folds.append(assessment)
         predict_time += perf_counter() - started
         tick(len(recipes))
         started = perf_counter()
     share = predict_time / len(recipes)
-    return [_fold_scores(its, splits, float(time), share) for its, time in zip(assessments, fit_time, strict=True)]
+    return [_fold_scores(folds, splits, float(time), share) for folds, time in zip(assessments, fit_time, strict=True)]
 
 
 def _score_by_refitting(
@@ -127,5 +127,5 @@ def _fold_scores(
 ) -> FoldScores:
     tests = [split.test for split in splits]
     fold = np.repeat(np.arange(len(tests)), [len(test) for test in tests])
-    joined = Assessment(*(np.concatenate([getattr(part, its.name) for part in parts]) for its in fields(Assessment)))
+    joined = Assessment(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Assessment)))
     return FoldScores(np.concatenate(tests), fold, joined, fit_time, predict_time)

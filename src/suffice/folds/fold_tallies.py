@@ -1,8 +1,8 @@
-"""Tallies of folds: what a recipe learns from each training set, and the rows it predicts, from one pass.
+"""Tallies of folds: the tally of each training set, and the rows to predict, from one pass.
 
-Each training set is planned from its own rows alone. Training sets whose plans differ only in cut points are counted
-in one pass, in the bins between the cut points of all of them: a bin of one plan is a union of such bins, so the
-counts of a fold contain nothing that its training rows do not tell.
+Each training set is planned only from its own rows. Training sets whose plans differ only in cut points are counted
+in one pass, in the bins between the cut points of all of them. A bin of one plan is a union of such bins, so the
+counts of a fold depend on its training rows only.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class FoldTally:
 
 
 def fold_tallies(recipe: Recipe, opened: Opened, target: Target, splits: Iterable[Split]) -> Iterator[FoldTally]:
-    """Yield for each split the tally of its training rows, and its test rows as they are read for it."""
+    """Yield for each split the tally of its training rows, and its test rows."""
     for group in group_splits(splits, opened.shape[0]):
         for split, (tally, take) in zip(group.splits, _tally_group(recipe, opened, target, group), strict=True):
             yield FoldTally(split, tally, recipe.select_cells(tally.schema.blocks, take(split.test)))
@@ -46,12 +46,12 @@ def _tally_group(recipe: Recipe, opened: Opened, target: Target, group: SplitGro
     """Return the tally of each split of a group, with the function that reads rows for it."""
     plans = _plan_splits(recipe, opened, target, group.splits)
     shapes = [_shape(plan.blocks) for plan in plans]
-    found: dict[int, tuple[Tally, TakeRows]] = {}
+    results: dict[int, tuple[Tally, TakeRows]] = {}
     for shape in {repr(shape): shape for shape in shapes}.values():
-        alike = [place for place, its in enumerate(shapes) if its == shape]
-        some = SplitGroup(tuple(group.splits[place] for place in alike), group.atoms, group.learned[alike])
-        found |= zip(alike, _count(recipe, opened, target, some, [plans[place] for place in alike]), strict=True)
-    return [found[place] for place in range(len(plans))]
+        alike = [place for place, other in enumerate(shapes) if other == shape]
+        subgroup = SplitGroup(tuple(group.splits[place] for place in alike), group.atoms, group.learned[alike])
+        results |= zip(alike, _count(recipe, opened, target, subgroup, [plans[place] for place in alike]), strict=True)
+    return [results[place] for place in range(len(plans))]
 
 
 def _plan_splits(recipe: Recipe, opened: Opened, target: Target, splits: Sequence[Split]) -> list[Plan]:
@@ -66,7 +66,7 @@ def _plan_splits(recipe: Recipe, opened: Opened, target: Target, splits: Sequenc
 def _count(
     recipe: Recipe, opened: Opened, target: Target, group: SplitGroup, plans: Sequence[Plan]
 ) -> list[tuple[Tally, TakeRows]]:
-    """Return the tallies of splits whose plans differ in cut points alone."""
+    """Return the tallies of splits whose plans differ only in cut points."""
     finest = Plan(_finest([plan.blocks for plan in plans]), plans[0].features)
     columns, cells = recipe.read(opened, finest, target, marks_pairs=True)
     results = []
@@ -79,20 +79,20 @@ def _count(
 
 def _row_taker(cells: tuple[Block, ...], columns: tuple[Columns, ...], known: tuple[Columns, ...]) -> TakeRows:
     return lambda rows: tuple(
-        recode_block(block.take(rows), its, other) for block, its, other in zip(cells, columns, known, strict=True)
+        recode_block(block.take(rows), old, new) for block, old, new in zip(cells, columns, known, strict=True)
     )
 
 
 def _shape(blocks: tuple[Columns, ...]) -> list[Any]:
     """Return what plans must have in common to be counted in one pass: everything but the cut points.
 
-    Combinations are of bins, so that with them the cut points must agree as well.
+    A combination of levels contains bins, so blocks with combinations must agree in the cut points as well.
     """
     shape: list[Any] = []
     for block in blocks:
         joint = has_combinations(block)
         codings = [
-            ("cuts", its.edges if joint else None) if isinstance(its, Cuts) else its for its in block.codings or ()
+            ("cuts", code.edges if joint else None) if isinstance(code, Cuts) else code for code in block.codings or ()
         ]
         shape.append((block.family, block.names, codings))
     return shape
@@ -105,8 +105,8 @@ def _finest(plans: Sequence[tuple[Columns, ...]]) -> tuple[Columns, ...]:
         if alike[0].codings is None:
             blocks.append(alike[0])
             continue
-        codings = zip(*(block.codings or () for block in alike), strict=True)
-        finest = tuple(its[0].finer(*its[1:]) if isinstance(its[0], Cuts) else its[0] for its in codings)
+        columns = zip(*(block.codings or () for block in alike), strict=True)
+        finest = tuple(first.finer(*rest) if isinstance(first, Cuts) else first for first, *rest in columns)
         blocks.append(alike[0].recoded(finest))
     return tuple(blocks)
 
@@ -116,4 +116,4 @@ def _with_cuts(columns: Columns, plan: Columns) -> Columns:
     if columns.codings is None or plan.codings is None:
         return columns
     pairs = zip(columns.codings, plan.codings, strict=True)
-    return columns.recoded(tuple(planned if isinstance(planned, Cuts) else its for its, planned in pairs))
+    return columns.recoded(tuple(planned if isinstance(planned, Cuts) else coding for coding, planned in pairs))

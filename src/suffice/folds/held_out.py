@@ -29,7 +29,7 @@ FitFunction = Callable[[Any, Any, Any], Any]
 class Prediction:
     """The predictions of a split's test rows: log P(class | x), and the code of the most probable class.
 
-    ``learned`` is what the training rows gave: a tally, or the result of a fit function.
+    ``learned`` is the tally of the training rows, or the result of a fit function.
     """
 
     split: Split
@@ -41,7 +41,7 @@ class Prediction:
 
 
 def open_rows(recipe: Recipe, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Target]:
-    """Return X and y as a recipe reads them, with their form checked."""
+    """Return X and y as a recipe reads them, after checking their form."""
     opened = recipe.open(X)
     return opened, Target.of(opened.shape[0], y, sample_weight, None, recipe.owner)
 
@@ -61,20 +61,20 @@ def predict_by_sums(
     """Yield the predictions of each split; the model of a fold is estimated from the sums of the other folds."""
 
     def predict(fold: tuple[FoldTally, Model]) -> tuple[Array, Array, float]:
-        its, model = fold
+        rows, model = fold
         started = perf_counter()
-        log_proba = in_columns(model.log_posterior(its.blocks), its.tally.schema.classes, classes)
+        log_proba = in_columns(model.log_posterior(rows.blocks), rows.tally.schema.classes, classes)
         return log_proba, log_proba.argmax(axis=1), perf_counter() - started
 
     started = perf_counter()
     opened, target = open_rows(recipe, X, y, sample_weight)
-    for some in _batch(fold_tallies(recipe, opened, target, splits)):
-        # estimates are many small steps of Python, during which threads would wait for each other
-        folds = [(its, estimate_fold(recipe, its.tally)) for its in some]
-        each = (perf_counter() - started) / len(some)
-        found = map_threads(predict, folds) if len(folds) > 1 else map(predict, folds)
-        for (its, _), (log_proba, codes, taken) in zip(folds, found, strict=True):
-            yield Prediction(its.split, its.tally, log_proba, codes, each, taken)
+    for batch in _batch(fold_tallies(recipe, opened, target, splits)):
+        # models are estimated in one thread: the many small Python steps would make threads wait for each other
+        folds = [(fold, estimate_fold(recipe, fold.tally)) for fold in batch]
+        fit_time = (perf_counter() - started) / len(batch)
+        predictions = map_threads(predict, folds) if len(folds) > 1 else map(predict, folds)
+        for (fold, _), (log_proba, codes, predict_time) in zip(folds, predictions, strict=True):
+            yield Prediction(fold.split, fold.tally, log_proba, codes, fit_time, predict_time)
         started = perf_counter()
 
 
@@ -86,14 +86,14 @@ def estimate_fold(recipe: Recipe, tally: Tally) -> Model:
 
 def _batch(folds: Iterator[FoldTally]) -> Iterator[list[FoldTally]]:
     """Yield a few folds at a time, each predicted by one thread; one by one where a fold uses all threads."""
-    some: list[FoldTally] = []
-    for its in folds:
-        some.append(its)
-        if len(some) == FOLDS_AT_ONCE or any(columns.pairs for columns in its.tally.schema.blocks):
-            yield some
-            some = []
-    if some:
-        yield some
+    batch: list[FoldTally] = []
+    for fold in folds:
+        batch.append(fold)
+        if len(batch) == FOLDS_AT_ONCE or any(columns.pairs for columns in fold.tally.schema.blocks):
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 def predict_by_refitting(
@@ -109,19 +109,19 @@ def predict_by_refitting(
         learned = perf_counter()
         test = _safe_indexing(X, split.test)
         if hasattr(fitted, "predict_log_proba"):
-            found = fitted.predict_log_proba(test)
+            predicted = fitted.predict_log_proba(test)
         else:
             with np.errstate(divide="ignore"):
-                found = np.log(fitted.predict_proba(test))
-        log_proba = in_columns(np.asarray(found), fitted.classes_, classes)
-        taken = (learned - started, perf_counter() - learned)
-        yield Prediction(split, fitted, log_proba, log_proba.argmax(axis=1), *taken)
+                predicted = np.log(fitted.predict_proba(test))
+        log_proba = in_columns(np.asarray(predicted), fitted.classes_, classes)
+        times = (learned - started, perf_counter() - learned)
+        yield Prediction(split, fitted, log_proba, log_proba.argmax(axis=1), *times)
 
 
-def in_columns(log_proba: Array, met: Array, classes: Array) -> Array:
+def in_columns(log_proba: Array, seen: Array, classes: Array) -> Array:
     """Return log probabilities with a column for every class: −∞ for classes that were not in the training rows."""
-    if len(met) == len(classes):
+    if len(seen) == len(classes):
         return log_proba
     wide = np.full((len(log_proba), len(classes)), -np.inf)
-    wide[:, np.searchsorted(classes, met)] = log_proba
+    wide[:, np.searchsorted(classes, seen)] = log_proba
     return wide

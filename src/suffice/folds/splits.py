@@ -1,4 +1,4 @@
-"""Splits: which rows are learned and which are predicted, as scikit-learn's splitters say."""
+"""Splits: which rows are learned and which are predicted, from folds or from scikit-learn's splitters."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def make_splits(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Split]:
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         return stratified(labels, int(cv))
     if isinstance(cv, str):
-        raise ValueError(f"cv={cv!r} is not known here; it is a number of folds, a splitter, or pairs of row indices")
+        raise ValueError(f"cv={cv!r} is not known; it is a number of folds, a splitter, or pairs of row indices")
     pairs = check_cv(cv, labels, classifier=True).split(np.zeros(rows), labels, groups)
     splits: list[Split] = [IndexSplit(_indices(train, rows), _indices(test, rows)) for train, test in pairs]
     if not splits:
-        raise ValueError("cv has no splits: it is a number of folds, a splitter, or pairs of row indices (train, test)")
+        raise ValueError("cv yields no splits; it is a number of folds, a splitter, or pairs of indices (train, test)")
     for place, split in enumerate(splits):
         if not (len(split.train) and len(split.test)):
             raise ValueError(
@@ -63,12 +63,12 @@ def make_splits(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Split]:
     return splits
 
 
-def _indices(some: Any, rows: int) -> Array:
-    """Return row indices counted from the first row; negative ones count from the last."""
-    indices = np.asarray(some)
+def _indices(given: Any, rows: int) -> Array:
+    """Return row indices from 0; raise if one is out of range. Negative indices count from the last row."""
+    indices = np.asarray(given)
     if len(indices) and not (-rows <= indices.min() and indices.max() < rows):
         wrong = indices.max() if indices.max() >= rows else indices.min()
-        raise ValueError(f"cv names row {wrong}, and there are {rows}")
+        raise ValueError(f"cv names row {wrong}, but there are {rows} rows")
     return indices % rows if len(indices) and indices.min() < 0 else indices
 
 
@@ -77,11 +77,9 @@ def check_weights(splits: list[Split], weights: Array | None) -> None:
     if weights is None:
         return
     for place, split in enumerate(splits):
-        for rows, what in ((split.train, "learns"), (split.test, "predicts")):
+        for rows, verb in ((split.train, "learns"), (split.test, "predicts")):
             if not weights[rows].any():
-                raise ValueError(
-                    f"split {place} {what} rows of weight 0 alone: leave such rows out, or split otherwise"
-                )
+                raise ValueError(f"split {place} {verb} only rows of weight 0: leave such rows out, or use another cv")
 
 
 def stratified(labels: Array, folds: int) -> list[Split]:
@@ -99,7 +97,7 @@ def stratified(labels: Array, folds: int) -> list[Split]:
         few = int(counts[rarest])
         way = f"cv={few}" if few > 1 else "a splitter, such as KFold(10, shuffle=True)"
         raise ValueError(
-            f"class {classes.tolist()[rarest]!r} has {few} rows, too few for cv={folds} folds with one of it in each; "
+            f"class {classes.tolist()[rarest]!r} has {few} rows, too few for cv={folds}: each fold needs one; "
             f"use {way}, or leave the class out"
         )
     fold_of = np.empty(len(codes), np.intp)
@@ -109,7 +107,7 @@ def stratified(labels: Array, folds: int) -> list[Split]:
 
 
 def shuffled_folds(labels: Array, wanted: int = 10) -> list[Split] | None:
-    """Return at most ten shuffled folds, as many as the rarest class has rows; None if it has fewer than two."""
+    """Return up to ``wanted`` shuffled folds, at most as many as the rarest class has rows; None if that is below 2."""
     _, counts = np.unique(labels, return_counts=True)
     folds = min(int(counts.min()), wanted)
     if folds < 2:

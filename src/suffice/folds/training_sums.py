@@ -1,8 +1,8 @@
 """Training sums: the tallies of many training sets, from one pass over the rows.
 
-Rows that every training set either contains or does not contain together form an *atom*: ten folds have ten atoms.
-Each atom is tallied once, and the tally of a training set is the sum of its atoms. Atoms are added rather than
-subtracted from the total, because subtracting loses digits where what is left out is large.
+Rows that belong to the same training sets form an *atom*: ten folds have ten atoms. Each atom is tallied once, and the
+tally of a training set is the sum of its atoms. Subtracting the other atoms from the total would lose digits if these
+are large.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from suffice.folds.splits import FoldSplit, Split
 from suffice.schema import Array, Columns, Features
 from suffice.statistics import Tally
 
-# The tallies of all atoms hold at most this many numbers (1 GiB); beyond it, each training set is tallied by itself.
+# The tallies of all atoms hold at most this many numbers (1 GiB); beyond that, each training set is tallied by itself.
 MOST_NUMBERS = 1 << 27
 
 
@@ -33,7 +33,7 @@ class SplitGroup:
 
 
 def group_splits(splits: Iterable[Split], rows: int, most: int = 64) -> Iterator[SplitGroup]:
-    """Yield the splits in groups that share a pass: one split more must add at most one atom.
+    """Yield the splits in groups that share a pass; each further split of a group adds at most one atom.
 
     >>> from suffice.folds.splits import IndexSplit
     >>> first, second = np.array([0, 1]), np.array([2, 3])
@@ -44,11 +44,11 @@ def group_splits(splits: Iterable[Split], rows: int, most: int = 64) -> Iterator
     folds = _folds(splits, rows)
     if folds is not None:
         for first in range(0, len(splits), most):
-            some = splits[first : first + most]
+            group = splits[first : first + most]
             # the folds of the other groups form one more atom
-            atoms = np.where((folds >= first) & (folds < first + len(some)), folds - first, len(some))
-            learned = np.append(~np.eye(len(some), dtype=bool), np.ones((len(some), 1), bool), axis=1)
-            yield SplitGroup(tuple(some), atoms, learned[:, : int(atoms.max()) + 1])
+            atoms = np.where((folds >= first) & (folds < first + len(group)), folds - first, len(group))
+            learned = np.append(~np.eye(len(group), dtype=bool), np.ones((len(group), 1), bool), axis=1)
+            yield SplitGroup(tuple(group), atoms, learned[:, : int(atoms.max()) + 1])
         return
     taken: list[Split] = []
     atoms = np.zeros(rows, np.intp)
@@ -69,22 +69,22 @@ def sum_training_sets(
     """Return the tally of each split's training rows."""
     target, classes = table.target, len(table.target.classes)
     count = group.learned.shape[1]
-    if count * classes * sum(its.size for its in columns) > MOST_NUMBERS:
+    if count * classes * sum(block.size for block in columns) > MOST_NUMBERS:
         separate = [replace(table, target=target.only(split.train)) for split in group.splits]
-        tallies = [memory.tally(its, columns, features) for its in separate]
+        tallies = [memory.tally(part, columns, features) for part in separate]
     else:
         tallies = _sum_atoms(memory.tally_by(table, columns, group.atoms, count, features), group.learned)
     rows = np.bincount(group.atoms * classes + target.codes, minlength=count * classes).reshape(count, classes)
-    return [tally.trimmed(met > 0) for tally, met in zip(tallies, group.learned @ rows, strict=True)]
+    return [tally.trimmed(class_rows > 0) for tally, class_rows in zip(tallies, group.learned @ rows, strict=True)]
 
 
 def _folds(splits: list[Split], rows: int) -> Array | None:
-    """Return the fold of each row if each split learns all rows outside its fold, in order; else None."""
+    """Return the fold of each row if split i learns all rows outside fold i, for all i; else None."""
     first = splits[0]
     if isinstance(first, FoldSplit) and all(
-        isinstance(its, FoldSplit) and its.fold_of is first.fold_of for its in splits
+        isinstance(split, FoldSplit) and split.fold_of is first.fold_of for split in splits
     ):
-        in_order = [its.fold for its in splits if isinstance(its, FoldSplit)] == list(range(len(splits)))
+        in_order = [split.fold for split in splits if isinstance(split, FoldSplit)] == list(range(len(splits)))
         return first.fold_of if in_order else None
     folds = np.full(rows, -1)
     for place, split in enumerate(splits):
@@ -97,11 +97,11 @@ def _folds(splits: list[Split], rows: int) -> Array | None:
 
 
 def _refined(atoms: Array, split: Split) -> Array:
-    """Return the atoms, divided where a split learns one part of them and not the other."""
+    """Return the atom of each row after splitting atoms of which a split learns only a part."""
     finer = 2 * atoms
     finer[split.train] += 1
-    met = np.bincount(finer) > 0
-    return np.asarray((np.cumsum(met) - 1)[finer])
+    is_used = np.bincount(finer) > 0
+    return np.asarray((np.cumsum(is_used) - 1)[finer])
 
 
 def _group(splits: list[Split], atoms: Array) -> SplitGroup:
@@ -132,7 +132,7 @@ def _sum_atoms(atoms: list[Tally], learned: Array) -> list[Tally]:
         left, right = part(line, low, middle), part(line, middle, high)
         return right if left is None else left if right is None else left + right
 
-    found = [part(line, 0, len(atoms)) for line in learned]
-    if any(tally is None for tally in found):
+    sums = [part(line, 0, len(atoms)) for line in learned]
+    if any(tally is None for tally in sums):
         raise ValueError("a split leaves out all rows, so that none is left to learn from")
-    return [tally for tally in found if tally is not None]
+    return [tally for tally in sums if tally is not None]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-# Number of uncompiled steps, of all calls together, after which a kernel is compiled. Loading Numba takes most of a
-# second and an uncompiled step a quarter of a microsecond.
+# A kernel is compiled after this many uncompiled steps in all its calls. Loading Numba takes most of a second, and an
+# uncompiled step a quarter of a microsecond.
 PATIENCE = 200_000
 
 

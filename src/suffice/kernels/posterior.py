@@ -30,7 +30,7 @@ def pick(scores: Any, class_log_prior: Any, codes: Any) -> None:
 
 @Scorer
 def normalise(scores: Any, class_log_prior: Any) -> None:
-    """Turn log p(x, class) into log P(class given x) = log p(x, class) − log Σ p(x, class)."""
+    """Turn log p(x, class) into log P(class | x) = log p(x, class) − log Σ p(x, class)."""
     rows, classes = scores.shape
     for row in range(rows):
         highest = -math.inf
@@ -47,7 +47,7 @@ def normalise(scores: Any, class_log_prior: Any) -> None:
         total = 0.0
         for k in range(classes):
             total += math.exp(scores[row, k] - highest)
-        # the highest score is subtracted first: the logarithm would be lost beside a score of −1e300
+        # the highest score is subtracted first: added to a score of −1e300, the logarithm would be lost in rounding
         for k in range(classes):
             scores[row, k] = (scores[row, k] - highest) - math.log(total)
 

@@ -1,7 +1,7 @@
 """Scores of rows whose columns depend on each other, added to ``scores`` [row, class].
 
-A code below 0 is a missing cell. A code that is no known level stands for any unseen level if the column is open, and
-for a missing cell if it is closed.
+A code below 0 is a missing cell. A code beyond the known levels is an unseen level if the column is open, and a missing
+cell if it is closed.
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ def sum_incomplete(
         j = order[k, place]
         parent = parents[k, j]
         if slots[j] < 0 and not has_message[j]:
-            continue  # nothing is known below this missing cell: its probabilities sum to 1
-        is_told = parent >= 0 and slots[parent] < 0
-        first = 0 if is_told or parent < 0 else slots[parent]
-        last = sizes[parent] + 1 if is_told else first + 1
-        if is_told and not has_message[parent]:
+            continue  # all cells below this missing cell are missing, too: their probabilities sum to 1
+        sends_message = parent >= 0 and slots[parent] < 0
+        first = 0 if sends_message or parent < 0 else slots[parent]
+        last = sizes[parent] + 1 if sends_message else first + 1
+        if sends_message and not has_message[parent]:
             has_message[parent] = 1
             for above in range(last):
                 messages[starts[parent] + above] = 0.0
@@ -81,7 +81,7 @@ def sum_incomplete(
                 value = table[line + slots[j]]
             else:
                 value = sum_out(table, line, messages, starts[j], sizes[j] + 1)
-            if is_told:
+            if sends_message:
                 messages[starts[parent] + above] += value
             else:
                 total += value
@@ -123,7 +123,7 @@ def add_tree(
 
 
 def drop_implied(implied: Any, slots: Any, which: Any, keep: Any, count: int) -> int:
-    """Remove levels that another level of the row implies; return how many are left."""
+    """Remove levels that another level of the row implies; return the number of levels that are left."""
     for i in range(count):
         keep[i] = 1
     for i in range(count):
@@ -213,8 +213,8 @@ def add_averaged(
             continue
         fill_lines(alone, given, slots, lines, count, classes)
         for k in range(classes):
-            found = average_lines(lines, eligible, weights, slots, which, count, k)
-            if found == -math.inf:
-                scores[row, k] = found
+            value = average_lines(lines, eligible, weights, slots, which, count, k)
+            if value == -math.inf:
+                scores[row, k] = value
             else:
-                scores[row, k] += found - math.log(whole)
+                scores[row, k] += value - math.log(whole)

@@ -21,7 +21,7 @@ TOPMOST = np.uint64(56)
 
 @Scorer
 def add_linear(x: Any, threshold: Any, check: Any, weights: Any, scores: Any) -> float:
-    """Add Σⱼ w[class, j]·x[row, j], where x is 1 above the threshold and else 0, if there is one."""
+    """Add Σⱼ w[class, j]·x[row, j], where x is 1 above the threshold and 0 elsewhere if there is a threshold."""
     rows, columns = x.shape
     four = np.zeros((4, columns))
     poison = 0.0
@@ -177,7 +177,7 @@ def add_coded(x: Any, starts: Any, sizes: Any, table: Any, scores: Any) -> None:
 
 @Scorer
 def add_levels(x: Any, starts: Any, sizes: Any, table: Any, scores: Any) -> int:
-    """Add Σⱼ table[class, column j's level x[row, j]], up to the first row that is no level; return it.
+    """Add Σⱼ table[class, column j's level x[row, j]], up to the first row with an invalid level; return it.
 
     The slot after the last level of a column is that of unseen levels.
     """

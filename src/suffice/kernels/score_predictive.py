@@ -1,7 +1,7 @@
 """Terms of Student's t and of log Γ, added to ``scores`` [row, class].
 
-log Γ(a + x) − log Γ(a) is the difference of two almost equal numbers if a is large. Stirling's formula is used there,
-in which what they have in common cancels before any rounding.
+log Γ(a + x) − log Γ(a) is the difference of two almost equal numbers if a is large. Stirling's formula is used there:
+the common part of both cancels in it before any rounding.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MOST_COUNTED = 1e15  # beyond this a double cannot distinguish a count from the 
 
 
 def log_rising(a: float, x: float, log_gamma: float) -> float:
-    """Return log Γ(a + x) − log Γ(a); ``log_gamma`` is the latter."""
+    """Return log Γ(a + x) − log Γ(a); ``log_gamma`` is log Γ(a)."""
     if a < LARGE:
         return math.lgamma(a + x) - log_gamma
     stirling = (a + x - 0.5) * math.log1p(x / a) + x * math.log(a) - x

@@ -30,7 +30,7 @@ class Solution:
     parameters : array of shape (n_features + intercept, n_scores)
         The parameters at the minimum of the loss.
     probabilities : array of shape (n_rows, n_scores)
-        P(class given x) of each row.
+        P(class | x) of each row.
     trace : tuple of dict
         "objective", largest entry of the "gradient", and length of the "step" that follows, of each step.
     converged, separated, drifting : bool

@@ -20,7 +20,7 @@ FEW = 6  # with more classes, one histogram of all rows is drawn: many would hid
 
 
 def densities(model: Any, X: Any = None, y: Any = None, column: Any = 0, *, ax: Axes | None = None) -> Axes:
-    """Draw p(value given class) of one column for each class, and a histogram of rows behind it.
+    """Draw p(value | class) of one column for each class, and a histogram of rows behind it.
 
     Columns with levels have bars, numeric columns a curve, and binned columns steps whose area is the probability of
     the bin.
@@ -74,7 +74,7 @@ def densities(model: Any, X: Any = None, y: Any = None, column: Any = 0, *, ax: 
 
 
 def density_of(model: Any, title: str, seen: list[Any]) -> Scale:
-    """Return log p(value given class) at values of one column, all other columns empty."""
+    """Return log p(value | class) at values of one column, all other columns empty."""
     place, number, j = dict(columns_of(model))[title]
     kind, values, edges = values_of(model, (place, number, j), seen)
     if hasattr(model, "variances_"):  # columns are correlated: the marginal of one column is a Gaussian

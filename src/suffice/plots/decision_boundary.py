@@ -21,7 +21,7 @@ LISTED = 40  # with more classes, their names are drawn among the rows instead o
 def boundary(models: Any, X: Any, y: Any, columns: Sequence[Any] = (0, 1), *, ax: Any = None) -> Any:
     """Draw the most probable class at each point of two columns, and the rows, for one model or several.
 
-    At a boundary, P(class given x) of two classes is equal. The boundaries of GaussianNB are quadratic without a mixed
+    At a boundary, P(class | x) of two classes is equal. The boundaries of GaussianNB are quadratic without a mixed
     term; those of GaussianDiscriminant have one.
 
     Parameters

@@ -15,7 +15,7 @@ UNCORRELATED = 1e-7  # smaller partial correlations are rounding
 
 
 def tree(model: Any, label: Any = None, *, ax: Axes | None = None) -> Axes:
-    """Draw which column depends on which: p(x given class) = Πᵢ p(xᵢ given its parent and the class).
+    """Draw which column depends on which: p(x | class) = Πᵢ p(xᵢ | parent of xᵢ, class).
 
     Numeric columns (orange) form a tree of their own. Columns that depend on the class only have no arrow.
 

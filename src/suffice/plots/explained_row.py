@@ -19,7 +19,7 @@ def row_classes(explanation: Any, row: int, label: Any, against: Any) -> tuple[i
 
 
 def row_nats(explanation: Any, row: int, label: int, against: int) -> Array:
-    """Return the evidence of each feature, log p(x given label) − log p(x given against)."""
+    """Return the evidence of each feature, log p(x | label) − log p(x | against)."""
     mine, other = explanation.contributions[row, label], explanation.contributions[row, against]
     both = np.isneginf(mine) & np.isneginf(other)  # a value that both classes exclude favours neither
     return np.asarray(np.where(both, 0.0, mine - np.where(both, 0.0, other)))

@@ -31,7 +31,7 @@ def nomogram(
 ) -> Axes:
     """Draw naive Bayes as a nomogram: the points of each value, their total, and the probability of that total.
 
-    total = Σⱼ points(xⱼ), where points ∝ log p(xⱼ given label) − log p(xⱼ given against) + constant. With more than
+    total = Σⱼ points(xⱼ), where points ∝ log p(xⱼ | label) − log p(xⱼ | against) + constant. With more than
     two classes the probability is that of ``label`` given that it is either ``label`` or ``against``. `points` returns
     the numbers.
 

@@ -27,7 +27,7 @@ class Scale:
     values : list
         Values.
     evidence : ndarray of shape (n_values, n_classes)
-        log p(value given class).
+        log p(value | class).
     edges : tuple of float
         Edges of the bins.
     silent : bool
@@ -157,11 +157,11 @@ class Points:
         return found
 
     def log_odds(self, total: Any) -> Any:
-        """Return log P(label given x) − log P(against given x) for a total of points."""
+        """Return log P(label | x) − log P(against | x) for a total of points."""
         return self.base + np.asarray(total) / self.unit
 
     def probability(self, total: Any) -> Any:
-        """Return P(label given x and that it is label or against) for a total of points."""
+        """Return P(label | x, the class is label or against) for a total of points."""
         return expit(self.log_odds(total))
 
     def total(self, probability: Any) -> Any:
@@ -170,7 +170,7 @@ class Points:
         return (np.log(share) - np.log1p(-share) - self.base) * self.unit
 
     def probabilities(self, row: Any) -> Array:
-        """Return P(class given x) of all classes for a row of values."""
+        """Return P(class | x) of all classes for a row of values."""
         whole = self.prior.astype(np.float64)
         for scale, value in zip(self.scales, row, strict=True):
             place = scale.place(value)
@@ -179,6 +179,6 @@ class Points:
 
 
 def posterior(log_joint: Array, prior: Array) -> Array:
-    """Return log P(class given x); the prior where all classes exclude x, as in predict."""
+    """Return log P(class | x); the prior where all classes exclude x, as in predict."""
     impossible = np.isneginf(log_joint).all(axis=-1, keepdims=True)
     return np.asarray(log_softmax(np.where(impossible, prior, log_joint), axis=-1))

@@ -24,7 +24,7 @@ def waterfall(
 ) -> Axes:
     """Draw how the evidence of each feature leads from the prior to the log-odds of one row, strongest first.
 
-    log P(label given x) − log P(against given x) = log-odds of the prior + Σⱼ evidence of feature j, in nats.
+    log P(label | x) − log P(against | x) = log-odds of the prior + Σⱼ evidence of feature j, in nats.
 
     Parameters
     ----------

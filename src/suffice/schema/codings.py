@@ -144,7 +144,7 @@ class Text:
     """Settings for a column of texts, which are split into words as by scikit-learn's CountVectorizer.
 
     Pass it in ``BayesClassifier(families={"message": Text(ngram_range=(1, 2))})``; the string ``"text"`` means
-    ``Text()``. The counts of words are multinomial: log p(text given class) = Σ count·log p(word given class).
+    ``Text()``. The counts of words are multinomial: log p(text | class) = Σ count·log p(word | class).
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ class Words(Levels):
 
     def merge(self, other: Any, name: str) -> Coding:
         if not isinstance(other, Words) or other.text != self.text:
-            raise ValueError(f"{name} is read as {self.text!r} on one side, and differently on the other")
+            raise ValueError(f"{name} is read as {self.text!r} on one side and with other settings on the other")
         return super().merge(other, name)
 
 
@@ -264,12 +264,12 @@ class Cuts(Coding):
         return f"{low}x{high}" if self.edges else "any"
 
     def places_in(self, wider: Any) -> Array:
-        # a bin lies within one bin of the other coding if the edges of that are a subset of these
+        # each bin lies within one bin of the other coding if the other's edges are a subset of these
         return np.searchsorted(wider.edges, [-np.inf, *self.edges], side="right")
 
     def finer(self, *others: Cuts) -> Cuts:
-        """Return the edges of all codings together; each of their bins is a union of the bins of the result."""
-        return replace(self, edges=tuple(sorted({*self.edges, *(edge for its in others for edge in its.edges)})))
+        """Return a coding with the edges of all; each bin of the others is a union of bins of the result."""
+        return replace(self, edges=tuple(sorted({*self.edges, *(edge for cuts in others for edge in cuts.edges)})))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Cuts) and other.edges == self.edges

@@ -47,7 +47,7 @@ class Columns(Frozen):
 
     @classmethod
     def coded(cls, family: str, names: tuple[Any, ...], codings: tuple[Coding, ...], pairs: bool = False) -> Columns:
-        """Return columns with a coding each."""
+        """Return columns, each of which has a coding."""
         sizes = np.array([coding.size for coding in codings], np.intp)
         return cls(family, len(names), names, None, sizes, codings, pairs)
 
@@ -129,7 +129,7 @@ class Columns(Frozen):
         """Return the columns with codings wide enough for both; ``order`` has their places in the other block."""
         theirs = codings if order is None else tuple(codings[j] for j in order)
         pairs = enumerate(zip(self.codings or (), theirs, strict=True))
-        return self.recoded(tuple(mine if mine is its else mine.merge(its, self.name(j)) for j, (mine, its) in pairs))
+        return self.recoded(tuple(a if a is b else a.merge(b, self.name(j)) for j, (a, b) in pairs))
 
     def order_in(self, other: Columns) -> list[int] | None:
         """Return the position of each column in another block; None if all positions are the same."""

@@ -74,7 +74,7 @@ class Schema(Frozen):
             if mine.get(name) != theirs.get(name):
                 here, there = (keys.get(name, ("left out",))[0] for keys in (mine, theirs))
                 raise ValueError(
-                    f"column {name!r} is {here} on one side and {there} on the other; say what it is on both: "
+                    f"column {name!r} is {here} on one side and {there} on the other; set its family on both: "
                     f"families={{{name!r}: …}}"
                 )
         return tuple(other.blocks[place] for place in self.order_in(other))
@@ -116,7 +116,7 @@ def merged_classes(known: Array, new: Array) -> Array:
         return new
     if (known.dtype.kind in "OUST") != (new.dtype.kind in "OUST"):
         raise ValueError(
-            f"labels must be of one kind: {known.tolist()[0]!r} is known, and {new.tolist()[0]!r} is of another kind"
+            f"labels must be of one kind: {known.tolist()[0]!r} is known, but {new.tolist()[0]!r} is of another kind"
         )
     places = known.searchsorted(new)
     if int(places[-1]) < len(known) and bool((known[places] == new).all()):

@@ -16,7 +16,7 @@ LEAST_LEFT, ROUNDED = 1e-6, 1e-10
 
 
 def has_few_digits(before: Tally, after: Tally) -> bool:
-    """Return whether a subtraction left too little of a sum of squares to continue with it, or removed a class."""
+    """Return whether a subtraction left too few digits of a sum of squares, or removed a class."""
     if len(before.class_count) != len(after.class_count):
         return True
     moments = _pairs_of_moments(before, after)
@@ -29,7 +29,7 @@ def lost_in_rounding(before: Tally, after: Tally) -> tuple[str, object] | None:
     for block, then, now in _pairs_of_moments(before, after):
         left, pooled = now.spreads, now.pooled()
         variance = np.where(pooled.n > 0, pooled.m2 / np.maximum(pooled.n, 1e-300), 0.0)
-        # an error that is small beside the column's variance in all classes does no harm
+        # an error that is small relative to the column's variance in all classes does no harm
         scale = np.maximum(left.m2, left.n * variance)
         lost = (ROUNDED * then.spreads.m2[classes] > scale) & (left.n > 1) & (variance > 0)
         if lost.any():

@@ -42,7 +42,7 @@ class CoMoments(Statistic):
     +, -, *
         Merge, subtract and weight the co-moments. ``-`` raises `OverdrawnError` if the other's rows are not contained.
     pooled()
-        The moments of each column in all classes together.
+        The moments of each column over all classes.
     isclose(other, rtol=1e-9)
         Compare up to rounding.
     arrays()
@@ -97,8 +97,8 @@ class CoMoments(Statistic):
         scatter = (weights[:, None] * centred).T @ centred
         return cls(np.array([[n]]), mean, tail, scatter[None])
 
-    def beside(self, spreads: Moments) -> Self:
-        """Return the same co-moments, with other moments of the single columns."""
+    def with_spreads(self, spreads: Moments) -> Self:
+        """Return the same co-moments, with other ``alone`` arrays."""
         n = np.broadcast_to(spreads.n, spreads.m2.shape)
         return type(self)(self.n, self.mean, self.tail, self.scatter, n, spreads.mean, spreads.tail, spreads.m2)
 
@@ -108,7 +108,7 @@ class CoMoments(Statistic):
         return Moments(self.alone_n, self.alone_mean, self.alone_tail, self.alone_m2)
 
     def pooled(self) -> Moments:
-        """Return the moments of each column in all classes together."""
+        """Return the moments of each column over all classes."""
         return self.spreads.pooled()
 
     def __add__(self, other: Self) -> Self:
@@ -119,7 +119,7 @@ class CoMoments(Statistic):
         empty = self.n == 0
         mean, tail = np.where(empty, other.mean, mean), np.where(empty, other.tail, tail)
         scatter = self.scatter + other.scatter + _outer(delta) * (self.n * share)[..., None]
-        return type(self)(n, mean, tail, scatter).beside(self.spreads + other.spreads)
+        return type(self)(n, mean, tail, scatter).with_spreads(self.spreads + other.spreads)
 
     def __sub__(self, other: Self) -> Self:
         spreads = self.spreads - other.spreads  # raises if the other's rows are not contained
@@ -132,14 +132,14 @@ class CoMoments(Statistic):
         # Cauchy-Schwarz: rounding must not leave a correlation above 1
         limit = np.sqrt(rows.m2[:, :, None] * rows.m2[:, None, :])
         scatter = np.clip(scatter, -limit, limit)
-        return type(self)(rows.n, rows.mean, rows.tail, scatter).beside(spreads)
+        return type(self)(rows.n, rows.mean, rows.tail, scatter).with_spreads(spreads)
 
     def __mul__(self, weight: float) -> Self:
         weight = check_weight(weight)
         if weight == 0:
             return type(self).zero(*self.mean.shape)
         scaled = type(self)(self.n * weight, self.mean, self.tail, self.scatter * weight)
-        return scaled.beside(self.spreads * weight)
+        return scaled.with_spreads(self.spreads * weight)
 
     @property
     def _complete_rows(self) -> Moments:

@@ -14,7 +14,7 @@ from suffice.statistics.statistic import Statistic
 
 def compute_digest(schema: Schema, class_count: Array, statistics: tuple[Statistic, ...]) -> str:
     """Return the SHA-256 of the classes, columns and sums of a tally, sorted by name, without those that are zero."""
-    # classes and levels without rows are skipped, as if they had never occurred
+    # classes and levels without rows are skipped, so that they do not change the digest
     present = np.flatnonzero(class_count > 0)
     sha = hashlib.sha256()
     _hash_facts(sha, [_label_text(label) for label in schema.classes[present].tolist()])
@@ -46,7 +46,7 @@ def _hash_block(sha: Any, columns: Columns, statistic: Statistic, classes: Array
 
 
 def _cells_with_rows(columns: Columns, j: int, totals: Array | None, classes: Array) -> Array:
-    """Return the cells of a column: all, or those of levels that have rows. Bins always count, with rows or without."""
+    """Return the cells of a column: all, or those of levels that have rows. Bins without rows are kept."""
     start = int(columns.starts[j])
     size = 1 if columns.sizes is None else int(columns.sizes[j])
     cells = np.arange(start, start + size)

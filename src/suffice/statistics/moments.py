@@ -42,7 +42,7 @@ class Moments(Statistic):
     +, -, *
         Merge, subtract and weight the moments. ``-`` raises `OverdrawnError` if the other's rows are not contained.
     pooled()
-        The moments of all classes together.
+        The moments over all classes.
     isclose(other, rtol=1e-9)
         Compare up to rounding.
     arrays()
@@ -80,8 +80,8 @@ class Moments(Statistic):
         """
         rows = np.asarray(rows, np.float64)
         weights = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
-        deviations, each = rows - rows[0], weights[:, None]
-        sums, squares = (each * deviations).sum(0)[None], (each * deviations**2).sum(0)[None]
+        deviations, w = rows - rows[0], weights[:, None]
+        sums, squares = (w * deviations).sum(0)[None], (w * deviations**2).sum(0)[None]
         return cls.about(np.array([[weights.sum()]]), rows[:1], sums, squares)
 
     @classmethod
@@ -96,7 +96,7 @@ class Moments(Statistic):
         share = other.n / (n if has_rows else np.where(n > 0, n, 1.0))
         delta = self._mean_difference(other)
         mean, tail = two_sum(self.mean, self.tail + delta * share)
-        if not has_rows:  # the mean of no rows is a placeholder: the other's mean is the result
+        if not has_rows:  # one side has no rows, so its mean is a placeholder
             mean, tail = _choose(self.n == 0, (other.mean, other.tail), (mean, tail))
         return type(self)(n, mean, tail, self.m2 + other.m2 + delta * delta * (self.n * share))
 
@@ -113,10 +113,10 @@ class Moments(Statistic):
         if bool(np.any((m2 < -rounding) & (n > 0))):
             place = np.unravel_index(int(np.argmin(np.where(n > 0, m2 + rounding, 0.0))), m2.shape)
             raise OverdrawnError((int(place[0]), int(place[1])), float(self.m2[place]), float(removed[place]))
-        gone = np.broadcast_to(n == 0, m2.shape)
-        self._check_last_rows(other, gone & (other.n > 0), delta)
+        empty = np.broadcast_to(n == 0, m2.shape)
+        self._check_last_rows(other, empty & (other.n > 0), delta)
         return type(self)(
-            n, np.where(gone, 0.0, mean), np.where(gone, 0.0, tail), np.where(gone, 0.0, np.maximum(m2, 0.0))
+            n, np.where(empty, 0.0, mean), np.where(empty, 0.0, tail), np.where(empty, 0.0, np.maximum(m2, 0.0))
         )
 
     def _check_last_rows(self, other: Self, gone: Array, delta: Array) -> None:
@@ -142,7 +142,7 @@ class Moments(Statistic):
         return self
 
     def pooled(self) -> Moments:
-        """Return the moments of all classes together, with a class axis of length 1."""
+        """Return the moments over all classes, with a class axis of length 1."""
         return self._pooled
 
     @cached_property
@@ -168,7 +168,7 @@ class Moments(Statistic):
 
 @dataclass(frozen=True, eq=False)
 class PooledMoments(Moments):
-    """Moments for which those of all classes together are known already."""
+    """Moments whose pooled moments are known already."""
 
     pooled_n: Array
     pooled_mean: Array

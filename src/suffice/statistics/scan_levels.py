@@ -101,7 +101,7 @@ def _grow_room(part: Part, row: Array, room: Array) -> Array:
     column = int(np.argmax(row))
     if row[column] >= MOST_LEVELS:
         raise ValueError(
-            f"{block.name(column)} holds the level {row[column]}, and {block.owner} takes levels as codes 0, 1, 2, …; "
+            f"{block.name(column)} holds the level {row[column]}, but {block.owner} takes levels as codes 0, 1, 2, …; "
             "encode the column (sklearn.preprocessing.OrdinalEncoder) or leave it out"
         )
     needed = np.maximum(row.astype(np.intp) + 1, room)
@@ -109,7 +109,7 @@ def _grow_room(part: Part, row: Array, room: Array) -> Array:
     wider = np.where(needed > room, np.maximum(needed, 2 * room), room)
     if int(wider.sum()) * part.classes > MOST_CELLS:
         raise ValueError(
-            f"{block.name(column)} holds the level {row[column]}: to count so many levels in {part.classes} classes "
+            f"{block.name(column)} holds the level {row[column]}: counting so many levels in {part.classes} classes "
             f"takes {int(wider.sum()) * part.classes * 8 / 2**30:.0f} GiB; group its rare levels, or leave it out"
         )
     return wider

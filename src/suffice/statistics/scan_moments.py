@@ -69,7 +69,7 @@ def scatters(part: Part) -> CoMoments:
     _check_squares(part, sums, np.diagonal(scatter, axis1=1, axis2=2))
     comoments = CoMoments(n, *two_sum(shift, drift), scatter - sums[:, :, None] * drift[:, None, :])
     is_complete = np.array_equal(n[:, 0], part.class_count) or not part.block.gaps
-    return comoments if is_complete else comoments.beside(spreads(part))
+    return comoments if is_complete else comoments.with_spreads(spreads(part))
 
 
 def _moments_of_row(part: Part) -> Moments:

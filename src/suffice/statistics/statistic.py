@@ -30,7 +30,7 @@ class OverdrawnError(ValueError):
         self.place, self.held, self.asked = place, held, asked
         cells = " and ".join(f"cell {cell}" for cell in place[1:])
         super().__init__(
-            f"cannot subtract more than is there: class {place[0]}, {cells} holds {held:g}, and {asked:g} was asked for"
+            f"cannot subtract more than was added: class {place[0]}, {cells} holds {held:g}, less than {asked:g}"
         )
 
 

@@ -1,4 +1,4 @@
-"""Tally: everything that was learned from some rows."""
+"""Tally: the sufficient statistics of a table, which are all that a model learns from it."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Tally(Frozen):
                     f"cannot forget what was never learned: in class {labels[error.place[0]]!r}, "
                     f"{_name_cells(block, error.place[1:])}, the rows hold {error.asked:g} and the model {error.held:g}"
                 ) from None
-        # classes and levels without rows are dropped, as if they had never occurred
+        # classes and levels without rows are dropped: the result is the tally of the remaining rows
         emptied = (count == 0) & (theirs.class_count > 0)
         return Tally(schema, count, tuple(left)).trimmed(~emptied)
 

@@ -1,4 +1,4 @@
-"""Structures: which column depends on which. To add one: a file, and a line here."""
+"""Structures: which column depends on which. To add one, write a file and add a line here."""
 
 from typing import Any
 

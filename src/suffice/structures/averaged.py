@@ -23,7 +23,7 @@ MOST_COLUMNS, MOST_PAIRS = 128, 1 << 24
 
 @dataclass(frozen=True)
 class Averaged(Structure):
-    """p(x given class) = Σᵢ wᵢ·p(xᵢ | class)·Πⱼ p(xⱼ | xᵢ, class) / Σ wᵢ, over columns i whose level is not rare.
+    """p(x | class) = Σᵢ wᵢ·p(xᵢ | class)·Πⱼ p(xⱼ | xᵢ, class) / Σ wᵢ, over columns i whose level is not rare.
 
     If all levels of a row are rare, its columns are independent.
 
@@ -82,9 +82,9 @@ class Averaged(Structure):
         implied = None
         if self.subsumption is not None:
             implied = np.zeros((len(rows), len(rows)), np.uint8)
-            found = _find_implied(columns, tables.counts, self.subsumption).astype(np.uint8)
-            implied[np.ix_(levels, levels)] = found + 2 * found.T
-            implied = implied if found.any() else None
+            implies = _find_implied(columns, tables.counts, self.subsumption).astype(np.uint8)
+            implied[np.ix_(levels, levels)] = implies + 2 * implies.T
+            implied = implied if implies.any() else None
         with np.errstate(divide="ignore"):
             alone = np.log(tables.shares)
         return AveragedParameters(
@@ -110,7 +110,7 @@ class Auto(Averaged):
     shares_counts = False
 
     def counts_for(self, other: Structure) -> bool:
-        # its pairs may have been too many to be counted
+        # there may have been too many pairs to count them
         return other == self or not other.paired
 
     def pairs(self, columns: Columns, classes: int, complete: float) -> bool:

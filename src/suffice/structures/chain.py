@@ -17,7 +17,7 @@ from suffice.structures.tree import BACKOFF, TreeParameters, check_backoff
 
 @dataclass(frozen=True)
 class Chain(Structure):
-    """p(x given class) = p(x₁ given class)·Π p(xᵢ given xᵢ₋₁ and class).
+    """p(x | class) = p(x₁ | class)·Π p(xᵢ | xᵢ₋₁, class).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Combinations of levels: the extra column that joint tables count, and that other structures leave out."""
+"""Combinations of levels: an extra column that `Joint` counts, and that other structures leave out."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def drop_combination_cells(columns: Columns, block: Block) -> Block:
 
 
 def warn_unseen_combinations(columns: tuple[Columns, ...], cells: tuple[Block, ...]) -> None:
-    """Warn if rows hold combinations of levels that were never seen."""
+    """Warn if rows hold combinations of levels that were not seen in training."""
     unseen = 0
-    for its, block in zip(columns, cells, strict=True):
-        if has_combinations(its):
+    for block_columns, block in zip(columns, cells, strict=True):
+        if has_combinations(block_columns):
             assert isinstance(block, Coded)
-            assert its.codings is not None
-            unseen += int((block.array[:, -1] >= its.codings[-1].size).sum())
+            assert block_columns.codings is not None
+            unseen += int((block.array[:, -1] >= block_columns.codings[-1].size).sum())
     if unseen:
         warnings.warn(
             f"{unseen} of {cells[0].shape[0]} rows have a combination of levels that was not in the training data; "

@@ -1,7 +1,7 @@
 """Conditional tables: p(level | level of another column, class) from pair counts, backed off to p(level | class).
 
 The estimate given a parent's level starts from m pseudo-rows of the estimate without the parent:
-(pairs + m·p(level | class)) / (n(parent's level) + m). So a rare level of the parent changes the estimate little.
+(pairs + m·p(level | class)) / (n(parent's level) + m). A rare level of the parent changes the estimate little.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ class Conditionals:
         pairs[np.ix_(np.arange(len(pairs)), levels, levels)] = self.counts.pairs
         starts = self.slots
         whole = np.repeat(np.add.reduceat(pairs, starts, axis=2), sizes + 1, axis=2)
-        found = self._conditional(pairs, self.shares[:, None, :], whole)
-        if not isinstance(self.rule, str):  # draws have to sum to 1 again
-            found = found / np.repeat(np.add.reduceat(found, starts, axis=2), sizes + 1, axis=2)
-        return _log(found)
+        conditional = self._conditional(pairs, self.shares[:, None, :], whole)
+        if not isinstance(self.rule, str):  # draws are normalised again
+            conditional = conditional / np.repeat(np.add.reduceat(conditional, starts, axis=2), sizes + 1, axis=2)
+        return _log(conditional)
 
     def _conditional(self, pairs: Array, share: Array, whole: Array) -> Array:
         """Return the probabilities of levels given each level of the parent, by the rule or drawn."""
@@ -94,7 +94,7 @@ class Conditionals:
 def require_pairs(statistic: Statistic) -> PairCounts:
     """Return the pair counts that a structure needs; raise if they were not counted."""
     if not isinstance(statistic, PairCounts):
-        raise ValueError("this structure needs pairs of columns, and the model was learned without them: fit it again")
+        raise ValueError("this structure needs pairs of columns, but the model was learned without them: fit it again")
     return statistic
 
 

@@ -1,6 +1,6 @@
 """Covariances: kinds of covariance matrices of a Gaussian, and how they are estimated.
 
-| kind | Σ | parameters a class, of d columns |
+| kind | Σ | parameters per class, with d columns |
 |---|---|---|
 | ``spherical`` | σ²·I, the same for all classes | d, and 1 for all |
 | ``tied-diagonal`` | σ²·I | d + 1 |
@@ -8,8 +8,8 @@
 | ``chain`` | each column depends on the one before it: the inverse has three diagonals | 3d − 1 |
 | ``tridiagonal`` | Σ itself has three diagonals | 3d − 1 |
 | ``tied-tridiagonal`` | the same with one variance for all columns | 2d |
-| ``full`` | all of it | d + d(d + 1)/2 |
-| ``shared`` | all of it, the same for all classes | d, and d(d + 1)/2 for all |
+| ``full`` | any Σ | d + d(d + 1)/2 |
+| ``shared`` | any Σ, the same for all classes | d, and d(d + 1)/2 for all |
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CovarianceKind = Literal[
 KINDS: tuple[CovarianceKind, ...] = get_args(CovarianceKind)
 PAIRED = ("chain", "tridiagonal", "tied-tridiagonal", "full", "shared")
 
-# Off-diagonals are reduced until the least eigenvalue of the correlations is this.
+# Off-diagonals are reduced until the smallest eigenvalue of the correlations reaches this value.
 LEAST_EIGENVALUE = 1e-6
 
 
@@ -95,7 +95,7 @@ def check_prior(prior: Any, moments: CoMoments) -> None:
 
 
 def check_prior_of(subject: Subject, prior: Any) -> None:
-    """Raise if a prior does not suit a block, whose numbers may have a covariance."""
+    """Raise if a prior does not suit a block, which may need one for a covariance."""
     if isinstance(subject.statistic, CoMoments):
         check_prior(prior, subject.statistic)
     else:
@@ -105,7 +105,7 @@ def check_prior_of(subject: Subject, prior: Any) -> None:
 def require_scatter(statistic: Statistic) -> CoMoments:
     """Return the co-moments that a structure needs; raise if they were not counted."""
     if not isinstance(statistic, CoMoments):
-        raise ValueError("this structure needs pairs of columns, and the model was learned without them: fit it again")
+        raise ValueError("this structure needs pairs of columns, but the model was learned without them: fit it again")
     return statistic
 
 
@@ -140,7 +140,7 @@ def shrink(covariance: Array, rows: Array, shrinkage: float | str | None) -> Arr
     size = covariance.shape[1]
     level = np.trace(covariance, axis1=1, axis2=2) / size
     if isinstance(shrinkage, str):
-        # scikit-learn's oas takes rows, and here there are only covariances; Σ is scaled so that no square overflows
+        # scikit-learn's oas needs the rows, which are not available here; Σ is scaled so that no square overflows
         held = np.where(level > 0, level, 1.0)
         squared = ((covariance / held[:, None, None]) ** 2).mean(axis=(1, 2))
         top, bottom = squared + 1, (np.maximum(rows, 0) + 1) * (squared - 1 / size)
@@ -176,20 +176,20 @@ def _banded(covariance: Array, tied: bool) -> Array:
     if tied:
         variances = np.full(size, variances.mean())
     scale = np.sqrt(np.maximum(variances, LEAST_VARIANCE))
-    beside = np.diagonal(covariance, 1) / (scale[1:] * scale[:-1])
-    least = eigvalsh_tridiagonal(np.zeros(size), beside, select="i", select_range=(0, 0))[0] if size > 1 else 0.0
+    correlations = np.diagonal(covariance, 1) / (scale[1:] * scale[:-1])
+    least = eigvalsh_tridiagonal(np.zeros(size), correlations, select="i", select_range=(0, 0))[0] if size > 1 else 0.0
     factor = min(1.0, (1 - LEAST_EIGENVALUE) / max(-least, 1e-300))
     off = np.diagonal(covariance, 1) * factor
     return np.diag(variances) + np.diag(off, 1) + np.diag(off, -1)
 
 
 def along_edges(covariance: Array, parents: Array) -> Array:
-    """Return the covariances of columns that depend on their parents alone: x = μ + β·(parent − μ) + noise.
+    """Return the covariances of columns that depend only on their parents: x = μ + β·(parent − μ) + noise.
 
     The entries of Σ along the edges of the tree are kept; all others follow from them.
     """
     size = covariance.shape[1]
-    found = np.empty_like(covariance)
+    restricted = np.empty_like(covariance)
     for k, (sigma, line) in enumerate(zip(covariance, parents, strict=True)):
         has = np.flatnonzero(line >= 0)
         above = line[has]
@@ -199,8 +199,8 @@ def along_edges(covariance: Array, parents: Array) -> Array:
         noise[has] -= slope[has, above] * sigma[has, above]
         noise = np.maximum(noise, 1e-12 * np.diagonal(sigma) + LEAST_VARIANCE)
         spread = np.linalg.inv(np.eye(size) - slope)
-        found[k] = (spread * noise) @ spread.T
-    return found
+        restricted[k] = (spread * noise) @ spread.T
+    return restricted
 
 
 def estimate_tree(
@@ -216,13 +216,13 @@ def estimate_tree(
 
 
 def n_parameters(kind: str, classes: int, size: int) -> int:
-    """Return the number of parameters of p(x given class) of all classes.
+    """Return the number of free parameters of p(x | class), of all classes.
 
     >>> n_parameters("full", 1, 100), n_parameters("diagonal", 1, 100)
     (5150, 200)
     """
     triangle = size * (size + 1) // 2
-    each = {
+    per_class = {
         "spherical": 0,
         "tied-diagonal": 1,
         "diagonal": size,
@@ -232,4 +232,4 @@ def n_parameters(kind: str, classes: int, size: int) -> int:
         "full": triangle,
         "shared": 0,
     }[kind]
-    return classes * (size + each) + {"spherical": 1, "shared": triangle}.get(kind, 0)
+    return classes * (size + per_class) + {"spherical": 1, "shared": triangle}.get(kind, 0)

@@ -26,7 +26,7 @@ from suffice.structures.structure import Rule, Structure, Subject
 
 @dataclass(frozen=True)
 class Full(Structure):
-    """p(x given class) = N(x; μ, Σ) of all Gaussian columns; other columns are independent given the class.
+    """p(x | class) = N(x; μ, Σ) of all Gaussian columns; other columns are independent given the class.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Full(Structure):
         The kind of Σ: "spherical", "tied-diagonal", "diagonal", "chain", "tridiagonal", "tied-tridiagonal", "full" or
         "shared" (one for all classes).
     ddof : float, default=0.0
-        What is subtracted from the number of rows in the maximum-likelihood estimate.
+        Subtracted from the number of rows in the maximum-likelihood estimate.
 
     Examples
     --------
@@ -74,9 +74,9 @@ class Full(Structure):
         moments = require_scatter(subject.statistic)
         estimate = estimate_covariances(rule, moments, prior, self.ddof, self.covariance == "shared")
         covariance = shrink(estimate.covariance, estimate.rows, self.shrinkage)
-        found = estimate.parameters(restrict(self.covariance, covariance, _shares(moments)))
-        _ = found.solve.factors  # a singular covariance is reported now, and not when rows are scored
-        return found
+        parameters = estimate.parameters(restrict(self.covariance, covariance, _shares(moments)))
+        _ = parameters.solve.factors  # raises now, not when rows are scored, if the covariance is singular
+        return parameters
 
     def _diagonal(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
         """Return shrunk or tied variances of independent columns."""
@@ -85,11 +85,11 @@ class Full(Structure):
         tied = self.covariance in ("spherical", "tied-diagonal") or self.shrinkage is not None
         if tied and rule == "predictive":
             rule = "mean"  # an average of several Student's t is not a Student's t
-        found = Subject(Gaussian(0.0, self.ddof), columns, moments).independent(rule, prior)
-        assert isinstance(found, (GaussianParameters, StudentT))
+        parameters = Subject(Gaussian(0.0, self.ddof), columns, moments).independent(rule, prior)
+        assert isinstance(parameters, (GaussianParameters, StudentT))
         if not tied:
-            return found
-        variance = found.variance
+            return parameters
+        variance = parameters.variance
         if self.shrinkage is not None:
             whole = shrink(np.eye(variance.shape[1]) * variance[:, None, :], moments.n.max(axis=1), self.shrinkage)
             variance = np.diagonal(whole, axis1=1, axis2=2)
@@ -97,7 +97,7 @@ class Full(Structure):
             variance = np.broadcast_to(variance.mean(axis=1, keepdims=True), variance.shape)
         if self.covariance == "spherical":
             variance = np.broadcast_to(_shares(moments) @ variance, variance.shape)
-        return GaussianParameters(found.mean, np.ascontiguousarray(variance), 0.0)
+        return GaussianParameters(parameters.mean, np.ascontiguousarray(variance), 0.0)
 
 
 def _shares(moments: Moments | CoMoments) -> Array:

@@ -18,7 +18,7 @@ COMBINATION = ("all levels together",)
 
 @dataclass(frozen=True)
 class Joint(Structure):
-    """p(x given class) has a probability for each combination of levels that was seen.
+    """p(x | class) is a table with a probability for each combination of levels that was seen in training.
 
     A row with a missing cell, or with an unseen combination, is scored column by column.
 
@@ -55,7 +55,7 @@ class Joint(Structure):
             if columns.count < 2:
                 return naive
             raise ValueError(
-                "this structure needs combinations of levels, and the model was learned without: fit again"
+                "this structure needs combinations of levels, but the model was learned without them: fit it again"
             )
         return JointParameters(naive.log_p, naive.log_unseen, naive.sizes)
 
@@ -67,7 +67,7 @@ class JointParameters(CategoricalParameters):
     def score(self) -> Score:
         first = int(self.sizes[:-1].sum())
         alone = insert_unseen(self.log_p[:, :first], self.log_unseen[:, :-1], self.sizes[:-1])
-        # "mle" leaves no probability for unseen combinations: they are then judged by their columns alone
+        # "mle" leaves no probability for unseen combinations: they are then scored column by column
         left = self.log_unseen[:, -1] if np.isfinite(self.log_unseen).all() else np.zeros(len(self.log_p))
         return Score((JointLookUp(self.log_p[:, first:], left, LookUp(alone, self.sizes[:-1])),))
 

@@ -14,12 +14,12 @@ from suffice.families.family import Hyperparameters, Parameters
 from suffice.schema import Columns
 from suffice.statistics import Statistic
 
-# The name of an estimation rule, or a generator to draw parameters from their posterior with.
+# The name of an estimation rule, or a random generator that draws parameters from their posterior.
 Rule = str | np.random.Generator
 
 
 class Subject(NamedTuple):
-    """What the parameters of a block are estimated from: its family, its columns and their sums."""
+    """A block to be estimated: its family, its columns and their statistic."""
 
     family: Family
     columns: Columns
@@ -38,15 +38,15 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True)
 class Structure(ABC):
-    """Which column depends on which, given the class: by default none on any other.
+    """Which column depends on which, given the class; by default all are independent.
 
-    A structure says which blocks are counted in pairs, and estimates the parameters of p(block given class) from the
-    tally of such a block, without another look at the data.
+    A structure says which blocks are counted in pairs, and estimates the parameters of p(block | class) from the
+    tally of a block, without reading the data again.
 
     Attributes
     ----------
     name : str
-        The name by which users ask for the structure.
+        The name of the structure in settings.
     paired : tuple of str
         The families of the blocks in which columns depend on each other.
     shares_counts : bool

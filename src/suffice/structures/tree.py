@@ -23,11 +23,11 @@ BACKOFF = 5.0
 
 @dataclass(frozen=True)
 class Tree(Structure):
-    """p(x given class) = Π p(xᵢ given its parent and the class), one tree for all classes or one for each.
+    """p(x | class) = Π p(xᵢ | parent of xᵢ, class), one tree for all classes or one for each.
 
-    The tree is the one of highest conditional mutual information I(xᵢ; xⱼ | class) summed over its edges; for one tree
-    per class, I(xᵢ; xⱼ) within the class (Chow and Liu). Gaussian columns form a tree of their own, by their
-    correlations within the classes.
+    The tree maximises the sum of the conditional mutual information I(xᵢ; xⱼ | class) over its edges; with one tree
+    per class, the sum of I(xᵢ; xⱼ) within the class (Chow and Liu). Gaussian columns form a separate tree, chosen by
+    their correlations within the classes.
 
     Parameters
     ----------
@@ -86,9 +86,9 @@ def check_backoff(backoff: float) -> None:
 
 
 def spanning_trees(weights: Array) -> Array:
-    """Return the tree of each class, [class, column], all with the same root, so that only other edges differ."""
+    """Return the tree of each class, [class, column], all with the same root."""
     root = _heaviest(weights.sum(axis=0))
-    return np.array([spanning_tree(each, root) for each in weights])
+    return np.array([spanning_tree(class_weights, root) for class_weights in weights])
 
 
 def spanning_tree(weights: Array, root: int | None = None) -> Array:

@@ -1,1 +1,1 @@
-"""Where a tally is taken. To add an engine: a file, which alone imports that engine's library."""
+"""Engines, which tally a table where it is stored. Each is one file, the only one that imports the engine's library."""

@@ -1,4 +1,4 @@
-"""The engine for rows that come in batches: data frames or Arrow record batches, of which one is held at a time."""
+"""The engine for rows that come in batches: data frames or Arrow record batches, held in memory one at a time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PartialTally:
     missing: int = 0
 
     def __add__(self, other: PartialTally) -> PartialTally:
-        known = [its for its in (self.tally, other.tally) if its is not None]
+        known = [tally for tally in (self.tally, other.tally) if tally is not None]
         return PartialTally(reduce(add, known) if known else None, self.rows + other.rows, self.missing + other.missing)
 
     def whole(self, request: Request) -> Tally:
@@ -150,7 +150,7 @@ class Batches(Source):
         for batch in rest:
             if not hasattr(batch, "columns"):
                 raise TypeError(
-                    f"a source of batches yields frames or record batches of Arrow, and this one a "
+                    f"a source of batches must yield data frames or Arrow record batches; this one yields a "
                     f"{type(batch).__name__}"
                 )
             first.append(batch)
@@ -171,16 +171,16 @@ class Batches(Source):
         first = [batch for batch in self._read[0] if count_rows(batch)]
         frames = [pa.Table.from_batches([b]) if isinstance(b, pa.RecordBatch) else b for b in first]
         if (
-            len({(type(its), tuple(frame_names(its))) for its in frames}) > 1
+            len({(type(frame), tuple(frame_names(frame))) for frame in frames}) > 1
         ):  # different libraries or orders of columns
-            frames = [_concat_tables([as_arrow(its) for its in frames])]
+            frames = [_concat_tables([as_arrow(frame) for frame in frames])]
         following = next(self._read[1], None)
         if following is not None:
-            self._read[0].append(following)  # it was read only to know whether there is more
+            self._read[0].append(following)  # it was read only to find out whether there are more rows
         try:
             return concat_frames(frames), following is None
         except (TypeError, ValueError):  # different types, such as integers and floats
-            return _concat_tables([as_arrow(its) for its in frames]), following is None
+            return _concat_tables([as_arrow(frame) for frame in frames]), following is None
 
     def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
         return {}  # the rows can be read only once

@@ -19,7 +19,7 @@ from suffice.data.plan import Facts
 from suffice.progress import watched
 from suffice.statistics import Tally
 
-# A sample that only shows the types of columns consists of so many runs of consecutive rows.
+# A sample that is needed only for the types of columns consists of this many runs of consecutive rows.
 RUNS = 4
 
 
@@ -35,8 +35,8 @@ class FilesSource(Source):
 
     @classmethod
     def accepts(cls, source: Any) -> bool:
-        some = source if isinstance(source, (list, tuple)) and len(source) else [source]
-        return all(isinstance(each, (str, os.PathLike, TableFile)) for each in some)
+        parts = source if isinstance(source, (list, tuple)) and len(source) else [source]
+        return all(isinstance(part, (str, os.PathLike, TableFile)) for part in parts)
 
     @classmethod
     def open(cls, source: Any, hints: ColumnHints) -> FilesSource:
@@ -114,7 +114,7 @@ class _FileTable(SqlSource):
         return self.scan.explain_error(error)
 
     def cheap_rows(self, rows: int) -> Any:
-        """Return runs of consecutive rows: DuckDB skips to them without reading what is before."""
+        """Return runs of consecutive rows: DuckDB skips the rows between them."""
         import pyarrow as pa
 
         length = rows // RUNS // 5  # the type of a column needs fewer rows than the cuts of its numbers

@@ -1,4 +1,4 @@
-"""The engine for tables in a database, through Ibis: aggregates of the database are the sums, and only they travel."""
+"""The engine for tables in a database, through Ibis: the database computes the sums, and only these are transferred."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class SqlSource(Source):
     @cached_property
     def names(self) -> tuple[str, ...]:
         names = tuple(self.table.columns)
-        met: dict[str, str] = {}
+        seen: dict[str, str] = {}
         for name in names:
-            before = met.setdefault(name.casefold(), name)
+            before = seen.setdefault(name.casefold(), name)
             if before != name and self.dialect not in CASE_SENSITIVE:
                 raise SourceError(
                     f"columns {before!r} and {name!r} differ in capitals only, which {self.dialect} does not "
@@ -123,7 +123,7 @@ class SqlSource(Source):
             x = self.value(self.table, name, kind)
             wanted |= {f"rows{j}": x.count(), f"distinct{j}": x.nunique()}
             if kind == "number" and not x.type().is_integer():
-                small = (x.abs() < 2.0**53).ifelse(x, 0.5)  # beyond, a double cannot tell
+                small = (x.abs() < 2.0**53).ifelse(x, 0.5)  # larger doubles are all whole, and do not count as such
                 wanted[f"fractions{j}"] = (small != small.floor()).ifelse(1, 0).sum()
         found = self.run(self.table.aggregate(**wanted)).to_pylist()[0] if wanted else {}
         return {
@@ -159,7 +159,7 @@ class SqlSource(Source):
         def function(*columns: Any) -> Any:
             found = score(pa.table(dict(zip(self.names, columns, strict=True))))
             pairs = zip(found.values(), kinds.values(), strict=True)
-            return pa.StructArray.from_arrays([pa.array(v.tolist(), its.to_pyarrow()) for v, its in pairs], list(kinds))
+            return pa.StructArray.from_arrays([pa.array(v.tolist(), t.to_pyarrow()) for v, t in pairs], list(kinds))
 
         places = [Parameter(f"x{j}", Parameter.POSITIONAL_OR_KEYWORD) for j in range(len(types))]
         function.__signature__ = Signature(places)  # type: ignore[attr-defined]
@@ -178,7 +178,7 @@ class SqlSource(Source):
         if value.type().is_uuid():
             value = value.cast("string")
         if value.type().is_string() and self.dialect == "sqlite":
-            value = value.concat("")  # a concatenation has no collation, so that capitals count
+            value = value.concat("")  # a concatenation has no collation, so capitals are distinguished
         if kind not in ("number", "boolean") or value.type().is_boolean() or value.type().is_integer():
             return value
         floating = value.type().is_floating() and self.has("IsNan")

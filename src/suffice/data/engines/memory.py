@@ -36,9 +36,9 @@ def tally(
 
     def tally_of(rows: slice) -> Tally:
         parts = table.parts(rows)
-        met = [FAMILIES[its.family].tally(its, part) for its, part in zip(columns, parts, strict=True)]
-        schema = Schema(classes, tuple(columns for columns, _ in met), features)
-        return Tally(schema, parts[0].class_count, tuple(statistic for _, statistic in met))
+        tallied = [FAMILIES[block.family].tally(block, part) for block, part in zip(columns, parts, strict=True)]
+        schema = Schema(classes, tuple(columns for columns, _ in tallied), features)
+        return Tally(schema, parts[0].class_count, tuple(statistic for _, statistic in tallied))
 
     whole = reduce(add, map_threads(tally_of, _parts(table.blocks, columns, len(classes))))
     return whole.trimmed() if trimmed else whole
@@ -55,19 +55,19 @@ def tally_by(
     tallies = []
     for group in range(count):
         lines = slice(group * classes, (group + 1) * classes)
-        tallies.append(Tally(schema, whole.class_count[lines], tuple(each.lines(lines) for each in whole.statistics)))
+        tallies.append(Tally(schema, whole.class_count[lines], tuple(sums.lines(lines) for sums in whole.statistics)))
     return tallies
 
 
 def over_rows(
     blocks: tuple[Block, ...], classes: int, function: Callable[[slice], Result], alone: bool = False
 ) -> list[Result]:
-    """Return the function's results for ranges of rows, in order; in threads, unless ``alone``."""
+    """Return the results of a function for ranges of rows, in order; ``alone`` if it uses threads itself."""
     rows, cells = blocks[0].shape[0], sum(block.cells for block in blocks)
     quarter = max(-(-rows // 4), FEWEST_ROWS)
     step = max(min(SCORED_CELLS * rows // max(cells, 1), (1 << 17) // classes, SCORED_ROWS, quarter), 64)
     ranges = [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
-    return [function(each) for each in ranges] if alone else map_threads(function, ranges)
+    return [function(part) for part in ranges] if alone else map_threads(function, ranges)
 
 
 def _parts(blocks: tuple[Block, ...], columns: tuple[Columns, ...], classes: int) -> list[slice]:
@@ -81,7 +81,7 @@ def _parts(blocks: tuple[Block, ...], columns: tuple[Columns, ...], classes: int
         return [slice(0, rows)]
     affordable = cells // max(LEAST_WORK, 2 * classes * sum(map(_size, columns, blocks)))
     most = FEW_PARTS if cells < MUCH_WORK else MANY_PARTS
-    alone = any(FAMILIES[its.family].is_multithreaded(its) for its in columns)
+    alone = any(FAMILIES[group.family].is_multithreaded(group) for group in columns)
     count = 1 if alone else 1 << max(min(affordable, most, rows), 1).bit_length() - 1
     step = min(-(-rows // count), MOST_ROWS)
     return [slice(first, min(first + step, rows)) for first in range(0, rows, step)]

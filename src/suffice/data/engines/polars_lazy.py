@@ -41,8 +41,8 @@ class LazySource(Source):
             raise SourceError("there are no rows to learn from")
         whole = self.rows <= rows
         # every k-th row: spread over the whole table, and deterministic
-        some = self.frame if whole else self.frame.gather_every(-(-self.rows // rows))
-        return self._collect(lambda: some.collect(engine="streaming")), whole
+        sampled = self.frame if whole else self.frame.gather_every(-(-self.rows // rows))
+        return self._collect(lambda: sampled.collect(engine="streaming")), whole
 
     def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
         import polars as pl
@@ -66,8 +66,8 @@ class LazySource(Source):
     def rows_with(self, name: str, rows: int) -> Any:
         import polars as pl
 
-        some = self.frame.filter(pl.col(name).is_not_null()).head(rows)
-        return self._collect(lambda: some.collect(engine="streaming"))
+        filled = self.frame.filter(pl.col(name).is_not_null()).head(rows)
+        return self._collect(lambda: filled.collect(engine="streaming"))
 
     def tally(self, request: Request) -> Tally:
         wanted = request.column_names

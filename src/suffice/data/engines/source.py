@@ -18,11 +18,11 @@ Scored = dict[str, Array]
 
 
 class SourceError(ValueError):
-    """A source that cannot be read: the message says what is wrong and what to do."""
+    """Raised if a source cannot be read; the message says what is wrong and what to do."""
 
 
 class NoSqlError(ValueError):
-    """A model or a setting that cannot be written as SQL."""
+    """Raised if a model or a setting cannot be written as SQL."""
 
 
 @dataclass(frozen=True)
@@ -37,25 +37,25 @@ class Request:
         The column of row weights.
     missing_target : {"error", "drop"}
         What to do with rows without a label.
-    near : Tally
+    sample : Tally
         The tally of a sample: it names the columns of each family, with their levels and cuts.
     """
 
     target: str
     weight: str | None
     missing_target: str
-    near: Tally
+    sample: Tally
 
     @property
     def blocks(self) -> tuple[Columns, ...]:
         """The columns by family, with the levels and cuts of the sample."""
-        return self.near.schema.blocks
+        return self.sample.schema.blocks
 
     @property
     def features(self) -> Features:
         """All columns of the table, including those that are left out."""
-        assert self.near.schema.features is not None
-        return self.near.schema.features
+        assert self.sample.schema.features is not None
+        return self.sample.schema.features
 
     @property
     def column_names(self) -> set[Any]:
@@ -84,14 +84,14 @@ class Source(ABC):
 
     @abstractmethod
     def sample(self, rows: int, *, spread: bool) -> tuple[Any, bool]:
-        """Return a frame of at most about so many rows, and whether it is the whole table.
+        """Return a frame of about ``rows`` rows at most, and whether it is the whole table.
 
         The rows come from the whole table if ``spread``, and otherwise from where they are cheapest to read.
         """
 
     @abstractmethod
     def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
-        """Return facts about all rows of columns of these kinds, for the columns for which they can be computed."""
+        """Return facts about columns, given their kinds, from all rows; columns without facts are left out."""
 
     def rows_with(self, name: str, rows: int) -> Any:
         """Return a frame of some rows in which a column is not empty; None if the engine cannot select them."""

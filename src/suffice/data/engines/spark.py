@@ -70,13 +70,13 @@ class SparkSource(Source):
         return int(self._call(self.frame.count))
 
     def sample(self, rows: int, *, spread: bool) -> tuple[Any, bool]:
-        met = self._call(lambda: _arrow(self._flat.limit(rows + 1)))
-        if met.num_rows == 0:
+        table = self._call(lambda: _arrow(self._flat.limit(rows + 1)))
+        if table.num_rows == 0:
             raise SourceError("there are no rows to learn from")
-        whole = met.num_rows <= rows
+        whole = table.num_rows <= rows
         if spread and not whole:
-            met = self._call(lambda: _arrow(self._flat.sample(rows / self.rows, seed=0)))
-        return split_arrays(met, self._widths), whole
+            table = self._call(lambda: _arrow(self._flat.sample(rows / self.rows, seed=0)))
+        return split_arrays(table, self._widths), whole
 
     def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
         import pyspark.sql.functions as f
@@ -85,11 +85,11 @@ class SparkSource(Source):
         wanted = []
         for j, (name, kind) in enumerate(known.items()):
             column = f.col(_quoted(name))
-            its = self.frame.schema[name].dataType.typeName()
-            floating = its in ("double", "float")
+            kind_name = self.frame.schema[name].dataType.typeName()
+            floating = kind_name in ("double", "float")
             value = f.when(~f.isnan(column), column) if floating else column
             wanted += [f.count(value).alias(f"rows{j}"), f.countDistinct(value).alias(f"distinct{j}")]
-            if kind == "number" and (floating or its == "decimal"):
+            if kind == "number" and (floating or kind_name == "decimal"):
                 broken = (value != f.floor(value)) | (f.abs(value) >= 2.0**53)
                 wanted.append(f.max(f.when(broken, 1).otherwise(0)).alias(f"fraction{j}"))
         if not wanted:
@@ -105,8 +105,8 @@ class SparkSource(Source):
 
         if name not in self.frame.columns:
             return None
-        some = self._flat.filter(f.col(_quoted(name)).isNotNull()).limit(rows)
-        return split_arrays(self._call(lambda: _arrow(some)), self._widths)
+        filled = self._flat.filter(f.col(_quoted(name)).isNotNull()).limit(rows)
+        return split_arrays(self._call(lambda: _arrow(filled)), self._widths)
 
     def tally(self, request: Request) -> Tally:
         import pyspark.sql.functions as f
@@ -125,9 +125,9 @@ class SparkSource(Source):
         while count > FAN:
             count = -(-count // FAN)
             parts = parts.repartition(count).mapInArrow(merge_partials, "part long, tally binary")
-        met = self._call(parts.collect)
+        partials = self._call(parts.collect)
         # in the order of the partitions, so that rounding is reproducible
-        found = [pickle.loads(bytes(row.tally)) for row in sorted(met, key=lambda row: row.part)]
+        found = [pickle.loads(bytes(row.tally)) for row in sorted(partials, key=lambda row: row.part)]
         return reduce(add, found, PartialTally()).whole(request)
 
     def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
@@ -149,7 +149,7 @@ class SparkSource(Source):
 
 @dataclass(frozen=True)
 class _View(SqlSource):
-    """A view of Spark that is queried for aggregates: moments cost Spark less than passing rows to Python."""
+    """A view of Spark that is queried for aggregates: Spark computes moments faster than it passes rows to Python."""
 
     session: Any
 

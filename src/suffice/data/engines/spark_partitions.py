@@ -31,7 +31,7 @@ def split_arrays(table: Any, widths: dict[str, int]) -> Any:
         arrays, width = table[name].combine_chunks(), widths[name]
         lengths = arrays.value_lengths()
         if arrays.null_count or bool((lengths.to_numpy(zero_copy_only=False) != width).any()):
-            raise ValueError(f"column {name!r} holds arrays of {width} elements, and some that are shorter or empty")
+            raise ValueError(f"column {name!r} holds arrays of {width} elements, and also shorter or empty ones")
         values = arrays.flatten().to_numpy(zero_copy_only=False).reshape(len(arrays), width)
         columns |= {each: pa.array(values[:, j]) for j, each in enumerate(element_names(name, width))}
     return pa.table(columns)

@@ -13,7 +13,7 @@ from uuid import uuid4
 from suffice.data.engines.source import SourceError
 from suffice.progress import meanwhile
 
-# Seconds to wait for a new worker after the last one is lost, and between two looks.
+# Seconds to wait for a new worker after the last one is lost, and between two checks.
 PATIENCE, EVERY = 90, 2.0
 
 

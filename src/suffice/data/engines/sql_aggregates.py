@@ -1,6 +1,6 @@
 """Sums as SQL aggregates by class: the queries, and the arrays of their answers.
 
-Moments are count, avg and var_pop of x − shift, where the shift is the mean of a sample: never Σx², which loses digits.
+Moments are count, avg and var_pop of x − shift, where the shift is the mean of a sample, because Σx² would lose digits.
 Levels are counted by one GROUP BY for each column and pairs by one for each two columns, several in one statement.
 """
 
@@ -17,7 +17,7 @@ from suffice.data import label_of
 from suffice.schema import Array, Cuts
 from suffice.statistics import CoMoments, Moments, two_sum
 
-# Aggregates and GROUP BYs in one statement: with twice as many, planning takes longer than running them.
+# The largest numbers of aggregates and of GROUP BYs in a statement; with twice as many, planning outlasts execution.
 AGGREGATES, GROUPINGS = 400, 16
 
 Run = Callable[[Any], Any]  # an expression of Ibis -> a table of Arrow
@@ -44,19 +44,19 @@ class Scan:
     def aggregated(self, wanted: dict[str, Any]) -> tuple[list[Any], dict[str, Array]]:
         """Return the labels, and the aggregates of each label as arrays; NULL is NaN."""
         labels: list[Any] = []
-        found: dict[str, Array] = {}
+        aggregates: dict[str, Array] = {}
         items = list(wanted.items())
         for first in range(0, len(items), AGGREGATES):
-            some = dict(items[first : first + AGGREGATES])
-            answer = self.run(self.table.group_by(label=self.label).aggregate(**some))
+            part = dict(items[first : first + AGGREGATES])
+            answer = self.run(self.table.group_by(label=self.label).aggregate(**part))
             here = [_nan_to_none(value) for value in answer["label"].to_pylist()]
             if not labels:
                 labels = here
             places = {label: place for place, label in enumerate(here)}
             order = [places[label] for label in labels]
-            for name in some:
-                found[name] = _to_doubles(answer[name])[order]
-        return labels, found
+            for name in part:
+                aggregates[name] = _to_doubles(answer[name])[order]
+        return labels, aggregates
 
     def rows(self) -> Any:
         """Return the aggregate of the number or the weight of rows."""
@@ -74,17 +74,17 @@ class Scan:
             kinds.setdefault(tuple(str(column.value.type()) for column in group), []).append(place)
         for alike in kinds.values():
             for first in range(0, len(alike), GROUPINGS):
-                some = alike[first : first + GROUPINGS]
-                parts = [self._grouped(place, groups[place]) for place in some]
+                places = alike[first : first + GROUPINGS]
+                parts = [self._grouped(place, groups[place]) for place in places]
                 answer = self.run(ibis.union(*parts) if len(parts) > 1 else parts[0])
                 group_of = np.asarray(answer["place"].to_numpy(zero_copy_only=False), np.intp)
                 weight = _to_doubles(answer["weight"])
                 label = _encode(answer["label"])
-                levels = [_encode(answer[f"level{j}"]) for j in range(len(groups[some[0]]))]
-                for place in some:
-                    mine = group_of == place
-                    each = [(its, codes[mine]) for its, codes in levels]
-                    yield place, [label[0], label[1][mine]], each, weight[mine]
+                levels = [_encode(answer[f"level{j}"]) for j in range(len(groups[places[0]]))]
+                for place in places:
+                    lines = group_of == place
+                    group_levels = [(values, codes[lines]) for values, codes in levels]
+                    yield place, [label[0], label[1][lines]], group_levels, weight[lines]
 
     def _grouped(self, place: int, group: tuple[Column, ...]) -> Any:
         import ibis
@@ -143,7 +143,7 @@ def label_expression(label: Any, labels: Sequence[Any], numbers: Array) -> Any:
     """Return the expression of a number that depends on the class."""
     import ibis
 
-    cases = [(label == its, ibis.literal(float(x))) for its, x in zip(labels, numbers, strict=True) if its is not None]
+    cases = [(label == one, ibis.literal(float(x))) for one, x in zip(labels, numbers, strict=True) if one is not None]
     return ibis.cases(*cases, else_=0.0)
 
 
@@ -157,7 +157,7 @@ def query_comoments(
     """
     count, own = len(columns), not labels
     shift = [float(means[0, j]) if own else label_expression(scan.label, labels, means[:, j]) for j in range(count)]
-    deviation = [its.value - about for its, about in zip(columns, shift, strict=True)]
+    deviation = [column.value - about for column, about in zip(columns, shift, strict=True)]
     wanted: dict[str, Any] = {"rows": scan.rows()}
     for j, x in enumerate(deviation):
         wanted |= _weighted_sums(scan, j, x) if not own else {f"n{j}": x.count(), f"sum{j}": x.sum()}
@@ -167,17 +167,17 @@ def query_comoments(
         wanted[f"both{i}_{j}"] = deviation[i].cov(deviation[j], how="pop") if own else weighed.sum()
     if own:
         wanted |= {f"square{j}": x.var(how="pop") for j, x in enumerate(deviation)}
-    met, found = scan.aggregated(wanted)
+    seen, found = scan.aggregated(wanted)
     there = [found[name] for name in found if name.startswith("both")]
     n = found["rows"][:, None]
     drift = np.nan_to_num(_stack(found, "sum", count)) / np.where(n > 0, n, 1.0)
-    both = np.zeros((len(met), count, count))
+    both = np.zeros((len(seen), count, count))
     both[:, range(count), range(count)] = np.nan_to_num(_stack(found, "square", count))
-    for (i, j), its in zip(combinations(range(count), 2), there, strict=True):
-        both[:, i, j] = both[:, j, i] = np.nan_to_num(its)
+    for (i, j), products in zip(combinations(range(count), 2), there, strict=True):
+        both[:, i, j] = both[:, j, i] = np.nan_to_num(products)
     scatter = both * n[:, :, None] if own else both - n[:, :, None] * drift[:, :, None] * drift[:, None, :]
-    lines = np.zeros(len(met), np.intp) if own else np.array([labels.index(label) for label in met], np.intp)
-    return met, _stack(found, "n", count), CoMoments(n, *two_sum(means[lines], drift), scatter)
+    lines = np.zeros(len(seen), np.intp) if own else np.array([labels.index(label) for label in seen], np.intp)
+    return seen, _stack(found, "n", count), CoMoments(n, *two_sum(means[lines], drift), scatter)
 
 
 def query_sums(scan: Scan, columns: Sequence[Column]) -> tuple[list[Any], Array, Array, Array]:

@@ -1,4 +1,4 @@
-"""The tally of a table in a database: which queries each block needs, and where their answers go."""
+"""The tally of a table in a database: the queries that each block needs, and statistics from their answers."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class SqlTally:
         with Progress("counting", 1 + len(blocks)) as progress:
             progress.say(0, "classes")
             self._count_classes()
-            met = []
-            for place, (block, near) in enumerate(zip(blocks, self.request.near.statistics, strict=True)):
+            counted = []
+            for place, (block, sample) in enumerate(zip(blocks, self.request.sample.statistics, strict=True)):
                 progress.say(1 + place, f"{block.count} {block.family} columns")
-                met.append(self._tally_block(block, near))
-        schema = Schema(self.classes, tuple(block for block, _ in met), self.request.features)
-        return Tally(schema, self.class_count, tuple(statistic for _, statistic in met)).trimmed()
+                counted.append(self._tally_block(block, sample))
+        schema = Schema(self.classes, tuple(block for block, _ in counted), self.request.features)
+        return Tally(schema, self.class_count, tuple(statistic for _, statistic in counted)).trimmed()
 
     def _count_classes(self) -> None:
         """Find the classes and the weight of each; raise an error if rows have no label."""
@@ -62,38 +62,38 @@ class SqlTally:
         if missing and (request.missing_target == "error" or not there):
             raise missing_labels_error(request.target, missing, int(rows.sum()))
         if scan.weight is not None:
-            _check_weights(str(request.weight), {name: its[there] for name, its in found.items()})
+            _check_weights(str(request.weight), {name: values[there] for name, values in found.items()})
         kept = np.empty(len(there), object)
         kept[:] = [label_of(labels[place]) for place in there]
         self.classes, codes = encode(kept, "fit_table")
         self.code = {labels[place]: int(code) for place, code in zip(there, codes, strict=True)}
         self.class_count = np.zeros(len(self.classes))
         np.add.at(self.class_count, codes, found["weight"][there])
-        if missing:  # rows without a label are not counted, and may hold anything
+        if missing:  # rows without a label are not counted, nor checked
             self.scan = self._scan(scan.table.filter(scan.label.notnull()))
 
-    def _tally_block(self, block: Columns, near: Statistic) -> tuple[Columns, Statistic]:
-        many = block.pairs and block.count * (block.count - 1) // 2 > PAIRS and self.source.is_embedded
-        if block.family == "categorical" and not many:
+    def _tally_block(self, block: Columns, sample: Statistic) -> tuple[Columns, Statistic]:
+        has_many_pairs = block.pairs and block.count * (block.count - 1) // 2 > PAIRS and self.source.is_embedded
+        if block.family == "categorical" and not has_many_pairs:
             return self._count_levels(block)
         if block.family == "gaussian":
-            return block, self._query_numbers(block, near)
+            return block, self._query_numbers(block, sample)
         if block.family in ("poisson", "multinomial", "complement"):
             return block, self._query_totals(block)
-        return self._tally_batches(block, near)
+        return self._tally_batches(block, sample)
 
-    def _tally_batches(self, block: Columns, near: Statistic) -> tuple[Columns, Statistic]:
+    def _tally_batches(self, block: Columns, sample: Statistic) -> tuple[Columns, Statistic]:
         """Return the statistic of a block that SQL cannot count, from batches of its columns."""
-        request, schema = self.request, self.request.near.schema
-        only = Tally(replace(schema, blocks=(block,)), request.near.class_count, (near,))
-        asked = replace(request, near=only, missing_target="drop")
-        found = batches.tally(self.source.read_batches(asked), asked)
-        wider = Schema(self.classes, found.schema.blocks, request.features)
-        return found.schema.blocks[0], found.on(wider).statistics[0]
+        request, schema = self.request, self.request.sample.schema
+        block_sample = Tally(replace(schema, blocks=(block,)), request.sample.class_count, (sample,))
+        part = replace(request, sample=block_sample, missing_target="drop")
+        counted = batches.tally(self.source.read_batches(part), part)
+        wider = Schema(self.classes, counted.schema.blocks, request.features)
+        return counted.schema.blocks[0], counted.on(wider).statistics[0]
 
     def _columns(self, table: Any, block: Columns, guarded: bool = True) -> list[Column]:
         """Return the columns of a block as they are counted; if ``guarded``, NaN counts as an empty cell."""
-        found = []
+        columns = []
         for name, coding in zip(block.names or (), block.codings or (None,) * block.count, strict=True):
             if isinstance(coding, Combinations):
                 continue
@@ -103,10 +103,10 @@ class SqlTally:
             value = self.source.value(table, name, kind) if guarded else table[name]
             if not isinstance(coding, Levels):
                 if kind == "string" and not table[name].type().is_boolean():
-                    raise SourceError(f"column {name!r} is to be numbers, and holds {table[name].type()}")
+                    raise SourceError(f"column {name!r} must hold numbers, but holds {table[name].type()}")
                 value = value.cast("float64")
-            found.append(Column(name, bin_expression(value, coding) if isinstance(coding, Cuts) else value))
-        return found
+            columns.append(Column(name, bin_expression(value, coding) if isinstance(coding, Cuts) else value))
+        return columns
 
     def _count_levels(self, block: Columns) -> tuple[Columns, Counts]:
         """Return the block with all levels of the table, and the counts of levels and of pairs of levels."""
@@ -118,8 +118,8 @@ class SqlTally:
         codings: list[Any] = list(block.codings or ())
         for j, (_, (values, codes), _) in enumerate(alone):
             if isinstance(codings[j], Levels):
-                met = {label_of(values[code]) for code in np.unique(codes[codes >= 0])}
-                codings[j] = codings[j].grown(sorted(met, key=str), f"column {columns[j].name!r}")
+                seen = {label_of(values[code]) for code in np.unique(codes[codes >= 0])}
+                codings[j] = codings[j].grown(sorted(seen, key=str), f"column {columns[j].name!r}")
         combined = None
         if codings and isinstance(codings[-1], Combinations):
             codings[-1], combined = self._count_combinations(block, codings, columns)
@@ -144,14 +144,14 @@ class SqlTally:
         values, codes = label
         lines = np.append([self.code.get(value, -1) for value in values], -1).astype(np.intp)[codes]
         cells = []
-        for (its, level), coding in levels:
+        for (distinct, level), coding in levels:
             if isinstance(coding, Levels):
-                places = [coding.index.get(label_of(value), -1) for value in its]  # some levels belong to other columns
+                places = [coding.index.get(label_of(x), -1) for x in distinct]  # some levels belong to other columns
             else:
-                places = [int(value) for value in its]
+                places = [int(value) for value in distinct]
             cells.append(np.append(places, -1).astype(np.intp)[level])
-        kept = (lines >= 0) & np.logical_and.reduce([each >= 0 for each in cells])
-        return lines[kept], [each[kept] for each in cells], kept
+        kept = (lines >= 0) & np.logical_and.reduce([cell >= 0 for cell in cells])
+        return lines[kept], [cell[kept] for cell in cells], kept
 
     def _count_pairs(self, block: Columns, columns: list[Column], counts: Array) -> Array:
         """Return the counts of all pairs of levels."""
@@ -172,10 +172,10 @@ class SqlTally:
         """Return all combinations of levels in the table, and their counts."""
         order = sorted(range(len(columns)), key=lambda place: str(columns[place].name))
         ((_, label, levels, weight),) = self.scan.counted([tuple(columns[place] for place in order)])
-        lines, cells, kept = self._locate(label, [(its, codings[p]) for its, p in zip(levels, order, strict=True)])
+        lines, cells, kept = self._locate(label, [(level, codings[p]) for level, p in zip(levels, order, strict=True)])
         decoded = [
-            [codings[p].labels[c] for c in its] if isinstance(codings[p], Levels) else its.tolist()
-            for its, p in zip(cells, order, strict=True)
+            [codings[p].labels[c] for c in column] if isinstance(codings[p], Levels) else column.tolist()
+            for column, p in zip(cells, order, strict=True)
         ]
         rows = list(zip(*decoded, strict=True))
         coding = codings[-1].grown(dict.fromkeys(rows), "a combination of levels")
@@ -183,13 +183,13 @@ class SqlTally:
         np.add.at(counts, (lines, [coding.index[row] for row in rows]), weight[kept])
         return coding, counts
 
-    def _query_numbers(self, block: Columns, near: Any) -> Any:
+    def _query_numbers(self, block: Columns, sample: Any) -> Any:
         """Return the moments or co-moments of columns of numbers."""
-        shift = _choose_shift(near.pooled())
+        shift = _choose_shift(sample.pooled())
         variances = self.source.has("Variance") and self.source.dialect != "sqlite"
         own = self.scan.weight is None and variances and self.source.has("Covariance")
         if not block.pairs and self.scan.weight is None:
-            try:  # a test for NaN costs half as much again, and few tables hold NaN
+            try:  # few tables hold NaN, and testing for it would make the query half as long again
                 labels, alone = query_moments(self.scan, self._columns(self.scan.table, block, False), shift, variances)
                 return self._order_by_class(labels, alone, block)
             except SourceError:
@@ -205,7 +205,7 @@ class SqlTally:
             spreads = self._order_by_class(labels, alone, block)
             if not block.pairs:
                 return spreads
-            return self._query_complete_rows(block, shift, own).beside(spreads)
+            return self._query_complete_rows(block, shift, own).with_spreads(spreads)
         except SourceError:
             self._check_finite(block)
             raise
@@ -217,13 +217,13 @@ class SqlTally:
         whole = self._scan(table.filter(*present))
         columns = self._columns(whole.table, block)
         if own:
-            met, _, comoments = query_comoments(whole, columns, shift[None], [])
+            seen, _, comoments = query_comoments(whole, columns, shift[None], [])
         else:
             # sums of products lose digits unless they are about the means of the same rows
-            met, means = query_moments(whole, columns, shift, False)
-            if met:
-                met, _, comoments = query_comoments(whole, columns, means.mean, met)
-        return self._order_by_class(met, comoments, block) if met else CoMoments.zero(len(self.classes), block.count)
+            seen, means = query_moments(whole, columns, shift, False)
+            if seen:
+                seen, _, comoments = query_comoments(whole, columns, means.mean, seen)
+        return self._order_by_class(seen, comoments, block) if seen else CoMoments.zero(len(self.classes), block.count)
 
     def _order_by_class(self, labels: list[Any], statistic: Any, block: Columns) -> Any:
         """Return a statistic with one row for each class, without rows of no label; check that it is finite."""
@@ -231,7 +231,9 @@ class SqlTally:
         kept = np.flatnonzero(places >= 0)
         arrays = {name: array[kept] for name, array in statistic.arrays().items()}
         if not all(np.isfinite(array).all() for array in arrays.values()):
-            raise SourceError(f"the numbers of {block.name(0)} or beside it are so large that their squares overflow")
+            raise SourceError(
+                f"numbers of {block.name(0)} or a similar column are so large that their squares overflow"
+            )
         wide = {name: np.zeros((len(self.classes), *array.shape[1:])) for name, array in arrays.items()}
         for name, array in arrays.items():
             wide[name][places[kept]] = array
@@ -282,10 +284,10 @@ def _is_number(table: Any, name: str) -> bool:
 
 def _check_weights(name: str, found: dict[str, Array]) -> None:
     if bool(np.any(found["weighed"] < found["rows"])):
-        raise SourceError(f"column {name!r} is to hold the weight of each row, and is not all numbers")
+        raise SourceError(f"column {name!r} must hold the weight of each row, but does not hold numbers only")
     if bool(np.any(found["least"] < 0)):
         raise SourceError(
-            f"column {name!r} holds a negative weight ({found['least'].min():g}); to take rows away, use forget"
+            f"column {name!r} holds a negative weight ({found['least'].min():g}); to unlearn rows, use forget"
         )
     if not np.isfinite(found["weight"]).all():
-        raise SourceError(f"column {name!r} is to hold the weight of each row, and is not all finite")
+        raise SourceError(f"column {name!r} must hold the weight of each row, but some weights are not finite")

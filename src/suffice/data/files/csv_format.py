@@ -40,12 +40,12 @@ class CsvFormat:
     longest_row: int = 0
 
 
-def detect_csv_format(file: FoundFile, asked: TableFile, hints: ColumnHints) -> CsvFormat:
-    """Return the layout of a CSV file, as asked for or as its first lines show it."""
+def detect_csv_format(file: FoundFile, settings: TableFile, hints: ColumnHints) -> CsvFormat:
+    """Return the layout of a CSV file: the settings, and what its first lines show."""
     csv.field_size_limit(LONGEST_CELL)
     text = _decode_head(file)
     lines = text.splitlines()[:SAMPLE_LINES]
-    delimiter = find_delimiter(lines, asked.delimiter)
+    delimiter = find_delimiter(lines, settings.delimiter)
     skip = _count_lines_before(lines, delimiter)
     lines = lines[skip:]
     if _has_space_after_each(lines, delimiter):
@@ -53,8 +53,8 @@ def detect_csv_format(file: FoundFile, asked: TableFile, hints: ColumnHints) -> 
     rows = csv.reader(io.StringIO("\n".join(text.splitlines()[skip:])), delimiter=delimiter[0], skipinitialspace=True)
     sample = [*islice((row for row in rows if "".join(row).strip()), SAMPLE_LINES), []]
     first, rest = sample[0], sample[1:-1]
-    if asked.header is not None:
-        has_header = asked.header
+    if settings.header is not None:
+        has_header = settings.header
     else:
         has_header = _looks_like_names(first, rest, hints) or _has_names_above_numbers(first, rest, hints)
     names = _name_columns(file, first, has_header, hints)
@@ -63,7 +63,7 @@ def detect_csv_format(file: FoundFile, asked: TableFile, hints: ColumnHints) -> 
 
 
 def find_delimiter(lines: Sequence[str], asked: str | None = None) -> str:
-    """Return the character between cells: as asked for, or one that divides all lines into as many cells.
+    """Return the delimiter: as set, or the one that divides all lines into equally many cells.
 
     A comma is the last choice, because it may also be a decimal mark.
 
@@ -100,9 +100,9 @@ def _common_width(lines: Sequence[str], delimiter: str) -> int:
 
 def check_names(names: Sequence[str], shown: str, mend: str = "") -> None:
     """Raise an error if two columns have one name; SQL does not distinguish capitals."""
-    met: dict[str, str] = {}
+    seen: dict[str, str] = {}
     for name in names:
-        before = met.setdefault(name.casefold(), name)
+        before = seen.setdefault(name.casefold(), name)
         if before != name:
             raise SourceError(f"{shown} has columns {before!r} and {name!r}, which differ in capitals only; rename one")
         if list(names).count(name) > 1:
@@ -132,9 +132,9 @@ def _decode_head(file: FoundFile) -> str:
     if head[:4] == b"PK\x03\x04":
         raise SourceError(f"{shown} is a zip file, such as a spreadsheet; save the sheet as CSV")
     if b"__metadata__" in head[8:64]:
-        raise SourceError(f"{shown} is a model file, and a table is expected here: models come first, then rows")
+        raise SourceError(f"{shown} is a model file, but a table is expected here: name the model before the table")
     if b"\0" in head:
-        raise SourceError(f"{shown} holds bytes that no text has: it is not CSV, Parquet, Arrow or JSON lines")
+        raise SourceError(f"{shown} contains bytes that are not text: it is not CSV, Parquet, Arrow or JSON lines")
     text = head.decode("utf-8-sig", errors="replace")
     if not file.is_complete:  # the last line may be cut
         text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
@@ -142,7 +142,7 @@ def _decode_head(file: FoundFile) -> str:
 
 
 def _count_lines_before(lines: Sequence[str], delimiter: str) -> int:
-    """Return how many lines precede the table: blank lines, and comments that have not as many cells as the table."""
+    """Return the number of lines before the table: blank lines, and comments with another number of cells."""
     skip = 0
     while skip < len(lines) - 1:
         line, rest = lines[skip], [each for each in lines[skip + 1 :] if each.strip() and not each.startswith("#")]
@@ -178,14 +178,14 @@ def _looks_like_names(first: list[str], rest: list[list[str]], hints: ColumnHint
 
 
 def _has_names_above_numbers(first: list[str], rest: list[list[str]], hints: ColumnHints) -> bool:
-    """Return whether a word of the first line is above nothing but numbers; warn if the answer is uncertain."""
+    """Return whether some word of the first line has only numbers below it; warn if the answer is uncertain."""
     if hints.is_headerless:
         return False
     columns = list(_words_and_cells(first, rest))
     if any(below and all(map(is_number, below)) for _, below in columns):
         _warn(f"line 1 was read as column names; if it is a row, use {AS_ROW}")
         return True
-    # a word may be a name if it does not come again in a column whose other words do
+    # a word may be a name if it occurs once in a column whose other words are repeated
     if any(word not in below and len(set(below)) < len(below) for word, below in columns):
         _warn(f"line 1 was read as data; if it names the columns, use {AS_NAMES}, and if not, {AS_ROW}")
     return False
@@ -204,7 +204,7 @@ def _name_columns(file: FoundFile, first: list[str], has_header: bool, hints: Co
     """Return the names of the columns; those without a name are called c0, c1 and so on."""
     positions = tuple(f"c{place}" for place in range(len(first)))
     if not has_header:
-        # rows to predict may lack the target: then the columns of the model follow one another
+        # rows to predict may lack the target; then the columns are those of the model, in order
         lacks_target = hints.is_headerless and not hints.has_labels and len(first) == len(hints.learned)
         return tuple(sorted(hints.learned, key=lambda each: int(each[1:]))) if lacks_target else positions
     names = tuple(cell.strip() or place for cell, place in zip(first, positions, strict=True))

@@ -19,7 +19,7 @@ def repair_csv(file: FoundFile, layout: CsvFormat, folder: str) -> tuple[FoundFi
     """Write a file again with one delimiter and one line end, and return it with its layout.
 
     Raises an error that names the line if the text is not UTF-8 or a line has more or fewer cells than the first.
-    A file whose quotes do not match is read as if they were letters.
+    If the quotes of a file do not match, they are read as letters.
     """
     _check_utf8(file)
     named = [part for part in Path(file.path).parts if "=" in part]  # folders that name a column and its value
@@ -48,7 +48,7 @@ def _rewrite(file: FoundFile, layout: CsvFormat, path: Path, quoting: Literal[0,
                 continue
             if len(cells) != width and not (width == 1 and not cells):
                 raise SourceError(
-                    f"{file.shown} cannot be read: line {line} has {len(cells)} cells, and the first has {width}; "
+                    f"{file.shown} cannot be read: line {line} has {len(cells)} cells, but the first has {width}; "
                     f"quote cells that hold a {layout.delimiter[0]!r}, or set TableFile(…, delimiter=…)"
                 )
             longest = max(longest, writer.writerow(cells or [""]))

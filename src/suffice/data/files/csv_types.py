@@ -31,7 +31,7 @@ TESTS = {
     "DOUBLE": f"CASE WHEN {NUMERIC} THEN TRY_CAST({{0}} AS DOUBLE) IS NOT NULL END",
     "COMMA": f"CASE WHEN {NUMERIC} THEN regexp_full_match({{0}}, {COMMA}) END",
 }
-# How a column of a type is read from its text; other types are plain casts.
+# Expressions that convert text to some types; other types are plain casts.
 EXPRESSIONS = {
     "VARCHAR": "{0}",
     "DIGITS": "{0}",
@@ -92,24 +92,24 @@ class ColumnFacts:
     @property
     def type(self) -> str:
         """The first type whose test all cells pass."""
-        fits = (its for its, count in zip(TESTS, self.fitting, strict=True) if self.filled and count == self.filled)
-        return next((its for its in fits if its != "COMMA" or self.commas), "VARCHAR")
+        fits = (kind for kind, count in zip(TESTS, self.fitting, strict=True) if self.filled and count == self.filled)
+        return next((kind for kind in fits if kind != "COMMA" or self.commas), "VARCHAR")
 
 
 def infer_types(connection: Any, groups: Sequence[CsvGroup], hints: ColumnHints) -> dict[str, str]:
     """Return the type of each column; raise an error that names two files if a column is text in only one of them."""
     facts: dict[str, list[ColumnFacts]] = {name: [] for group in groups for name in group.layout.names}
     for group in groups:
-        for name, its in _count_cells(connection, group):
-            facts[name].append(its)
-    types = {name: "VARCHAR" if name in hints.texts else _common_type(name, its) for name, its in facts.items()}
-    commas = [name for name, its in types.items() if its == "COMMA"]
+        for name, column_facts in _count_cells(connection, group):
+            facts[name].append(column_facts)
+    types = {name: "VARCHAR" if name in hints.texts else _common_type(name, files) for name, files in facts.items()}
+    commas = [name for name, kind in types.items() if kind == "COMMA"]
     if commas:
         warnings.warn(f"columns with decimal commas are read as numbers: {quote_names(commas)}", stacklevel=2)
     dates = [
         name
-        for name, its in facts.items()
-        if types[name] == "VARCHAR" and its and all(each.looks_like_dates for each in its)
+        for name, column_facts in facts.items()
+        if types[name] == "VARCHAR" and column_facts and all(one.looks_like_dates for one in column_facts)
     ]
     dates = [name for name in dates if not hints.learned and name not in hints.named]
     if dates:
@@ -127,7 +127,7 @@ def group_files(files: Sequence[FoundFile], layouts: Sequence[CsvFormat]) -> lis
     groups: dict[Any, list[FoundFile]] = {}
     for file, layout in zip(files, layouts, strict=True):
         groups.setdefault((layout, file.compression), []).append(file)
-    return [CsvGroup(tuple(some), layout, partitioned) for (layout, _), some in groups.items()]
+    return [CsvGroup(tuple(grouped), layout, partitioned) for (layout, _), grouped in groups.items()]
 
 
 def find_row_counter(
@@ -161,12 +161,12 @@ def _count_cells(connection: Any, group: CsvGroup) -> list[tuple[str, ColumnFact
     tests = {**TESTS, "COMMA": "false"} if group.layout.delimiter[0] == "," else TESTS
     aggregates = ["count({0})", "count(*) FILTER (WHERE contains({0}, ','))", "min({0})", "max({0})"]
     aggregates += [f"count(*) FILTER (WHERE {test})" for test in tests.values()]
-    asked = [each.format(identifier(name)) for name in group.layout.names for each in aggregates]
+    expressions = [aggregate.format(identifier(name)) for name in group.layout.names for aggregate in aggregates]
     rows, file = group.texts(", filename='suffice file'"), identifier("suffice file")
-    found = connection.execute(f"SELECT {file}, {', '.join(asked)} FROM {rows} GROUP BY {file}").fetchall()
+    counts = connection.execute(f"SELECT {file}, {', '.join(expressions)} FROM {rows} GROUP BY {file}").fetchall()
     shown = {file.path: file.shown for file in group.files}
     facts = []
-    for path, *values in sorted(found):
+    for path, *values in sorted(counts):
         for place, name in enumerate(group.layout.names):
             filled, commas, least, most, *fitting = values[place * len(aggregates) : (place + 1) * len(aggregates)]
             looks_like_dates = filled > 0 and all(re.match(DATE, end) for end in (least, most))
@@ -177,10 +177,10 @@ def _count_cells(connection: Any, group: CsvGroup) -> list[tuple[str, ColumnFact
 def _common_type(name: str, facts: Sequence[ColumnFacts]) -> str:
     """Return the type of a column in all files; raise an error if it is text in only some of them."""
     total = reduce(add, facts, ColumnFacts("", 0, 0, (0,) * len(TESTS), True))
-    different = {its.type: its for its in reversed(facts) if its.filled}
+    different = {column.type: column for column in reversed(facts) if column.filled}
     if total.type == "VARCHAR" and len(different) > 1:
         one, other, *_ = reversed(different.values())
-        first, second = (TYPE_NAMES.get(its.type, "numbers") for its in (one, other))
+        first, second = (TYPE_NAMES.get(column.type, "numbers") for column in (one, other))
         raise SourceError(
             f"column {name!r} is {first} in {one.file} and {second} in {other.file}; make it the same in all files"
         )

@@ -29,7 +29,7 @@ FORMATS = {
 FORMAT_MAGIC = {b"PAR1": "Parquet", b"ARROW1": "Arrow"}
 COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 COMPRESSED_ENDINGS = (".gz", ".zst")
-HEAD_BYTES, HEAD_LINES = 1 << 16, 3  # the head of a file has at least so many of both, if the file does
+HEAD_BYTES, HEAD_LINES = 1 << 16, 3  # the head has at least this many bytes and lines, if the file has
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,15 @@ def find_files(path: Any) -> list[str]:
         found = sorted(glob.glob(name, recursive=True))
         if found:
             return found
-        raise SourceError(f"no file is named like {name!r}")
+        raise SourceError(f"no file matches {name!r}")
     parent = Path(name).parent
-    near = get_close_matches(Path(name).name, os.listdir(parent) if parent.is_dir() else [], 1)
-    hint = f"; did you mean {str(parent / near[0])!r}?" if near else ""
+    similar = get_close_matches(Path(name).name, os.listdir(parent) if parent.is_dir() else [], 1)
+    hint = f"; did you mean {str(parent / similar[0])!r}?" if similar else ""
     raise FileNotFoundError(f"there is no file {name!r}{hint}")
 
 
 def inspect_file(name: str, folder: str) -> FoundFile:
-    """Return what a file is, by its first bytes and its ending; standard input is first copied into a folder."""
+    """Return the format and compression of a file, by its first bytes and extension; standard input is copied."""
     path = name
     if name == "-":
         path = str(Path(folder) / "standard input")
@@ -77,7 +77,7 @@ def inspect_file(name: str, folder: str) -> FoundFile:
             shutil.copyfileobj(sys.stdin.buffer, file)
     with open(path, "rb") as file:
         start = file.read(8)
-    compression = next((its for magic, its in COMPRESSION_MAGIC.items() if start.startswith(magic)), "uncompressed")
+    compression = next((kind for magic, kind in COMPRESSION_MAGIC.items() if start.startswith(magic)), "uncompressed")
     try:
         with open_bytes(path, compression) as file:
             head, is_complete = _read_head(file)
@@ -115,7 +115,7 @@ def is_partitioned(files: Sequence[FoundFile]) -> bool:
     named = ["=" in Path(file.path).parent.name for file in files]
     if any(named) and not all(named):
         raise SourceError(
-            f"{files[named.index(False)].shown} is in no folder that names a column, and "
+            f"{files[named.index(False)].shown} is in no folder that names a column, but "
             f"{files[named.index(True)].shown} is; move it, or leave it out"
         )
     return all(named)
@@ -125,23 +125,23 @@ def ending_format(name: str) -> str | None:
     """Return the format that the ending of a file name stands for, compressed or not."""
     lower = name.lower()
     bare = next((lower[: -len(end)] for end in COMPRESSED_ENDINGS if lower.endswith(end)), lower)
-    return next((its for its, endings in FORMATS.items() if bare.endswith(endings)), None)
+    return next((kind for kind, endings in FORMATS.items() if bare.endswith(endings)), None)
 
 
 def _detect_format(name: str, head: bytes) -> str:
     """Return the format of a file: by how it begins, if that is conclusive, or else by its ending."""
     by_name = ending_format(name)
-    by_magic = next((its for magic, its in FORMAT_MAGIC.items() if head.startswith(magic)), None)
+    by_magic = next((kind for magic, kind in FORMAT_MAGIC.items() if head.startswith(magic)), None)
     if by_magic is not None and by_name in (None, "CSV", by_magic):
         return by_magic
     is_json = re.match(rb"\s*\[?\s*\{", head) is not None
     if by_name in ("CSV", "JSON lines", None) and re.match(rb"\s*\[\s*\{", head):
         raise SourceError(
-            f"{show_path(name)} is one array of JSON; write an object a line (JSON lines): jq -c '.[]' {name} > "
+            f"{show_path(name)} is one array of JSON; write one object per line (JSON lines): jq -c '.[]' {name} > "
             "new.jsonl"
         )
     if by_name is None and not is_json and name != "-" and not re.search(rb"[,;\t|]|[\r\n]+[^\r\n]", head):
-        raise SourceError(f"{show_path(name)} has no ending that says what it is; known are {_endings()}")
+        raise SourceError(f"{show_path(name)} has no known extension; known are {_endings()}")
     return by_name or ("JSON lines" if is_json else "CSV")
 
 

@@ -27,7 +27,7 @@ SETTINGS = (
     # `watched` shows the progress; DuckDB's own bar would mix with the output of a program
     "SET enable_progress_bar = true",
     "SET enable_progress_bar_print = false",
-    "SET enable_external_file_cache = false",  # each column is read once: memory stays flat
+    "SET enable_external_file_cache = false",  # each column is read once, so a cache would only use memory
 )
 
 
@@ -109,7 +109,7 @@ def scan_files(table: TableFile, hints: ColumnHints) -> FileScan:
     files = tuple(inspect_file(name, folder.path) for name in find_files(table.path))
     formats = sorted({file.format for file in files})
     if len(formats) > 1:
-        raise SourceError(f"files are of one format at a time, not of several: {', '.join(formats)}")
+        raise SourceError(f"all files must have the same format, not several: {', '.join(formats)}")
     if formats != ["CSV"] and (table.header is not None or table.delimiter is not None):
         raise SourceError(f"header and delimiter are for files of CSV, and {files[0].shown} is {formats[0]}")
     connection = duckdb.connect()
@@ -165,9 +165,9 @@ def _select_parquet(connection: Any, files: Sequence[FoundFile]) -> str:
 
 def _select_json(connection: Any, files: Sequence[FoundFile]) -> str:
     settings = f"format='newline_delimited', compression={literal(files[0].compression)}"
-    # all rows decide the types, once: the first rows alone may be wrong about the rest
-    found = connection.execute(f"DESCRIBE SELECT * FROM read_json([{_list(files)}], sample_size=-1, {settings})")
-    columns = ", ".join(f"{literal(name)}: {literal(its)}" for name, its, *_ in found.fetchall())
+    # the types are inferred from all rows: the first rows may differ from the rest
+    described = connection.execute(f"DESCRIBE SELECT * FROM read_json([{_list(files)}], sample_size=-1, {settings})")
+    columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind, *_ in described.fetchall())
     return f"SELECT * FROM read_json([{_list(files)}], columns={{{columns}}}, {settings})"
 
 
