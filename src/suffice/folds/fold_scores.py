@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.folds.assessment import Assessment, assess_models, assess_predictions
 from suffice.folds.fold_tallies import fold_tallies
-from suffice.folds.held_out import FitFunction, open_rows, predict_by_refitting
+from suffice.folds.held_out import FitFunction, estimate_fold, open_rows, predict_by_refitting
 from suffice.folds.splits import Split
 from suffice.recipe import Recipe
 from suffice.schema import Array
@@ -95,7 +95,7 @@ def _score_by_sums(
         models = []
         for place, recipe in enumerate(recipes):
             started = perf_counter()
-            models.append(recipe.model(fold.tally))
+            models.append(estimate_fold(recipe, fold.tally))
             fit_time[place] += perf_counter() - started
         started = perf_counter()
         known = np.searchsorted(data.classes, fold.tally.schema.classes)
