@@ -221,7 +221,7 @@ def test_wide_rows_and_empty_cells_are_refused_or_scored_alike() -> None:
 
 @pytest.mark.filterwarnings("ignore:Skipping check check_array_api_input")
 @pytest.mark.filterwarnings(
-    "ignore:class .* (rows for .* columns|cannot have .* components)"
+    "ignore:class .* (rows for .* columns|too few for .* components)"
 )  # the checks have few rows
 @pytest.mark.filterwarnings("ignore:the mixture of class .* has not converged")
 @pytest.mark.parametrize(

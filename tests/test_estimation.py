@@ -421,7 +421,7 @@ def test_auto_finds_the_most_evidence(case: Case) -> None:
         (lambda: BernoulliNB(class_prior="equal").fit([[0], [1]], [0, 1]), "class_prior='equal' is not known"),
         (
             lambda: BernoulliNB(class_prior={0: 1.0}).fit([[0], [1]], [0, 1]),
-            "must name each class once: 1 is on one side",
+            "must name each class once: 1 is missing, or not a class",
         ),
         (lambda: BernoulliNB(prior=[Beta(1, 1)] * 3).fit([[0], [1]], [0, 1]), r"prior=\[…\] has 3 entries"),
         (

@@ -156,7 +156,7 @@ def test_models_that_do_not_stream() -> None:
     for size in (1.5, "3", 0, True):
         with pytest.raises(ValueError, match="size"):
             list(batches(X, y, size))
-    with pytest.raises(ValueError, match="as many"):
+    with pytest.raises(ValueError, match="the same length"):
         list(batches(X, y[:100], 20))
 
 

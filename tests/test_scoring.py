@@ -188,7 +188,7 @@ def test_a_table_that_has_only_a_column_that_was_left_out() -> None:
     model = BayesClassifier(structure="naive", families={"more": "ignore"}).fit(table.assign(more=range(60)), y)
     rows = pd.DataFrame({"more": range(5)})
     for source in (duck(rows), lite(rows)):
-        with pytest.warns(UserWarning, match="not there"):
+        with pytest.warns(UserWarning, match="columns of the model are missing"):
             said = model.predict_table(source).to_pandas()
         np.testing.assert_allclose(said["p(no)"], np.full(5, np.mean(y == "no")), atol=0.02)
 
