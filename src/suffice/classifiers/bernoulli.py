@@ -84,6 +84,9 @@ class BernoulliNB(TallyClassifier):
         reader = NumberReader(type(self).__name__, "bernoulli", threshold=threshold)
         return smoothing.count_recipe(self, Bernoulli(self.epsilon), reader)
 
+    def _warn_after_learning(self) -> None:
+        smoothing.warn_small_alpha(self.alpha, self.force_alpha)
+
     def _check(self, recipe: Recipe, tally: Tally) -> None:
         smoothing.check_alpha(self.alpha, tally.schema.blocks[0].count)
         super()._check(recipe, tally)

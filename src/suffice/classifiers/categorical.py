@@ -81,6 +81,9 @@ class CategoricalNB(TallyClassifier):
         reader = NumberReader(type(self).__name__, "categorical", accepts_sparse=False)
         return smoothing.count_recipe(self, Categorical(self.epsilon), reader, least_levels=self.min_categories)
 
+    def _warn_after_learning(self) -> None:
+        smoothing.warn_small_alpha(self.alpha, self.force_alpha)
+
     def _check(self, recipe: Recipe, tally: Tally) -> None:
         columns = tally.schema.blocks[0].count
         smoothing.check_alpha(self.alpha, columns)

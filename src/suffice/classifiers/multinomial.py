@@ -71,6 +71,9 @@ class MultinomialNB(TallyClassifier):
         reader = NumberReader(type(self).__name__, "multinomial")
         return smoothing.count_recipe(self, Multinomial(self.epsilon), reader)
 
+    def _warn_after_learning(self) -> None:
+        smoothing.warn_small_alpha(self.alpha, self.force_alpha)
+
     def _check(self, recipe: Recipe, tally: Tally) -> None:
         smoothing.check_alpha(self.alpha, tally.schema.blocks[0].count)
         super()._check(recipe, tally)
@@ -147,6 +150,9 @@ class ComplementNB(TallyClassifier):
     def _make_recipe(self) -> Recipe:
         family, reader = Complement(self.epsilon, self.norm), NumberReader(type(self).__name__, "complement")
         return smoothing.count_recipe(self, family, reader, class_prior_is_scored=False)
+
+    def _warn_after_learning(self) -> None:
+        smoothing.warn_small_alpha(self.alpha, self.force_alpha)
 
     def _check(self, recipe: Recipe, tally: Tally) -> None:
         smoothing.check_alpha(self.alpha, tally.schema.blocks[0].count)

@@ -29,15 +29,19 @@ CONSTRAINTS: dict[str, Any] = {
 
 def prior_or_alpha(prior: Any, alpha: Any, force_alpha: bool) -> Any:
     """Return the prior if one is set, else the pseudo-counts; a tiny alpha is raised unless it is forced."""
+    counts = np.asarray(alpha, np.float64)
+    counts = counts if force_alpha else np.maximum(counts, LEAST_ALPHA)
+    return counts if prior is None else prior
+
+
+def warn_small_alpha(alpha: Any, force_alpha: bool) -> None:
+    """Warn that a tiny alpha is raised, as scikit-learn does whenever it learns."""
     if not force_alpha and np.min(alpha) < LEAST_ALPHA:
         warnings.warn(
             f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. "
             "Use `force_alpha=True` to keep alpha unchanged.",
             stacklevel=4,
         )
-    counts = np.asarray(alpha, np.float64)
-    counts = counts if force_alpha else np.maximum(counts, LEAST_ALPHA)
-    return counts if prior is None else prior
 
 
 def prior_of_classes(class_prior: Any, fit_prior: bool) -> Any:

@@ -61,8 +61,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         -------
         recipe : Recipe
         """
-        settings = tuple([comparable(getattr(self, name)) for name in self._setting_names])
-        cache = self.__dict__.get("_cache")
+        settings, cache = self._comparable_settings(), self.__dict__.get("_cache")
         if cache is not None and cache.settings == settings:
             return cache.recipe  # type: ignore[no-any-return]
         self._validate_params()
@@ -162,8 +161,9 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         self._check(recipe, tally)
         extras |= self._learn_extras(recipe, opened, target, tally)
         extras |= self._calibrate(X, y, sample_weight)
-        self._set_learned(tally, extras)
+        self._set_learned(tally, extras, recipe)
         self.__dict__.pop("_feature_names_in", None)
+        self._warn_after_learning()
         return self
 
     def partial_fit(
@@ -202,7 +202,8 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         if known is None or tally.schema is not known.schema:
             self._check(recipe, tally)
         kept = {name: self.__dict__[name] for name in self._extra_attributes if name in self.__dict__}
-        self._set_learned(tally, kept | extras)
+        self._set_learned(tally, kept | extras, recipe)
+        self._warn_after_learning()
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -302,12 +303,21 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
     def _calibrate(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
         """Return the attribute that holds the calibration, or nothing without ``calibrate``."""
 
-    def _set_learned(self, tally: Tally, extras: dict[str, Any]) -> None:
+    def _warn_after_learning(self) -> None:
+        """Warn about settings that were changed in order to learn."""
+
+    def _set_learned(self, tally: Tally, extras: dict[str, Any], recipe: Recipe | None = None) -> None:
         """Replace everything that was learned; called only after everything has succeeded."""
         for name in self._extra_attributes:
             self.__dict__.pop(name, None)
-        self.__dict__ |= {**extras, "_cache": _Cache()}
+        cache = _Cache()
+        if recipe is not None:
+            cache.settings, cache.recipe = self._comparable_settings(), recipe
+        self.__dict__ |= {**extras, "_cache": cache}
         self.tally_ = tally
+
+    def _comparable_settings(self) -> tuple[Any, ...]:
+        return tuple([comparable(getattr(self, name)) for name in self._setting_names])
 
     def _open(self, recipe: Recipe, X: Any, schema: Schema | None) -> Any:
         return recipe.open(X, schema, check_names="_feature_names_in" not in self.__dict__)
