@@ -1,7 +1,5 @@
 """A demonstration on the handwritten digits of scikit-learn, with models from naive to full dependence."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

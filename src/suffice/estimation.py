@@ -8,8 +8,6 @@
 | ``predictive`` | the posterior predictive distribution: the average over all parameters |
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

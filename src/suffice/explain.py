@@ -4,8 +4,6 @@ log p(x, class) = log P(class) + Σⱼ contribution of feature j. The contributi
 prediction is made from, so the two cannot disagree.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

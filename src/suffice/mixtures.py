@@ -4,8 +4,6 @@ The M-step is a weighted tally: each row counts in each component by the probabi
 components are estimated from the sums by the same rules as classes are.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Model: the estimated joint distribution p(x, class), as arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The number of threads, and the function that distributes work over them."""
 
-from __future__ import annotations
-
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence

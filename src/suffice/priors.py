@@ -4,8 +4,6 @@ A prior holds hyperparameters only. Each family converts the priors that it supp
 raises for the others. A plain number is the symmetric pseudo-count of that size, like ``alpha`` of scikit-learn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar

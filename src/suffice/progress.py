@@ -1,7 +1,5 @@
 """A progress line for long computations, shown on a terminal only and after one second."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Settings of classifiers as values that can be compared: in memory, and as the text that model files hold."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any

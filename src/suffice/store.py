@@ -5,8 +5,6 @@ A file is written under another name, synced to the disk and then renamed, so an
 intact.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """BayesClassifier: Bayes' rule for tables with columns of any kind."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any, ClassVar, Literal, Self

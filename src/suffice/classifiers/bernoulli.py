@@ -1,7 +1,5 @@
 """BernoulliNB: naive Bayes for binary columns."""
 
-from __future__ import annotations
-
 from numbers import Real
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """CategoricalNB: naive Bayes for levels coded by whole numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Calibration of a classifier from its predictions of held-out rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

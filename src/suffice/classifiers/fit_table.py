@@ -1,7 +1,5 @@
 """Learning from tables that are not in memory: columns are planned from a sample, and the engine takes the sums."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

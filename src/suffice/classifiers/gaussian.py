@@ -1,7 +1,5 @@
 """GaussianNB: naive Bayes for real numbers."""
 
-from __future__ import annotations
-
 from numbers import Real
 from typing import Any, ClassVar
 

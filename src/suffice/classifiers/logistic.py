@@ -1,7 +1,5 @@
 """Logistic regression with the conventions of scikit-learn."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """MixtureClassifier: each class is a mixture of several components."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from numbers import Integral, Real

@@ -1,7 +1,5 @@
 """MultinomialNB and ComplementNB: naive Bayes for counts, such as words."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """PoissonNB: naive Bayes for numbers of events."""
 
-from __future__ import annotations
-
 from numbers import Real
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Prediction of tables: a table with the predictions of a model as new columns."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass

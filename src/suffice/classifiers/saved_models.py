@@ -1,7 +1,5 @@
 """Loading of saved models."""
 
-from __future__ import annotations
-
 import os
 from importlib import import_module
 from typing import Any

@@ -1,7 +1,5 @@
 """Settings that the classifiers of counts share: the pseudo-count ``alpha``, and the class prior."""
 
-from __future__ import annotations
-
 import warnings
 from numbers import Real
 from typing import Any

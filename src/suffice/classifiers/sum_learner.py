@@ -1,7 +1,5 @@
 """SumLearner: a classifier learns, forgets and merges by adding and subtracting sums."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from abc import abstractmethod

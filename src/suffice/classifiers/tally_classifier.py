@@ -1,7 +1,5 @@
 """TallyClassifier: predictions, explanations and exports of a classifier whose learned state is a tally."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal

@@ -1,7 +1,5 @@
 """Rows and labels of a file, with the columns of a model and the types that it was fitted to."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Summary of a model: what it was fitted to, its classes, its columns and its settings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from suffice.cli.model_rows import target_name, weight_name

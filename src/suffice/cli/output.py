@@ -1,7 +1,5 @@
 """Output of the command line: tables for people, JSON for machines, and one line for an error."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

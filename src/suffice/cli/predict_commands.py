@@ -1,7 +1,5 @@
 """The commands that use a model: predict, evaluate, compare, explain, report, sql and info."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The commands that write a model: fit, learn, forget and merge."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

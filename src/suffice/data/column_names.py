@@ -1,7 +1,5 @@
 """Names of columns: in messages, and of new columns that are added to a table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 

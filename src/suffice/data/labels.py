@@ -1,7 +1,5 @@
 """Class labels, and the codes 0, 1, … under which arrays hold them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

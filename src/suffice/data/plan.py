@@ -18,8 +18,6 @@
 The first batch of a stream (`partial_fit`) is not the whole table, so only dates are left out of it.
 """
 
-from __future__ import annotations
-
 import difflib
 import warnings
 from collections.abc import Mapping

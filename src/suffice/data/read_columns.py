@@ -1,7 +1,5 @@
 """Read the columns of a sheet into blocks of cells, which are counted and scored."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any

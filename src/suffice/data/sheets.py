@@ -4,8 +4,6 @@ A sheet knows the kind of each column (number, boolean, string, date or empty) a
 kind: numbers as a block that is read in pieces, levels as codes with their labels, texts as strings.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta

@@ -1,7 +1,5 @@
 """Texts as counts of words, with a vocabulary that grows."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Callable
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Class priors, posterior probabilities and the most probable class."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any

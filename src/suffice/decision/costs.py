@@ -1,7 +1,5 @@
 """Costs: decisions that minimise the expected cost of errors, and rejection of uncertain rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any

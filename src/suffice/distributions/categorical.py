@@ -1,7 +1,5 @@
 """The categorical distribution."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """The multinomial distribution."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

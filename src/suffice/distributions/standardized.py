@@ -1,7 +1,5 @@
 """Multivariate distributions of scipy.stats, evaluated in standardized units."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

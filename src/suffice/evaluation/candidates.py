@@ -1,7 +1,5 @@
 """The models that `compare` compares by default, and the names of models."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

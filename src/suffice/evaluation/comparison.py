@@ -1,7 +1,5 @@
 """Comparison of models by their predictions of held-out rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Cross-validation: every row is predicted by a model that has not learned it, at the cost of one fit."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from inspect import Parameter, signature
 from time import perf_counter

@@ -1,7 +1,5 @@
 """Learners of an evaluation: the recipe of a classifier that learns only sums, or a function that fits a copy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Leave-one-out: each row is predicted by a model of all other rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

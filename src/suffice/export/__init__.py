@@ -1,7 +1,5 @@
 """Export of models: as one SQL statement for the database that holds the rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

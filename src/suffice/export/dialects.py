@@ -1,7 +1,5 @@
 """SQL dialects: the databases that statements are written for and how they differ."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal

@@ -1,7 +1,5 @@
 """Calibration maps as SQL: the maps of `suffice.decision.calibration`."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from sqlglot import exp

@@ -1,7 +1,5 @@
 """Cells of a table as SQL: numbers, and the codes of levels and bins."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Terms that are a sum over columns, as SQL: `LookUp`, `Linear`, `Quadratic` and `LogQuadratic`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Multivariate densities as SQL: `TriangularSolve` and `LowRank`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Terms of the Γ function, as SQL: `LogGamma` and `LogGammaOfTotal`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

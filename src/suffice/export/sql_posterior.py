@@ -1,7 +1,5 @@
 """Posterior probabilities as SQL: the softmax of the scores, and its calibration."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

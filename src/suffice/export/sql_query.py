@@ -1,7 +1,5 @@
 """A model as one SELECT that scores the rows of a table in the database."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any

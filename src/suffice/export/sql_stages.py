@@ -1,7 +1,5 @@
 """A query in stages: each stage computes columns from the stages before it, and one SELECT returns the results."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from sqlglot import exp

@@ -1,7 +1,5 @@
 """The registry of translators: how each kind of score term is written as SQL, or why it is not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Trees as SQL: `PairLookUp`, tables of log p(level | level of the parent), with missing cells summed out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

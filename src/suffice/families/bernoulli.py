@@ -1,7 +1,5 @@
 """Bernoulli: columns of 0 and 1, or of numbers above a threshold or not."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Categorical: columns of levels, each column with its own levels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

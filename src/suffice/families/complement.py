@@ -1,7 +1,5 @@
 """Complement: the multinomial's counts, where the score of a class depends on the counts of all other classes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Descriptions of a column for people: the values it can have, a summary of its sums, its information on the class."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise

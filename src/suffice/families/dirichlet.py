@@ -1,7 +1,5 @@
 """Families whose parameters are shares that sum to 1; the conjugate prior is Dirichlet(α)."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Gaussian: columns of real numbers with a mean and a variance."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

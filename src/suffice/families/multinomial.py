@@ -1,7 +1,5 @@
 """Multinomial: counts of many things in a row that share a total, such as the words of a text."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Multivariate Gaussian and Student's t: columns of numbers with a covariance."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

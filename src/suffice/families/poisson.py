@@ -1,7 +1,5 @@
 """Poisson: counts of events in a row, without an upper bound."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

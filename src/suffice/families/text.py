@@ -1,7 +1,5 @@
 """Text: the words of a column of texts, counted as a multinomial."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from suffice.families.multinomial import Multinomial

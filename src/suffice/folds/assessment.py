@@ -1,7 +1,5 @@
 """Assessment: the log-loss, Brier score and accuracy of many models on the same rows, from one pass."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass

@@ -1,7 +1,5 @@
 """The choice of a structure and a prior by their predictions of held-out rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

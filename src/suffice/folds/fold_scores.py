@@ -1,7 +1,5 @@
 """Scores of many learners on the same folds; recipes with the same counts share one pass over the rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from time import perf_counter

@@ -5,8 +5,6 @@ in one pass, in the bins between the cut points of all of them. A bin of one pla
 counts of a fold depend on its training rows only.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

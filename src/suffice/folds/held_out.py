@@ -1,7 +1,5 @@
 """Predictions of held-out rows: from sums where a recipe learns nothing but sums, otherwise by refitting."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter

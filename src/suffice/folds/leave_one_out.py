@@ -4,8 +4,6 @@ Leaving out a row of class k changes only the sums of that class: the sums of th
 of a chunk of rows are arrays [row, class, cell]; families estimate from these as they do from [class, cell].
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar

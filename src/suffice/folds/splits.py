@@ -1,7 +1,5 @@
 """Splits: which rows are learned and which are predicted, from folds or from scikit-learn's splitters."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

@@ -5,8 +5,6 @@ tally of a training set is the sum of its atoms. Subtracting the other atoms fro
 are large.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache

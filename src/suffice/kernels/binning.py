@@ -1,7 +1,5 @@
 """The bin of each number."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from suffice.kernels.compiler import Kernel

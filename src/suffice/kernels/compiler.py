@@ -1,7 +1,5 @@
 """Kernels: inner loops that run as plain Python for small inputs and are compiled by Numba for large ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Set
 from types import FunctionType
 from typing import Any

@@ -1,7 +1,5 @@
 """Counts of pairs of levels, for each class."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ All kernels take ``x``, the rows, ``codes``, the class of each row, and ``weight
 Numba removes the branch of an argument that is None.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from suffice.kernels.compiler import Kernel

@@ -1,7 +1,5 @@
 """First and second moments for each class, in one pass over the rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from suffice.kernels.compiler import Kernel

@@ -1,7 +1,5 @@
 """The posterior, the most probable class and the quality of predictions, from the log joint of each row."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

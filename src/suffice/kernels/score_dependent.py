@@ -4,8 +4,6 @@ A code below 0 is a missing cell. A code beyond the known levels is an unseen le
 cell if it is closed.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -5,8 +5,6 @@ same order, so that its score depends neither on the batch nor on the number of 
 sum was not finite.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ log Γ(a + x) − log Γ(a) is the difference of two almost equal numbers if a i
 the common part of both cancels in it before any rounding.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Models whose log joint probability is linear in features of the columns."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

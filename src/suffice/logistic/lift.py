@@ -1,7 +1,5 @@
 """The quadratic lift x → (x₁², x₁x₂, x₂², …, x₁, x₂, …), in which a quadratic boundary is linear."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np

@@ -4,8 +4,6 @@ Scores are z = X·W + b, [row, score]: one score for two classes (the log-odds o
 The loss is Σ w·(log Σ exp z − z of the own class) + ½·λ·|W|²; intercepts are not penalised.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

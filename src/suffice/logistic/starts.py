@@ -1,7 +1,5 @@
 """Where Newton's method starts."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.optimize import minimize_scalar
 

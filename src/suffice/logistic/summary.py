@@ -1,7 +1,5 @@
 """The table of coefficients with standard errors, p-values and intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Kinds of columns, as the plots tell them apart."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from suffice.families import FAMILIES

@@ -1,7 +1,5 @@
 """One row of an explanation: the two classes that are compared, and the evidence for one of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A nomogram as numbers: the scales of columns, total points and probabilities."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

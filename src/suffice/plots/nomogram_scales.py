@@ -1,7 +1,5 @@
 """The scales of a nomogram, computed from explanations of rows with the values of each column."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

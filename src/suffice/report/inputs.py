@@ -1,7 +1,5 @@
 """Inputs: how each column of a row is set in the page, and which values are typical."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The model as the page computes it: class prior, blocks of packed terms, and calibration."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The facts of a report that follow from the tally: the model, its columns in each class, and warnings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from suffice.data.column_names import list_names

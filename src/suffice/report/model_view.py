@@ -1,7 +1,5 @@
 """The view of a classifier that a report is made from; no other file of this package sees the classifier."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The report as one HTML file: data, styles and scripts, without any other file."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The terms of a score as the JavaScript of a page computes them: one function for each type of term."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """Arrays: read-only fields of dataclasses, and reductions over groups of adjacent cells."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """AveragedPairs: every column in turn is the parent of all others, and the results are averaged (AODE)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from suffice.blocks import Block, Coded

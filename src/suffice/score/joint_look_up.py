@@ -1,7 +1,5 @@
 """JointLookUp: a table of log probabilities, one for each combination of the levels of all columns."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

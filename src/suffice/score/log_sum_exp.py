@@ -1,7 +1,5 @@
 """LogSumExp: a class as a mixture of components."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """LowRank: a Gaussian whose covariance is shared by all classes and never formed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

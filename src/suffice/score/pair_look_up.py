@@ -1,7 +1,5 @@
 """PairLookUp: tables of log p(level | level of the parent column, class), for trees and chains."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """TriangularSolve: the log density of a multivariate Gaussian or Student's t, by products with a triangular factor."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

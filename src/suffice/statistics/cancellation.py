@@ -1,7 +1,5 @@
 """Cancellation: finds sums of squares that lost most of their digits because nearly all of them was subtracted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Co-moments: the mean of the columns in each class, and the scatter matrix about it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Self
 

@@ -1,7 +1,5 @@
 """Counts: how often each value occurs in each class."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Self
 

@@ -1,7 +1,5 @@
 """Digest: a fingerprint of a tally that does not depend on the order in which its rows were counted."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import Any

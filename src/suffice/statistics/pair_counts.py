@@ -1,7 +1,5 @@
 """Pair counts: how often two levels of different columns occur in the same row."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Self
 

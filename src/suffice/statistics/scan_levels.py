@@ -1,7 +1,5 @@
 """Scan levels: counts the levels of coded columns, and pairs of levels."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

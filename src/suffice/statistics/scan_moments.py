@@ -1,7 +1,5 @@
 """Scan moments: computes means, sums of squares and scatter matrices of numeric columns."""
 
-from __future__ import annotations
-
 from math import isfinite
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scan sums: adds up numeric columns, or counts the numbers above a threshold."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

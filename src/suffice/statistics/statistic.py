@@ -1,7 +1,5 @@
 """Statistic: the interface of all sufficient statistics, and the checks they share."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Self

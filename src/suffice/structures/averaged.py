@@ -1,7 +1,5 @@
 """Averaged: averaged one-dependence estimators (AODE), in which every column in turn is the parent of all others."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Chain: each column depends on the class and on the column before it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

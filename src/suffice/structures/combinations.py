@@ -1,7 +1,5 @@
 """Combinations of levels: an extra column that `Joint` counts, and that other structures leave out."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 

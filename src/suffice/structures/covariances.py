@@ -12,8 +12,6 @@
 | ``shared`` | any Σ, the same for all classes | d, and d(d + 1)/2 for all |
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args

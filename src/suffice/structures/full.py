@@ -1,7 +1,5 @@
 """Full: Gaussian columns with a covariance of a given kind."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

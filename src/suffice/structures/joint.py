@@ -1,7 +1,5 @@
 """Joint: one probability for each combination of the levels of all discrete columns."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

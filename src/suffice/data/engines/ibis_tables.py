@@ -1,7 +1,5 @@
 """The engine for tables in a database, through Ibis: the database computes the sums, and only these are transferred."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property

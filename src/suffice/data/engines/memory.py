@@ -1,7 +1,5 @@
 """The engine for data in memory: counts ranges of rows in threads, and merges their tallies."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce

@@ -1,7 +1,5 @@
 """The registry of engines. A new engine is one file, and one line in `ENGINES`."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

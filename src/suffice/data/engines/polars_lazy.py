@@ -1,7 +1,5 @@
 """The engine for lazy frames of polars, which its streaming engine yields in batches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Sources: tables that stay where they are. A sample shows the types of the columns, and one scan takes the sums."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The engine for Spark: workers tally their partitions, and the tallies are merged in a tree."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass

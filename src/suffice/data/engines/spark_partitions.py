@@ -1,7 +1,5 @@
 """The functions that Spark's workers run on a partition: tally it, merge tallies, score it."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable, Iterator
 from functools import reduce

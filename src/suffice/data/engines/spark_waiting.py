@@ -1,7 +1,5 @@
 """Calls of a Spark cluster: cancelled when all workers are lost, with errors in one line."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

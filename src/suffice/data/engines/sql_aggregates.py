@@ -4,8 +4,6 @@ Moments are count, avg and var_pop of x − shift, where the shift is the mean o
 Levels are counted by one GROUP BY for each column and pairs by one for each two columns, several in one statement.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations

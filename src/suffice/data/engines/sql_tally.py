@@ -1,7 +1,5 @@
 """The tally of a table in a database: the queries that each block needs, and statistics from their answers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations

@@ -1,7 +1,5 @@
 """The layout of a CSV file: its delimiter, the lines before the table, and the names of its columns."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

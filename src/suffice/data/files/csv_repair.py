@@ -1,7 +1,5 @@
 """Repair of CSV files that DuckDB refuses: mixed line ends, lines of spaces, stray quotes; or a precise error."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterator

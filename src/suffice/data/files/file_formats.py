@@ -1,7 +1,5 @@
 """Formats of table files: which files a path names, which format and compression each has, and its first bytes."""
 
-from __future__ import annotations
-
 import glob
 import gzip
 import io

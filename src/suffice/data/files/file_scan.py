@@ -3,8 +3,6 @@
 The command line and ``fit_table`` both read files with `scan_files`, so that a file gives the same table everywhere.
 """
 
-from __future__ import annotations
-
 import shutil
 import warnings
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Types of the columns of Parquet files, which must agree between the files of one table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Settings of a table file before it is read: its path, its layout and the columns it may have."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Sequence
