@@ -144,7 +144,7 @@ def test_a_tree_equals_the_formula_row_by_row(tree: str, kernels: str) -> None:
     X, y = example(rows=80, holes=0.1)
     X = X[NAMES]
     structure = Tree(tree)
-    fitted = BayesClassifier(families={n: FAMILIES[n] for n in NAMES}, structure=structure).fit(X, y)
+    fitted = BayesClassifier(families={n: FAMILIES[n] for n in NAMES}, structure=structure, missing="skip").fit(X, y)
     parents = structure.parents(fitted.tally_.schema.blocks[0], fitted.tally_.statistics[0])
     complete = X.dropna().iloc[:15]
     joint = fitted.predict_joint_log_proba(complete)

@@ -16,14 +16,15 @@ import numpy as np
 
 from suffice import decision
 from suffice.blocks import Block
+from suffice.choice import Form, choose_forms, lay_out_columns
 from suffice.data import Table, Target
 from suffice.data.engines import memory
-from suffice.data.reader import ColumnReader, Opened, Plan, Reader, mark_pairs
+from suffice.data.reader import ColumnReader, Opened, Reader, mark_pairs
 from suffice.estimation import choose_prior, log_evidence, posterior_hyperparameters
 from suffice.families import FAMILIES, Family
 from suffice.model import Model
 from suffice.priors import select_priors
-from suffice.schema import Array, Columns, Schema
+from suffice.schema import Array, Columns, Plan, Schema, check_plan_columns
 from suffice.score import SingularError
 from suffice.statistics import Tally
 from suffice.structures import STRUCTURES, Naive, Structure, Subject
@@ -53,6 +54,12 @@ class Recipe:
         Which column depends on which.
     family_for : callable, default=None
         Returns the family of a block of columns; by default the registered family of its name.
+    numeric : {"gaussian", "quantiles", "mdl", "auto"}, default="auto"
+        The form of numbers that are counted in cells, beside their moments.
+    missing : {"auto", "skip", "level"}, default="skip"
+        Whether a missing cell is skipped or is a level.
+    given_plan : Plan, default=None
+        The plan of another model, by which rows are counted; by default a plan is made from the rows.
     least_levels : int or array, default=None
         The minimum number of levels of each column (CategoricalNB).
     class_prior_is_scored : bool, default=True
@@ -67,6 +74,9 @@ class Recipe:
     class_prior: Any
     structure: Structure = STRUCTURES["naive"]
     family_for: Callable[[Columns], Family] | None = None
+    numeric: str = "auto"
+    missing: str = "skip"
+    given_plan: Plan | None = None
     least_levels: Any = None
     class_prior_is_scored: bool = True
     explain_singular: Callable[[Tally, int], str] | None = None
@@ -82,30 +92,34 @@ class Recipe:
         """Return X after checking its form; its cells are not read yet."""
         return self.reader.open(X, schema, check_names=check_names)
 
-    def plan(self, opened: Opened, target: Target, schema: Schema | None = None, *, is_complete: bool = True) -> Plan:
+    def plan(self, opened: Opened, target: Target, *, is_complete: bool = True) -> Plan:
         """Return the plan of what to count in these rows; ``is_complete`` is False if more rows may follow."""
-        plan = self.reader.plan(opened, target, schema, is_complete=is_complete)
-        return plan if schema is not None else replace(plan, blocks=tuple(map(self.structure.extended, plan.blocks)))
+        if self.given_plan is not None:
+            check_plan_columns(self.given_plan, opened.names, opened.shape[1])
+            return replace(self.given_plan, is_marked=True)
+        plan = self.reader.plan(opened, target, is_complete=is_complete)
+        return replace(plan, blocks=tuple(map(self.structure.extended, plan.blocks)))
 
-    def read(
-        self, opened: Opened, plan: Plan, target: Target, *, marks_pairs: bool
-    ) -> tuple[tuple[Columns, ...], tuple[Block, ...]]:
+    def read(self, opened: Opened, plan: Plan, target: Target) -> tuple[tuple[Columns, ...], tuple[Block, ...]]:
         """Return the columns of a plan, extended by the levels of these rows, and their cells."""
         columns, cells = self.reader.read(opened, plan.blocks, grow=True)
-        if marks_pairs and isinstance(self.reader, ColumnReader):
+        if not plan.is_marked and isinstance(self.reader, ColumnReader):
             columns = mark_pairs(columns, cells, target, self.structure)
         return columns, cells
 
     def tally(self, opened: Opened, target: Target, known: Tally | None = None, *, is_complete: bool = True) -> Tally:
         """Return the tally of rows, under the plan of a known tally if there is one, else under a new plan."""
-        plan = self.plan(opened, target, None if known is None else known.schema, is_complete=is_complete)
-        columns, cells = self.read(opened, plan, target, marks_pairs=known is None)
+        if known is None:
+            plan = self.plan(opened, target, is_complete=is_complete)
+        else:
+            plan = self.reader.known_plan(opened, known.schema)
+        columns, cells = self.read(opened, plan, target)
         tally = memory.tally(Table(cells, target), columns, plan.features, trimmed=False)
         is_laid_out = known is not None and tally.schema.blocks == known.schema.blocks
         return tally if is_laid_out else tally.trimmed()
 
     def read_for_scoring(self, opened: Opened, schema: Schema) -> tuple[Block, ...]:
-        """Return rows as blocks that a model of this schema scores."""
+        """Return rows as blocks that a model scores; ``schema`` is that of the laid out tally."""
         return self.select_cells(*self.reader.read(opened, schema.blocks, grow=False))
 
     def select_cells(self, columns: tuple[Columns, ...], cells: tuple[Block, ...]) -> tuple[Block, ...]:
@@ -115,10 +129,35 @@ class Recipe:
         warn_unseen_combinations(columns, cells)
         return cells
 
+    # -- what is decided from the sums -------------------------------------------------------------
+
+    def choose(self, tally: Tally) -> dict[Any, Form]:
+        """Return the form of each column that has several: Gaussian or bins, a missing cell skipped or a level."""
+        families = getattr(self.reader, "families", {})
+        asked = families if isinstance(families, Mapping) else dict.fromkeys(tally.schema.column_names, families)
+        missing = "skip" if self.structure.uses_combinations else self.missing
+        return choose_forms(tally, asked, self.numeric, missing)
+
+    def lay_out(self, tally: Tally) -> Tally:
+        """Return the tally in the layout that estimates need, with the chosen form of each column."""
+        if self.least_levels is not None:
+            columns = tally.schema.blocks[0]
+            assert columns.sizes is not None
+            sizes = np.maximum(columns.sizes, self.least_levels).astype(np.intp)
+            tally = tally.on(Schema(tally.schema.classes, (replace(columns, sizes=sizes),)))
+        tally = tally if self.structure.uses_combinations else drop_combinations(tally)
+        return lay_out_columns(tally, self.choose(tally)) if isinstance(self.reader, ColumnReader) else tally
+
     # -- sums to a model ---------------------------------------------------------------------------
 
     def model(self, tally: Tally) -> Model:
         """Return the model that is estimated from a tally."""
+        return self.estimate(self.lay_out(tally))
+
+    # The following methods take a tally that `lay_out` returned.
+
+    def estimate(self, tally: Tally) -> Model:
+        """Return the model that is estimated from a laid out tally."""
         subjects = self.subjects(tally)
         priors = [None] * len(subjects) if self.rule == "mle" else self._choose_priors(subjects)
         try:
@@ -148,18 +187,8 @@ class Recipe:
             return class_log_prior
         return np.zeros(class_log_prior.shape)
 
-    def lay_out(self, tally: Tally) -> Tally:
-        """Return the tally in the layout that estimates need: with empty levels, without unused combinations."""
-        if self.least_levels is not None:
-            columns = tally.schema.blocks[0]
-            assert columns.sizes is not None
-            sizes = np.maximum(columns.sizes, self.least_levels).astype(np.intp)
-            tally = tally.on(Schema(tally.schema.classes, (replace(columns, sizes=sizes),)))
-        return tally if self.structure.uses_combinations else drop_combinations(tally)
-
     def subjects(self, tally: Tally) -> list[Subject]:
         """Return for each block its family, its columns and its statistic."""
-        tally = self.lay_out(tally)
         blocks = zip(tally.schema.blocks, tally.statistics, strict=True)
         return [Subject(self.family(columns), columns, statistic) for columns, statistic in blocks]
 

@@ -11,6 +11,8 @@ def comparable(value: Any) -> Any:
     """Return a setting in a form that ``==`` compares by content, arrays included."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
+    if getattr(value, "is_comparable", False):
+        return value
     if is_dataclass(value) and not isinstance(value, type):  # a prior, a structure, a Text
         return (type(value), *(comparable(getattr(value, each.name)) for each in fields(value)))
     if isinstance(value, Mapping):
@@ -36,6 +38,8 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, Mapping):
         return {_plain(key): _plain(each) for key, each in value.items()}
+    if getattr(value, "is_comparable", False):
+        return value
     if is_dataclass(value) and not isinstance(value, type):
         return type(value).__name__, [_plain(getattr(value, each.name)) for each in fields(value)]
     return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value

@@ -23,7 +23,7 @@ from suffice.decision import calibration, reliability
 from suffice.families import bernoulli, gaussian, low_rank_gaussian, multivariate_gaussian
 from suffice.logistic.forms import LinearForm
 from suffice.mixtures import Mixture
-from suffice.schema import Array, codings, columns, schema
+from suffice.schema import Array, codings, columns, plan, schema
 from suffice.statistics import CoMoments, Counts, Moments, PairCounts, Tally
 from suffice.structures import Averaged, Chain, Full, Joint, Naive, Tree
 
@@ -43,7 +43,7 @@ CLASSIFIERS = (
 STORED: tuple[type[Any], ...] = (
     *(kind for kind in vars(priors).values() if isinstance(kind, type) and is_dataclass(kind)),
     *(codings.Levels, codings.Combinations, codings.Words, codings.Cuts, codings.Text),
-    *(columns.Columns, schema.Schema, schema.Features),
+    *(columns.Columns, schema.Schema, schema.Features, plan.Plan),
     *(Counts, PairCounts, Moments, CoMoments, Tally),
     *(Naive, Chain, Tree, Averaged, Full, Joint),
     *(calibration.Calibration, calibration.Temperature, calibration.Vector, calibration.Isotonic),

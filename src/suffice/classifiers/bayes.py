@@ -8,20 +8,20 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import StrOptions
 
+from suffice.choice import MISSING, NUMERIC
 from suffice.classifiers.fit_table import learn_source
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data import check_table, split_frame
 from suffice.data.column_names import list_names
 from suffice.data.engines.open_source import open_source
 from suffice.data.files.table_file import ColumnHints
-from suffice.data.plan import NUMERIC
 from suffice.data.reader import ColumnReader
 from suffice.estimation import RULES
 from suffice.families import FAMILIES, Family
 from suffice.families.complement import Complement
-from suffice.folds.choice import PRIORS, choose_recipe, structures_for
+from suffice.folds.recipe_choice import PRIORS, choose_recipe, structures_for
 from suffice.recipe import Recipe, Rule
-from suffice.schema import Columns, Features, Levels, Words
+from suffice.schema import Columns, Features, Levels, MissingLevel, Plan, Words
 from suffice.statistics import Tally
 from suffice.structures import Chain, as_structure
 
@@ -45,6 +45,9 @@ class BayesClassifier(TallyClassifier):
         How numeric columns of many different values are modelled, unless named: by a Gaussian, by ten bins of equal
         weight, by bins chosen from the classes (MDL), or for each column by the one of the three with the best
         leave-one-out predictions of the class.
+    missing : {"auto", "skip", "level"}, default="auto"
+        What a missing cell of a column with levels or bins means: nothing ("skip"), or a level of its own ("level").
+        "auto" decides for each column by leave-one-out predictions of the class. A Gaussian column skips it.
     estimate : {"mle", "map", "mean", "predictive"}, default="mean"
         How parameters are estimated.
     prior : number, Prior, dict {column or family: prior}, "auto" or "auto-by-column", default=0.5
@@ -53,6 +56,9 @@ class BayesClassifier(TallyClassifier):
         the evidence of each column.
     class_prior : "empirical", "uniform", array-like, dict {label: p}, number or Prior, default="empirical"
         The class probabilities.
+    plan : Plan, default=None
+        What is counted, as ``plan_`` of another model has it; models with one plan have the same cells. None plans
+        from the rows.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
         How ``fit`` calibrates probabilities on held-out predictions; None does not.
 
@@ -70,6 +76,8 @@ class BayesClassifier(TallyClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "numeric": [StrOptions(set(NUMERIC))],
+        "missing": [StrOptions(set(MISSING))],
+        "plan": [Plan, None],
         "estimate": [StrOptions(set(RULES))],
     }
 
@@ -79,17 +87,21 @@ class BayesClassifier(TallyClassifier):
         families: Any = "auto",
         structure: Any = "auto",
         numeric: Literal["gaussian", "quantiles", "mdl", "auto"] = "auto",
+        missing: Literal["auto", "skip", "level"] = "auto",
         estimate: Rule = "mean",
         prior: Any = 0.5,
         class_prior: Any = "empirical",
+        plan: Plan | None = None,
         calibrate: CalibrationMethod | None = None,
     ) -> None:
         self.families = families
         self.structure = structure
         self.numeric = numeric
+        self.missing = missing
         self.estimate = estimate
         self.prior = prior
         self.class_prior = class_prior
+        self.plan = plan
         self.calibrate = calibrate
 
     def fit_table(
@@ -124,7 +136,8 @@ class BayesClassifier(TallyClassifier):
             check_table(table.names, target, weight, missing_target)
             learned = learn_source(table, clone(self), target, weight, missing_target)
             extras = {name: learned.__dict__[name] for name in self._extra_attributes if name in learned.__dict__}
-            self._check(self._recipe_for(extras.get("chosen_")), learned.tally_)
+            recipe = self._recipe_for(extras.get("chosen_"))
+            self._check(recipe, recipe.lay_out(learned.tally_))
             self._set_learned(learned.tally_, extras)
         self.target_name_ = target
         if weight is not None:
@@ -139,7 +152,7 @@ class BayesClassifier(TallyClassifier):
     @property
     def families_(self) -> dict[Any, str]:
         """The family of each column that was learned, in the order of the table."""
-        schema = self._fitted_tally().schema
+        schema = self.chosen_tally().schema
         found = {
             name: kind for block in schema.blocks for name, kind in zip(block.names or (), block.families, strict=True)
         }
@@ -204,12 +217,15 @@ class BayesClassifier(TallyClassifier):
         structure = as_structure(structure)
         numeric = (structure.numeric if self.numeric == "auto" else None) or self.numeric
         return Recipe(
-            ColumnReader(type(self).__name__, self.families, numeric),
+            ColumnReader(type(self).__name__, self.families),
             self.estimate,
             prior,
             self.class_prior,
             structure,
             family_for=_family_of,
+            numeric=numeric,
+            missing=self.missing,
+            given_plan=self.plan,
         )
 
     def _choose_recipe(
@@ -225,7 +241,7 @@ class BayesClassifier(TallyClassifier):
         is_auto = isinstance(self.structure, str) and self.structure == "auto"
         grid = [
             {"structure": structure, "prior": prior}
-            for structure in (structures_for(opened) if is_auto else (self.structure,))
+            for structure in (structures_for(opened, self.plan) if is_auto else (self.structure,))
             for prior in PRIORS
         ]
         place = choose_recipe([self._recipe_for(choice) for choice in grid], X, y, sample_weight)
@@ -244,6 +260,7 @@ class BayesClassifier(TallyClassifier):
         for block in tally.schema.blocks:
             for name, coding in zip(block.names or (), block.codings or (), strict=False):
                 family = self.families.get(name) if isinstance(self.families, Mapping) else self.families
+                coding = coding.values if isinstance(coding, MissingLevel) else coding
                 if family == "bernoulli" and isinstance(coding, Levels) and coding.size > 2:
                     raise ValueError(
                         f"column {name!r} is bernoulli, but has more than two values: "
@@ -294,7 +311,7 @@ def _describe(model: BayesClassifier) -> str:
     by_family: dict[str, list[str]] = {}
     for name, family in model.families_.items():
         by_family.setdefault(family, []).append(str(name))
-    blocks = model.tally_.schema.blocks
+    blocks = model.chosen_tally().schema.blocks
     name = model._recipe_for(model.__dict__.get("chosen_")).structure.name
     structure = ("averaged" if any(block.pairs for block in blocks) else "naive") if name == "auto" else name
     by_family = {"structure": [structure], **by_family}

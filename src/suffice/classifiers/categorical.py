@@ -112,7 +112,7 @@ class CategoricalNB(TallyClassifier):
     @property
     def category_count_(self) -> list[Array]:
         """The number of rows with each level, by class: one array [class, level] for each column."""
-        counts = self.recipe().lay_out(self._fitted_tally()).statistics[0]
+        counts = self.chosen_tally().statistics[0]
         assert isinstance(counts, Counts)
         return np.split(counts.total, np.cumsum(self.n_categories_)[:-1], axis=1)
 

@@ -20,8 +20,7 @@ def learn_source(source: Source, model: Any, target: str, weight: str | None, mi
     """
     source.check_target(target)
     reader = model.recipe().reader
-    spread = model.additive_recipe() is None or reader.samples_spread_rows
-    frame, is_whole = source.sample(SAMPLE, spread=spread)
+    frame, is_whole = source.sample(SAMPLE, spread=model.additive_recipe() is None or reader.plan_depends_on_rows)
     is_counted = is_whole and takes_sample_as_table(source)
     X, y, weights = split_frame(frame, target, weight, missing_target if is_counted else "drop")
     if not len(y):
@@ -31,7 +30,7 @@ def learn_source(source: Source, model: Any, target: str, weight: str | None, mi
     if not is_whole:
         frame = _with_rare_rows(source, frame)
         X, y, weights = split_frame(frame, target, weight, "drop")
-        families = _correct_families(source, model.families, reader.numeric, X)
+        families = _correct_families(source, model.families, X) if model.plan is None else {}
         if families:
             model.families = {**(model.families if isinstance(model.families, Mapping) else {}), **families}
     model.fit(X, y, weights)
@@ -52,7 +51,7 @@ def _with_rare_rows(source: Source, frame: Any) -> Any:
     return concat_frames([frame, *(rows for rows in added if rows is not None and len(rows))]) if added else frame
 
 
-def _correct_families(source: Source, families: Any, numeric: str, X: Any) -> dict[str, str]:
+def _correct_families(source: Source, families: Any, X: Any) -> dict[str, str]:
     """Return the families that differ between sample and table, of columns with few or only distinct values.
 
     A column that is constant in the sample may vary in the table, and one with few levels may have many.
@@ -73,7 +72,7 @@ def _correct_families(source: Source, families: Any, numeric: str, X: Any) -> di
     }
     corrected = {}
     for name, facts in source.facts(doubtful).items():
-        family, _ = choose_family(replace(facts, words=in_sample[name].words), numeric)
-        if family != choose_family(in_sample[name], numeric)[0]:
+        family, _ = choose_family(replace(facts, words=in_sample[name].words))
+        if family != choose_family(in_sample[name])[0]:
             corrected[name] = family
     return corrected

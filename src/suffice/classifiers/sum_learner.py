@@ -15,18 +15,19 @@ from suffice import store
 from suffice.data import Target, as_labels
 from suffice.model import Model
 from suffice.recipe import Recipe, Rows
-from suffice.schema import Array, Schema, merged_classes
+from suffice.schema import Array, Plan, Schema, merged_classes
 from suffice.settings import comparable
 from suffice.statistics import Tally
 from suffice.statistics.cancellation import lost_in_rounding
 
 
 class _Cache:
-    """The recipe and the model of one classifier, kept until its settings or its tally change."""
+    """The recipe, the chosen tally and the model of one classifier, kept until its settings or its tally change."""
 
     settings: Any = None
     recipe: Any = None
     tally: Any = None
+    chosen: Any = None
     model: Any = None
 
 
@@ -65,7 +66,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         self._validate_params()
         recipe = self._make_recipe()
         if cache is not None:
-            cache.settings, cache.recipe, cache.model = settings, recipe, None
+            cache.settings, cache.recipe, cache.tally = settings, recipe, None
         return recipe
 
     def additive_recipe(self) -> Recipe | None:
@@ -84,13 +85,26 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         -------
         model : Model
         """
+        chosen, cache = self.chosen_tally(), self.__dict__["_cache"]
+        if cache.model is None:
+            self._check(cache.recipe, chosen)
+            cache.model = self._estimate(cache.recipe, chosen)
+        return cache.model  # type: ignore[no-any-return]
+
+    def chosen_tally(self) -> Tally:
+        """Return the tally in the layout of the model: each column in the form that was chosen from the sums.
+
+        Returns
+        -------
+        tally : Tally
+            ``tally_`` holds numbers in cells, beside their moments. Here a number is either Gaussian or in bins.
+        """
         tally = self._fitted_tally()
         cache = self.__dict__.setdefault("_cache", _Cache())
         recipe = self.recipe()
-        if cache.model is None or cache.tally is not tally:
-            self._check(recipe, tally)
-            cache.model, cache.tally = self._estimate(recipe, tally), tally
-        return cache.model  # type: ignore[no-any-return]
+        if cache.tally is not tally:
+            cache.tally, cache.chosen, cache.model = tally, recipe.lay_out(tally), None
+        return cache.chosen  # type: ignore[no-any-return]
 
     def read_rows(self, X: Any) -> Rows:
         """Return rows as the model reads them, matched with the columns that were learned.
@@ -104,7 +118,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         -------
         rows : Rows
         """
-        recipe, schema = self.recipe(), self._fitted_tally().schema
+        recipe, schema = self.recipe(), self.chosen_tally().schema
         return Rows(recipe, self._open(recipe, X, schema), schema)
 
     def with_tally(self, tally: Tally) -> Self:
@@ -128,11 +142,11 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         return True
 
     def _check(self, recipe: Recipe, tally: Tally) -> None:
-        """Raise if the settings do not fit the classes and columns of a tally."""
+        """Raise if the settings do not fit the classes and columns of a laid out tally."""
         recipe.check(tally)
 
     def _estimate(self, recipe: Recipe, tally: Tally) -> Model:
-        return recipe.model(tally)
+        return recipe.estimate(tally)
 
     # -- learning ----------------------------------------------------------------------------------
 
@@ -156,10 +170,11 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         opened = recipe.open(X)
         target = Target.of(opened.shape[0], y, sample_weight, None, recipe.owner)
         tally = recipe.tally(opened, target)
-        self._check(recipe, tally)
+        chosen = recipe.lay_out(tally)
+        self._check(recipe, chosen)
         extras |= self._learn_extras(recipe, opened, target, tally)
         extras |= self._calibrate(X, y, sample_weight)
-        self._set_learned(tally, extras, recipe)
+        self._set_learned(tally, extras, recipe, chosen)
         self.__dict__.pop("_feature_names_in", None)
         self._warn_after_learning()
         return self
@@ -198,7 +213,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         tally = recipe.tally(opened, target, known, is_complete=False)
         tally = tally if known is None else known + tally
         if known is None or tally.schema is not known.schema:
-            self._check(recipe, tally)
+            self._check(recipe, recipe.lay_out(tally))
         kept = {name: self.__dict__[name] for name in self._extra_attributes if name in self.__dict__}
         self._set_learned(tally, kept | extras, recipe)
         self._warn_after_learning()
@@ -256,7 +271,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         target = Target.of(opened.shape[0], y, sample_weight, known.schema.classes, recipe.owner)
         left = known - recipe.tally(opened, target, known, is_complete=False)
         if len(left.class_count):
-            self._check(recipe, left)
+            self._check(recipe, recipe.lay_out(left))
         return left
 
     def __add__(self, other: Self) -> Self:
@@ -265,7 +280,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
             return NotImplemented
         merged = self.with_tally(self._fitted_tally() + other._fitted_tally())
         merged.__dict__ |= {name: self.__dict__[name] for name in self._extra_attributes if name in self.__dict__}
-        merged._check(merged.recipe(), merged.tally_)
+        merged._check(merged.recipe(), merged.chosen_tally())
         return merged
 
     def __radd__(self, other: object) -> Self:
@@ -304,13 +319,17 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
     def _warn_after_learning(self) -> None:
         """Warn about settings that were changed in order to learn."""
 
-    def _set_learned(self, tally: Tally, extras: dict[str, Any], recipe: Recipe | None = None) -> None:
+    def _set_learned(
+        self, tally: Tally, extras: dict[str, Any], recipe: Recipe | None = None, chosen: Tally | None = None
+    ) -> None:
         """Replace everything that was learned; called only after everything has succeeded."""
         for name in self._extra_attributes:
             self.__dict__.pop(name, None)
         cache = _Cache()
         if recipe is not None:
             cache.settings, cache.recipe = self._comparable_settings(), recipe
+        if chosen is not None:
+            cache.tally, cache.chosen = tally, chosen
         self.__dict__ |= {**extras, "_cache": cache}
         self.tally_ = tally
 
@@ -336,6 +355,12 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         return target
 
     # -- what was learned --------------------------------------------------------------------------
+
+    @property
+    def plan_(self) -> Plan:
+        """What was counted: the columns, the cells of numbers, levels and words. Other models can count by it, too."""
+        schema = self._fitted_tally().schema
+        return Plan(schema.blocks, schema.features, is_marked=True)
 
     @property
     def classes_(self) -> Array:

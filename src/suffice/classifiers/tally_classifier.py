@@ -169,7 +169,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
             raise ValueError(f"level must lie between 0 and 1, not be {level!r}")
         if draws < 2:
             raise ValueError(f"draws must be 2 or more, not {draws!r}")
-        tally, recipe, blocks = self._fitted_tally(), self.recipe(), self.read_rows(X).blocks
+        tally, recipe, blocks = self.chosen_tally(), self.recipe(), self.read_rows(X).blocks
         quantiles = [(1 - level) / 2, (1 + level) / 2]
         seed = np.random.SeedSequence(random_state)
         step = max(DRAWN_CELLS // (draws * len(tally.class_count)), 1)
@@ -236,7 +236,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
             raise ValueError(f"n_samples must be 1 or more, not {n_samples!r}")
         rng = np.random.default_rng(random_state)
         blocks, codes = self.estimate_model().sample(n_samples, rng)
-        schema = self._fitted_tally().schema
+        schema = self.chosen_tally().schema
         return blocks[0] if schema.features is None else decode_rows(schema, blocks, rng), schema.classes[codes]
 
     # -- the model in other forms ------------------------------------------------------------------
@@ -266,7 +266,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         >>> BernoulliNB().fit([[1, 0], [1, 1], [0, 0], [0, 1]], ["a", "a", "b", "b"]).information_
         {0: 0.6931471805599453, 1: 0.0}
         """
-        tally = self._fitted_tally()
+        tally = self.chosen_tally()
         found: dict[Any, float] = {}
         for columns, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
             nats = FAMILIES[columns.family].information(columns, statistic)
@@ -399,7 +399,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         return found  # type: ignore[no-any-return]
 
     def _checked_tally(self) -> Any:
-        tally = self._fitted_tally()
+        tally = self.chosen_tally()
         self._check(self.recipe(), tally)
         return tally
 

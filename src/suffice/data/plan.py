@@ -1,4 +1,4 @@
-"""The plan: the choice of a family for each column of a table, and of bins for numeric columns.
+"""The plan: what is counted of each column of a table. Labels are not used.
 
 `choose_family` applies the first rule that holds:
 
@@ -13,7 +13,7 @@
 | other strings, categories | categorical |
 | whole numbers, no more than 20 different ones, each in 5 rows or more on average | categorical |
 | whole numbers, no two alike, in 100 rows or more | left out, as an identifier |
-| other numbers | the value of ``numeric`` |
+| other numbers | number: counted in cells, beside their moments |
 
 The first batch of a stream (`partial_fit`) is not the whole table, so only dates are left out of it.
 """
@@ -27,18 +27,19 @@ from typing import Any
 import numpy as np
 
 from suffice.data import Sheet, SparseSheet, Target
-from suffice.data.cuts import CUTTERS, Ordered, choose_cuts
+from suffice.data.cells import count_cells, fit_cells
 from suffice.families import FAMILIES
 from suffice.schema import Array, Coding, Columns, Cuts, Features, Levels, Text, Words
 
-NUMERIC = ("gaussian", *CUTTERS, "auto")
+# The ways to cut a numeric column into bins, after it was counted in cells.
+BINNED = ("quantiles", "mdl")
 
 MOST_LEVELS, ROWS_A_LEVEL = 20, 5
 WORDS_OF_A_TEXT = 3
 STRINGS_ALL_DIFFERENT, NUMBERS_ALL_DIFFERENT = 20, 100
 
-# Bins are chosen from at most this many rows, drawn with a fixed seed; from fewer if there are many classes.
-SAMPLE, CELLS = 100_000, 1 << 22
+# Cells are chosen from at most this many rows, drawn with a fixed seed.
+SAMPLE = 100_000
 
 
 @dataclass(frozen=True)
@@ -66,12 +67,12 @@ class Facts:
     words: float = 0.0
 
 
-def choose_family(facts: Facts, numeric: str, complete: bool = True) -> tuple[str, str]:
+def choose_family(facts: Facts, complete: bool = True) -> tuple[str, str]:
     """Return the family of a column, or "ignore" with the reason.
 
-    >>> choose_family(Facts("number", rows=1000, distinct=900), "gaussian")
-    ('gaussian', '')
-    >>> choose_family(Facts("string", rows=1000, distinct=1000, words=1.0), "gaussian")
+    >>> choose_family(Facts("number", rows=1000, distinct=900))
+    ('number', '')
+    >>> choose_family(Facts("string", rows=1000, distinct=1000, words=1.0))
     ('ignore', 'no two alike, an identifier')
     """
     if facts.kind == "date":
@@ -83,7 +84,7 @@ def choose_family(facts: Facts, numeric: str, complete: bool = True) -> tuple[st
     if facts.kind == "boolean" or (facts.distinct == 2 and complete):
         return "bernoulli", ""
     if facts.kind == "number":
-        return _family_of_whole_numbers(facts, numeric) if facts.whole and complete else (numeric, "")
+        return _family_of_whole_numbers(facts) if facts.whole and complete else ("number", "")
     if facts.words >= WORDS_OF_A_TEXT and facts.distinct > facts.rows / 2:
         return "text", ""
     if complete and facts.distinct == facts.rows >= STRINGS_ALL_DIFFERENT:
@@ -91,29 +92,26 @@ def choose_family(facts: Facts, numeric: str, complete: bool = True) -> tuple[st
     return "categorical", ""
 
 
-def _family_of_whole_numbers(facts: Facts, numeric: str) -> tuple[str, str]:
+def _family_of_whole_numbers(facts: Facts) -> tuple[str, str]:
     if facts.distinct <= MOST_LEVELS and facts.rows >= ROWS_A_LEVEL * facts.distinct:
         return "categorical", ""
     if facts.distinct == facts.rows >= NUMBERS_ALL_DIFFERENT:
         return "ignore", "no two alike, an identifier"
-    return numeric, ""
+    return "number", ""
 
 
-def plan_columns(
-    sheet: Sheet, target: Target, families: Any, numeric: str, complete: bool
-) -> tuple[tuple[Columns, ...], Features]:
+def plan_columns(sheet: Sheet, target: Target, families: Any, complete: bool) -> tuple[tuple[Columns, ...], Features]:
     """Return the blocks of a sheet's columns, and which columns are left out for which reason."""
     if isinstance(sheet, SparseSheet):
         return (_of_sparse(sheet, families, complete),), Features(sheet.names)
     asked = _asked(families, sheet)
     weights = target.weights
-    rows = None if weights is None else np.flatnonzero(weights > 0)
     chosen: dict[Any, Any] = {}
     left_out: dict[Any, str] = {}
     for name in sheet.names:
         family = asked.get(name, "auto")
         if family == "auto":
-            family, reason = choose_family(collect_facts(sheet, name, weights), numeric, complete)
+            family, reason = choose_family(collect_facts(sheet, name, weights), complete)
             if family == "ignore":
                 left_out[name] = reason
         chosen[name] = family
@@ -131,7 +129,8 @@ def plan_columns(
             stacklevel=2,
         )
     ignored = {name: left_out.get(name, "as asked") for name, family in chosen.items() if family == "ignore"}
-    return _blocks(sheet, target, rows, chosen), Features(sheet.names, tuple(ignored.items()))
+    most_cells = count_cells(sheet.shape[1], len(target.classes))
+    return _blocks(sheet, weights, chosen, most_cells), Features(sheet.names, tuple(ignored.items()))
 
 
 def _of_sparse(sheet: SparseSheet, families: Any, complete: bool) -> Columns:
@@ -190,7 +189,7 @@ def _asked(families: Any, sheet: Sheet) -> dict[Any, Any]:
     """Return the family of each column for which the user named one."""
     if not isinstance(families, Mapping):
         families = dict.fromkeys(sheet.names, families)
-    known = ("auto", *CUTTERS, *FAMILIES, "ignore")
+    known = ("auto", *BINNED, *FAMILIES, "ignore")
     for name, family in families.items():
         if name not in sheet.places:
             near = difflib.get_close_matches(str(name), [str(each) for each in sheet.names], 1)
@@ -206,8 +205,8 @@ def _asked(families: Any, sheet: Sheet) -> dict[Any, Any]:
     return dict(families)
 
 
-def _blocks(sheet: Sheet, target: Target, rows: Array | None, chosen: Mapping[Any, Any]) -> tuple[Columns, ...]:
-    """Return the blocks: one of all columns with levels, one for each family of numbers, one for each text."""
+def _blocks(sheet: Sheet, weights: Array | None, chosen: Mapping[Any, Any], most_cells: int) -> tuple[Columns, ...]:
+    """Return the blocks: one of all columns with levels or cells, one for each family of numbers, one for each text."""
     coded: dict[str, dict[Any, Coding]] = {"categorical": {}}
     # these come first, in this order, because saved models have them so
     plain: dict[str, list[Any]] = {"gaussian": [], "poisson": [], "multinomial": [], "complement": []}
@@ -216,12 +215,11 @@ def _blocks(sheet: Sheet, target: Target, rows: Array | None, chosen: Mapping[An
         if setting == "ignore":
             continue
         family = "text" if isinstance(setting, Text) else setting
-        if family in CUTTERS or family == "auto":
-            cuts = _cuts(sheet, name, target, rows, family)
-            if cuts is not None:
-                coded["categorical"][name] = cuts
-                continue
-            family = "gaussian"
+        if family == "number" or family in BINNED:
+            coded["categorical"][name] = _cells(sheet, name, weights, most_cells)
+            if family == "number":
+                plain["gaussian"].append(name)
+            continue
         kind = FAMILIES[family]
         if kind.cells == "words":
             words = Words((), text=setting if isinstance(setting, Text) else Text())
@@ -237,20 +235,17 @@ def _blocks(sheet: Sheet, target: Target, rows: Array | None, chosen: Mapping[An
     return (*blocks, *texts)
 
 
-def _cuts(sheet: Sheet, name: Any, target: Target, rows: Array | None, how: str) -> Cuts | None:
-    """Return the bins of a numeric column; None if ``how`` is "auto" and a Gaussian predicts the classes better."""
-    if sheet.kind(name) not in ("number", "boolean", "empty"):
-        raise ValueError(f"column {name!r} cannot be cut into bins ({how}): it does not hold numbers")
-    values = sheet.number(name) if sheet.kind(name) != "empty" else np.full(sheet.shape[0], np.nan)
-    there = np.flatnonzero(~np.isnan(values)) if rows is None else rows[~np.isnan(values[rows])]
-    sample = max(min(SAMPLE, CELLS // len(target.classes)), 1000)
-    if len(there) > sample:
-        there = np.sort(np.random.default_rng(0).choice(there, sample, replace=False))
-    if not len(there):
-        return Cuts((), how if how in CUTTERS else "quantiles")
-    weights = np.ones(len(there)) if target.weights is None else target.weights[there]
-    column = Ordered.of(values[there], target.codes[there], weights, len(target.classes))
-    return CUTTERS[how](column) if how in CUTTERS else choose_cuts(column)
+def _cells(sheet: Sheet, name: Any, weights: Array | None, most: int) -> Cuts:
+    """Return the cells of a numeric column."""
+    kind = sheet.kind(name)
+    if kind not in ("number", "boolean", "empty"):
+        raise ValueError(f"column {name!r} cannot be cut into bins: it does not hold numbers")
+    values = sheet.number(name) if kind != "empty" else np.zeros(0)
+    held = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
+    places = np.flatnonzero(held)
+    if len(places) > SAMPLE:
+        places = np.sort(np.random.default_rng(0).choice(places, SAMPLE, replace=False))
+    return fit_cells(values[places], None if weights is None else weights[places], most)
 
 
 def _reasons(left_out: Mapping[Any, str]) -> str:

@@ -12,7 +12,7 @@ from suffice.data.labels import is_missing
 from suffice.data.sheets import Sheet
 from suffice.data.texts import count_words
 from suffice.kernels import binning as kernels
-from suffice.schema import Array, Columns, Combinations, Cuts, Levels, Schema, Words
+from suffice.schema import Array, Columns, Combinations, Cuts, Levels, MissingLevel, Schema, Words, recoding
 
 
 def read_blocks(sheet: Sheet, blocks: Iterable[Columns], grow: bool) -> tuple[tuple[Columns, ...], tuple[Block, ...]]:
@@ -40,23 +40,6 @@ def _read(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
     return _read_levels(sheet, columns, grow)
 
 
-def recode_block(block: Block, columns: Columns, others: Columns) -> Block:
-    """Return cells recoded for columns with fewer levels; the result equals reading them for these columns."""
-    if columns.codings is None or others.codings is None:
-        return block
-    pairs = list(zip(columns.codings, others.codings, strict=True))
-    if isinstance(block, Sparse):
-        codes = pairs[0][0].codes_in(pairs[0][1])
-        kept = np.flatnonzero(codes < others.codings[0].size)
-        return Sparse(block.owner, block.names, block.matrix[:, kept[np.argsort(codes[kept])]])
-    assert isinstance(block, Coded)
-    cells = block.array.copy()
-    for place, (coding, other) in enumerate(pairs):
-        if coding is not other:
-            cells[:, place] = np.append(coding.codes_in(other), -1)[cells[:, place]]
-    return Coded(block.owner, block.names, cells)
-
-
 def _read_text(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
     assert columns.codings is not None
     assert columns.names is not None
@@ -71,7 +54,8 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
     """Return the block of codes of levels and of bins."""
     assert columns.codings is not None
     assert columns.names is not None
-    codings = list(columns.codings)
+    # a missing cell gets its code at the end
+    codings = [coding.values if isinstance(coding, MissingLevel) else coding for coding in columns.codings]
     coded: dict[int, Array] = {}
     for place, (name, levels) in enumerate(zip(columns.names, codings, strict=True)):
         if isinstance(levels, Levels) and not isinstance(levels, Combinations) and name in sheet.places:
@@ -89,16 +73,19 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
             final = [levels.index.get(label, levels.size) for label in labels]
             coded[place] = np.array([*final, -1])[codes]
     sizes = [levels.size for levels in codings]
-    narrow = np.min_scalar_type(-max(*sizes, 2) - 1)
+    narrow = np.min_scalar_type(-max(*sizes, 2) - 2)
     cells = np.full((sheet.shape[0], len(codings)), -1, narrow)
     for place, codes in coded.items():
         cells[:, place] = codes
     _cut_numbers(sheet, columns.names, codings, cells)
     if isinstance(codings[-1], Combinations):
-        codings[-1], combined = _combine_levels(columns.names[:-1], codings, cells[:, :-1], grow)
+        codings[-1], combined = combine_levels(columns.names[:-1], codings, cells[:, :-1], grow)
         wide = np.min_scalar_type(-codings[-1].size - 2)
         cells = cells.astype(np.promote_types(cells.dtype, wide))
         cells[:, -1] = combined
+    for place, (coding, values) in enumerate(zip(columns.codings, codings, strict=True)):
+        if isinstance(coding, MissingLevel):
+            cells[:, place] = recoding(values, coding)[cells[:, place]]
     grown = columns if not grow else columns.recoded(tuple(codings))
     return grown, Coded(sheet.owner, columns.names, cells)
 
@@ -108,7 +95,7 @@ def _sorted_names(names: tuple[Any, ...]) -> list[int]:
     return sorted(range(len(names)), key=lambda place: str(names[place]))
 
 
-def _combine_levels(names: tuple[Any, ...], codings: list[Any], cells: Array, grow: bool) -> tuple[Combinations, Array]:
+def combine_levels(names: tuple[Any, ...], codings: list[Any], cells: Array, grow: bool) -> tuple[Combinations, Array]:
     """Return the combinations of levels, and the code of each row, −1 if a cell is empty."""
     last, order = codings[-1], _sorted_names(names)
     codings, cells = [codings[place] for place in order], cells[:, order]

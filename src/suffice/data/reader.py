@@ -11,26 +11,17 @@ import numpy as np
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from suffice.blocks import Block, Dense, Sparse
-from suffice.data.cuts import CUTTERS
 from suffice.data.frames import FrameSheet
-from suffice.data.plan import NUMERIC, plan_columns
+from suffice.data.plan import BINNED, plan_columns
 from suffice.data.read_columns import compare_columns, read_blocks
 from suffice.data.sheets import Sheet, SparseSheet
 from suffice.data.table import Target, as_block, as_sheet
 from suffice.families import FAMILIES
-from suffice.schema import Array, Columns, Cuts, Features, Schema
+from suffice.schema import Array, Columns, Cuts, Plan, Schema
 from suffice.settings import comparable
 
 # X after its form was checked, before its cells are read: one block of numbers, or a sheet of columns of any kind.
 Opened = Block | Sheet
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What to count: the columns of each family with their levels and cuts, and all columns of the table."""
-
-    blocks: tuple[Columns, ...]
-    features: Features | None = None
 
 
 @dataclass(frozen=True)
@@ -44,8 +35,12 @@ class Reader(ABC):
         """Return X after checking its form and matching its columns with those of a schema."""
 
     @abstractmethod
-    def plan(self, opened: Any, target: Target, schema: Schema | None = None, *, is_complete: bool = True) -> Plan:
+    def plan(self, opened: Any, target: Target, *, is_complete: bool = True) -> Plan:
         """Return what to count; ``is_complete`` is False if more rows may follow."""
+
+    @abstractmethod
+    def known_plan(self, opened: Any, schema: Schema) -> Plan:
+        """Return the plan under which the rows of a schema were counted, for more rows."""
 
     @abstractmethod
     def read(self, opened: Any, blocks: tuple[Columns, ...], *, grow: bool) -> tuple[tuple[Columns, ...], Any]:
@@ -87,11 +82,13 @@ class NumberReader(Reader):
                 check_features(X, schema, self.owner, check_names)
         return block
 
-    def plan(self, opened: Block, target: Target, schema: Schema | None = None, *, is_complete: bool = True) -> Plan:
+    def plan(self, opened: Block, target: Target | None, *, is_complete: bool = True) -> Plan:
+        return Plan((Columns(self.family, opened.shape[1], opened.names, self.threshold, pairs=self.pairs),))
+
+    def known_plan(self, opened: Block, schema: Schema) -> Plan:
         # the levels that are known already keep their places
-        sizes = None if schema is None else schema.blocks[0].sizes
-        names, count = opened.names, opened.shape[1]
-        return Plan((Columns(self.family, count, names, self.threshold, sizes=sizes, pairs=self.pairs),))
+        (columns,) = self.plan(opened, None).blocks
+        return Plan((replace(columns, sizes=schema.blocks[0].sizes),))
 
     def read(self, opened: Block, blocks: tuple[Columns, ...], *, grow: bool) -> tuple[tuple[Columns, ...], Any]:
         return blocks, (opened,)
@@ -119,11 +116,10 @@ class NumberReader(Reader):
 class ColumnReader(Reader):
     """Reads X column by column: numbers, categories, booleans, texts and missing cells side by side.
 
-    ``families`` and ``numeric`` are the settings of `BayesClassifier`.
+    ``families`` is the setting of `BayesClassifier`.
     """
 
     families: Any
-    numeric: str
 
     def open(self, X: Any, schema: Schema | None = None, *, check_names: bool = True) -> Sheet:
         sheet = as_sheet(X, owner=self.owner)
@@ -142,10 +138,11 @@ class ColumnReader(Reader):
             )
         return replace(sheet, names=names)
 
-    def plan(self, opened: Sheet, target: Target, schema: Schema | None = None, *, is_complete: bool = True) -> Plan:
-        if schema is not None:
-            return Plan(schema.blocks, schema.features)
-        return Plan(*plan_columns(opened, target, self.families, self.numeric, is_complete))
+    def plan(self, opened: Sheet, target: Target, *, is_complete: bool = True) -> Plan:
+        return Plan(*plan_columns(opened, target, self.families, is_complete))
+
+    def known_plan(self, opened: Sheet, schema: Schema) -> Plan:
+        return Plan(schema.blocks, schema.features, is_marked=True)
 
     def read(self, opened: Sheet, blocks: tuple[Columns, ...], *, grow: bool) -> tuple[tuple[Columns, ...], Any]:
         return read_blocks(opened, blocks, grow)
@@ -163,23 +160,13 @@ class ColumnReader(Reader):
 
     @property
     def plan_depends_on_rows(self) -> bool:
-        # with "auto", a column's family depends on its values; cut points depend on all rows
-        return not isinstance(self.families, str) or self.families in NUMERIC[1:]
-
-    @property
-    def samples_spread_rows(self) -> bool:
-        """Whether cut points are chosen from the rows, so that a sample must come from the whole table."""
-        families = self.families.values() if isinstance(self.families, dict) else [self.families]
-        names = {family for family in families if isinstance(family, str)}
-        if "auto" in names or isinstance(self.families, dict):
-            names = names - {"auto"} | {self.numeric}
-        return bool(names & {*CUTTERS, "auto"})
+        # with "auto", what is counted of a column depends on its values; cells depend on all rows
+        return not isinstance(self.families, str) or self.families in ("auto", *BINNED)
 
     def covers(self, other: Reader) -> bool:
         return (
             isinstance(other, ColumnReader)
             and self.owner == other.owner
-            and self.numeric == other.numeric
             and comparable(self.families) == comparable(other.families)
         )
 

@@ -6,7 +6,7 @@ from typing import Any
 from sklearn.base import clone
 
 from suffice.classifiers.bayes import BayesClassifier
-from suffice.folds.choice import PRIORS, structures_for
+from suffice.folds.recipe_choice import PRIORS, structures_for
 
 
 def candidates(X: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from suffice.export.sql_expressions import (
     simple_case,
 )
 from suffice.export.sql_stages import StagedQuery
-from suffice.schema import Columns, Combinations, Cuts, Levels, Words
+from suffice.schema import Columns, Combinations, Cuts, Levels, MissingLevel, Words
 
 # Greater numbers count as missing, so that their squares are finite.
 MAX_NUMBER = 1e100
@@ -114,12 +114,27 @@ class Cells:
         if coding is None:  # integers are codes themselves, and fractions are truncated
             assert self.columns.sizes is not None
             return self._bin(j, [float(code) for code in range(1, int(self.columns.sizes[j]) + 1)])
+        if isinstance(coding, MissingLevel):
+            return self._code_with_missing(j, coding)
         if isinstance(coding, Cuts):
             return self._bin(j, [float(edge) for edge in coding.edges])
         if type(coding) is not Levels:  # its subclasses code something else than one cell
             raise ExportError(f"{self.columns.name(j)} has a {type(coding).__name__} coding, which SQL cannot express")
         key, is_present, values = self._labels(j, coding.labels)
         unknown = searched_case([(is_present, integer(coding.size))]) if coding.open else None
+        return simple_case(key, [(value, integer(code)) for code, value in enumerate(values)], unknown)
+
+    def _code_with_missing(self, j: int, coding: MissingLevel) -> Expression:
+        """Return the code of a column in which a missing cell is a level."""
+        missing = integer(coding.values.size)
+        if isinstance(coding.values, Cuts):
+            return searched_case([(self._is_number(j), self._bin(j, list(coding.values.edges)))], missing)
+        assert isinstance(coding.values, Levels)
+        key, is_present, values = self._labels(j, coding.values.labels)
+        # a level that is not known has the code after that of a missing cell; in a closed column it has none
+        unknown = searched_case(
+            [(is_present, integer(coding.size) if coding.open else Expression(exp.null()))], missing
+        )
         return simple_case(key, [(value, integer(code)) for code, value in enumerate(values)], unknown)
 
     def _bin(self, j: int, edges: list[float]) -> Expression:

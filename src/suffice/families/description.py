@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.schema import Array, Columns, Cuts, Words, by_group
+from suffice.schema import Array, Columns, Cuts, Levels, MissingLevel, Words, by_group
 from suffice.score import Score
 
 SHOWN_LEVELS, SHOWN_WORDS = 12, 12
@@ -43,6 +43,7 @@ class Support:
 
 def support_of_coding(coding: Any) -> Support:
     """Return the values of a column whose codes stand for labels, intervals or words."""
+    coding = coding.values if isinstance(coding, MissingLevel) else coding
     if isinstance(coding, Words):
         return Support("words", [])
     if isinstance(coding, Cuts):
@@ -79,7 +80,8 @@ def summarize_levels(columns: Columns, statistic: Any, j: int) -> dict[str, Any]
     assert columns.sizes is not None
     coding = columns.codings[j] if columns.codings else None
     start, size = int(columns.starts[j]), int(columns.sizes[j])
-    counts, is_cut = statistic.total[:, start : start + size], isinstance(coding, Cuts)
+    values = coding.values if isinstance(coding, MissingLevel) else coding
+    counts, is_cut = statistic.total[:, start : start + size], isinstance(values, Cuts)
     order = np.arange(size)
     if not is_cut and size > SHOWN_LEVELS:
         order = np.sort(np.argsort(-counts.sum(axis=0), kind="stable")[:SHOWN_LEVELS])
@@ -95,7 +97,9 @@ def summarize_levels(columns: Columns, statistic: Any, j: int) -> dict[str, Any]
 
 
 def _label(coding: Any, code: int) -> str:
-    return str(coding.label(code) if isinstance(coding, Cuts) else coding.labels[code])
+    if isinstance(coding, MissingLevel) and code < coding.values.size:
+        return _label(coding.values, code)
+    return str(coding.labels[code] if isinstance(coding, Levels) else coding.label(code))
 
 
 def summarize_words(coding: Words, total: Array) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from suffice.folds.assessment import Assessment, assess_models, assess_predictio
 from suffice.folds.fold_tallies import fold_tallies
 from suffice.folds.held_out import FitFunction, estimate_fold, open_rows, predict_by_refitting
 from suffice.folds.splits import Split
+from suffice.model import Model
 from suffice.recipe import Recipe
 from suffice.schema import Array
 
@@ -100,13 +101,28 @@ def _score_by_sums(
         code_in_fold = np.full(len(data.classes), -1)  # −1: the class is not in the fold's training rows
         code_in_fold[known] = np.arange(len(known))
         truth = code_in_fold[data.codes[fold.split.test]]
-        for folds, assessment in zip(assessments, assess_models(models, fold.blocks, truth), strict=True):
-            folds.append(assessment)
+        for places in _same_columns(models):
+            group = [models[place] for place in places]
+            blocks = fold.test_blocks(recipes[places[0]], group[0].columns)
+            for place, assessment in zip(places, assess_models(group, blocks, truth), strict=True):
+                assessments[place].append(assessment)
         predict_time += perf_counter() - started
         tick(len(recipes))
         started = perf_counter()
     share = predict_time / len(recipes)
     return [_fold_scores(folds, splits, float(time), share) for folds, time in zip(assessments, fit_time, strict=True)]
+
+
+def _same_columns(models: Sequence[Model]) -> list[list[int]]:
+    """Return groups of models with the same columns, whose rows are read once."""
+    groups: list[list[int]] = []
+    for place, model in enumerate(models):
+        group = next((group for group in groups if models[group[0]].columns == model.columns), None)
+        if group is None:
+            groups.append([place])
+        else:
+            group.append(place)
+    return groups
 
 
 def _score_by_refitting(

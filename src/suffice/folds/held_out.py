@@ -61,7 +61,8 @@ def predict_by_sums(
     def predict(fold: tuple[FoldTally, Model]) -> tuple[Array, Array, float]:
         rows, model = fold
         started = perf_counter()
-        log_proba = in_columns(model.log_posterior(rows.blocks), rows.tally.schema.classes, classes)
+        blocks = rows.test_blocks(recipe, model.columns)
+        log_proba = in_columns(model.log_posterior(blocks), rows.tally.schema.classes, classes)
         return log_proba, log_proba.argmax(axis=1), perf_counter() - started
 
     started = perf_counter()
@@ -78,8 +79,9 @@ def predict_by_sums(
 
 def estimate_fold(recipe: Recipe, tally: Tally) -> Model:
     """Return the model of a fold, after checking that the recipe fits its classes."""
-    recipe.check(tally)
-    return recipe.model(tally)
+    laid_out = recipe.lay_out(tally)
+    recipe.check(laid_out)
+    return recipe.estimate(laid_out)
 
 
 def _batch(folds: Iterator[FoldTally]) -> Iterator[list[FoldTally]]:

@@ -41,17 +41,19 @@ def predict_left_out(recipe: Recipe, X: Any, y: Any, sample_weight: Any) -> Iter
     """Yield ranges of rows, log P(class | x) without the row itself, and for which rows that is exact.
 
     This is the closed form, for recipes with `Recipe.has_closed_leave_one_out`. It is not exact for a row that is
-    the last one of its class or of a level, and for a row so large that too few digits are left without it.
+    the last one of its class or of a level, for a row so large that too few digits are left without it, and where the
+    other rows decide whether a missing cell is a level.
     """
     opened, target = open_rows(recipe, X, y, sample_weight)
-    tally = recipe.tally(opened, target)
+    counted = recipe.tally(opened, target)
+    tally = recipe.lay_out(counted)
     recipe.check(tally)
-    tally = recipe.lay_out(tally)
+    is_chosen = recipe.missing == "auto" and counted.has_missing_cells
     table = Table(recipe.read_for_scoring(opened, tally.schema), target)
 
     def predict(rows: slice) -> tuple[slice, Array, Array]:
         chunk = leave_out(tally, table, rows)
-        return rows, recipe.model(chunk.tally).posterior_by_row(chunk.blocks), chunk.exact
+        return rows, recipe.estimate(chunk.tally).posterior_by_row(chunk.blocks), chunk.exact & (not is_chosen)
 
     for ranges in _chunks(tally, opened.shape[0]):
         yield from map_threads(predict, ranges)

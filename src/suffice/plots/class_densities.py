@@ -80,7 +80,7 @@ def density_of(model: Any, title: str, seen: list[Any]) -> Scale:
     if hasattr(model, "variances_"):  # columns are correlated: the marginal of one column is a Gaussian
         spread = np.sqrt(model.variances_[:, j])
         return Scale(title, kind, values, norm(model.means_[:, j], spread).logpdf(np.array(values)[:, None]), edges)
-    tabled = model.tally_.schema.features is not None
+    tabled = model.chosen_tally().schema.features is not None
     rows = np.full((len(values), int(model.n_features_in_)), None, object) if tabled else None
     if rows is None:
         rows = np.zeros((len(values), int(model.n_features_in_)))
@@ -92,7 +92,7 @@ def density_of(model: Any, title: str, seen: list[Any]) -> Scale:
 
 def _check_density(model: Any, title: str) -> None:
     """Raise if a column shares a total with others, and so has no density of its own."""
-    block = model.tally_.schema.blocks[dict(columns_of(model))[title][1]]
+    block = model.chosen_tally().schema.blocks[dict(columns_of(model))[title][1]]
     if is_text(block):
         raise ValueError(
             f"{title} is a text: its words have shares in each class, and it has no density; draw waterfall or "

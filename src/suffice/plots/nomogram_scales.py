@@ -60,7 +60,7 @@ def points(model: Any, X: Any = None, label: Any = None, against: Any = None, *,
                 f"a nomogram adds up columns that are independent given the class, and the evidence of {title} depends "
                 'on others; use structure="naive" (of counts, estimate="mean"), or waterfall for one row'
             )
-        silent = kind == "levels" and not edges and model.tally_.schema.features is not None
+        silent = kind == "levels" and not edges and model.chosen_tally().schema.features is not None
         scales.append(Scale(title, kind, values, evidence, edges, silent))
     if not np.allclose(first.log_proba, posterior(first.log_joint, first.prior), atol=1e-9, rtol=1e-9, equal_nan=True):
         raise ValueError("calibrated probabilities are not a sum of points; set calibrate=None")
@@ -74,7 +74,7 @@ def points(model: Any, X: Any = None, label: Any = None, against: Any = None, *,
 
 def columns_of(model: Any) -> list[tuple[str, tuple[int, Any, int]]]:
     """Return the columns of a model in order: title, and (place in the table, block, place in the block)."""
-    schema = model.tally_.schema
+    schema = model.chosen_tally().schema
     known = {} if schema.features is None else {name: place for place, name in enumerate(schema.features.names)}
     found = []
     for number, block in enumerate(schema.blocks):
@@ -101,7 +101,7 @@ def column_values(model: Any, X: Any, row: int | None = None) -> dict[str, list[
 def explain_values(model: Any, columns: list[Any], places: list[Array]) -> Any:
     """Return the explanation of rows that have the values at these places of each column."""
     width = int(model.n_features_in_)
-    tabled = model.tally_.schema.features is not None
+    tabled = model.chosen_tally().schema.features is not None
     rows = np.full((len(places[0]), width), None, object) if tabled else np.zeros((len(places[0]), width))
     at = dict(columns_of(model))
     for (title, _, values, _), turn in zip(columns, places, strict=True):
@@ -122,7 +122,7 @@ def explain(model: Any, X: Any) -> Any:
 def values_of(model: Any, at: tuple[int, int, int], seen: list[Any]) -> tuple[str, list[Any], tuple[float, ...]]:
     """Return the kind of a column, values that represent all that it may have, and its edges."""
     _, number, j = at
-    block, statistic = model.tally_.schema.blocks[number], model.tally_.statistics[number]
+    block, statistic = model.chosen_tally().schema.blocks[number], model.chosen_tally().statistics[number]
     coding: Any = None if block.codings is None else block.codings[j]
     if hasattr(coding, "text"):
         raise ValueError(

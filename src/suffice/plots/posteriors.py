@@ -165,7 +165,7 @@ def _classifier_curves(model: Any, column: Any, level: Any, parameter: str | Non
     except AttributeError as error:
         raise ValueError(f"{type(model).__name__} has no posterior to draw: {error}") from None
     number, j, column = _find_column(model, column)
-    schema = model.tally_.schema
+    schema = model.chosen_tally().schema
     block, has_table = schema.blocks[number], schema.features is not None
     marginals = posterior[column] if has_table else posterior
     what = parameter or next(iter(marginals))
@@ -178,7 +178,7 @@ def _classifier_curves(model: Any, column: Any, level: Any, parameter: str | Non
     after, before = {}, None
     for k, label in enumerate(model.classes_.tolist()):
         after[str(label)] = _take(marginals[what], k, place if has_table else cell)
-        counts = _data_counts(model.tally_.statistics[number], block, k, j, cell)
+        counts = _data_counts(model.chosen_tally().statistics[number], block, k, j, cell)
         before = None if counts is None else _subtract_data(after[str(label)], *counts)
     title = f"column {column}" if isinstance(column, (int, np.integer)) else str(column)
     shown = "" if levels == 1 else f" of level {place if block.codings is None else block.codings[j].label(place)}"
@@ -187,7 +187,7 @@ def _classifier_curves(model: Any, column: Any, level: Any, parameter: str | Non
 
 def _find_column(model: Any, column: Any) -> tuple[int, int, Any]:
     """Return the number of the block of a column, its place in the block, and its name."""
-    schema = model.tally_.schema
+    schema = model.chosen_tally().schema
     found = [
         (number, j, j if block.names is None else block.names[j])
         for number, block in enumerate(schema.blocks)

@@ -36,7 +36,9 @@ function readCells(engine, block, row) {
   }
   return block.columns.map((place, column) => {
     const [feature, value] = [engine.features[place], row[place]];
-    const x = isEmpty(value) ? null : block.sizes ? codeOf(feature, value, block.sizes[column]) : Number(value);
+    // the last level of some columns is an empty cell
+    const empty = block.missing && block.missing[column] ? block.sizes[column] - 1 : null;
+    const x = isEmpty(value) ? empty : block.sizes ? codeOf(feature, value, block.sizes[column]) : Number(value);
     return { column, x, feature: place, name: feature.name, value };
   });
 }

@@ -17,7 +17,7 @@ from suffice.report.term_packing import (
     pack_array,
     pack_score,
 )
-from suffice.schema import Array, Columns, Text, Words
+from suffice.schema import Array, Columns, MissingLevel, Text, Words
 from suffice.score import Linear, LogFactorial, LogGamma, LogGammaOfTotal, Score
 
 MAX_VOCABULARY_CHARACTERS = 1_000_000
@@ -66,7 +66,8 @@ def _pack_block(columns: Columns, score: Score, notes: list[str]) -> dict[str, A
     if isinstance(coding, Words):
         return _pack_texts(coding, score, notes)
     sizes = None if columns.sizes is None else columns.sizes.tolist()
-    return {"sizes": sizes, "terms": pack_score(score, notes)}
+    has_missing = [isinstance(coding, MissingLevel) for coding in columns.codings or ()]
+    return {"sizes": sizes, "missing": has_missing, "terms": pack_score(score, notes)}
 
 
 def _pack_texts(coding: Words, score: Score, notes: list[str]) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def view_model(classifier: Any, X: Any = None) -> ModelView:
     if not hasattr(classifier, "estimate_model"):
         name = type(classifier).__name__
         raise TypeError(f"a report needs a fitted classifier that learns from sums (a tally); {name} is none")
-    model, tally, calibration = classifier.estimate_model(), classifier.tally_, classifier.fitted_calibration()
+    model, tally, calibration = classifier.estimate_model(), classifier.chosen_tally(), classifier.fitted_calibration()
     rows = None
     if X is not None:
         blocks = classifier.read_rows(X).blocks

@@ -14,7 +14,7 @@ from suffice.folds.assessment import Z_95, assess_predictions, wilson_interval
 from suffice.model import Model
 from suffice.report.inputs import Input, column_title
 from suffice.report.model_view import ModelView
-from suffice.schema import Array, Columns, Levels, Words
+from suffice.schema import Array, Columns, Levels, MissingLevel, Words
 
 LARGEST_ERRORS, CONFUSION_CLASSES = 10, 30
 EXPLAINED_ROWS, EXPLAINED_CELLS, EXPLAINED_WIDTH = 200, 20_000_000, 2000
@@ -169,11 +169,19 @@ def _find_column_warnings(columns: Columns, block: Block) -> list[str]:
     codings = columns.codings or (None,) * count
     if not isinstance(block, Dense) or any(isinstance(coding, Words) for coding in codings):
         return []
-    sizes = np.array([coding.size if isinstance(coding, Levels) else np.inf for coding in codings[:count]])
+    has_level = [isinstance(coding, MissingLevel) for coding in codings[:count]]
+    values = [coding.values if isinstance(coding, MissingLevel) else coding for coding in codings[:count]]
+    is_open = [isinstance(coding, Levels) for coding in values]
+    sizes = np.array(
+        [coding.size if known and coding else np.inf for coding, known in zip(codings, is_open, strict=False)]
+    )
+    missing = np.array(
+        [coding.size - 1 if known and coding else -1 for coding, known in zip(codings, has_level, strict=False)]
+    )
     empty, unknown = np.zeros(count), np.zeros(count)
     for _, piece in block.pieces(0, rows, CELLS_AT_ONCE):
         cells = piece[:, :count]
-        empty += (cells < 0 if columns.codings else cells != cells).sum(axis=0)
+        empty += ((cells < 0) | (cells == missing) if columns.codings else cells != cells).sum(axis=0)
         unknown += (cells >= sizes).sum(axis=0)
     found = []
     for j in range(count):

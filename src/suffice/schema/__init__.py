@@ -1,8 +1,9 @@
 """Schema: the classes, the columns with their families, and the meaning of their codes. Everything is immutable."""
 
 from suffice.schema.arrays import Array, Frozen, by_group, field_names, starts_of
-from suffice.schema.codings import Coding, Combinations, Cuts, Levels, Text, Words
+from suffice.schema.codings import Coding, Combinations, Cuts, Levels, MissingLevel, Text, Words, recoding
 from suffice.schema.columns import Columns
+from suffice.schema.plan import Plan, check_plan_columns
 from suffice.schema.schema import Features, Schema, merged_classes
 
 __all__ = [
@@ -14,11 +15,15 @@ __all__ = [
     "Features",
     "Frozen",
     "Levels",
+    "MissingLevel",
+    "Plan",
     "Schema",
     "Text",
     "Words",
     "by_group",
+    "check_plan_columns",
     "field_names",
     "merged_classes",
+    "recoding",
     "starts_of",
 ]

@@ -231,7 +231,7 @@ class Cuts(Coding):
     edges : tuple of float
         The sorted cut points.
     by : str
-        How they were chosen: "quantiles" or "mdl".
+        How they were chosen: "cells" (without the labels), "quantiles" or "mdl".
 
     >>> Cuts((1.5, 4.0)).label(1)
     '1.5 ≤ x < 4'
@@ -249,14 +249,12 @@ class Cuts(Coding):
         return self.by
 
     def merge(self, other: Any, name: str) -> Coding:
+        """Return the common coarsening: the edges that both have."""
         if not isinstance(other, Cuts):
-            raise ValueError(f"{name} is cut into bins on one side and has levels on the other")
-        if other.edges != self.edges:
-            raise ValueError(
-                f"{name} is cut at {_first_edges(self.edges)} on one side and at {_first_edges(other.edges)} on the "
-                "other; learn the second with partial_fit on a copy of the first, which keeps its cuts"
-            )
-        return self
+            raise ValueError(f"{name} is a number on one side and has levels on the other")
+        if other.edges == self.edges:
+            return self
+        return replace(self, edges=tuple(edge for edge in self.edges if edge in set(other.edges)))
 
     def label(self, code: int) -> str:
         low = f"{self.edges[code - 1]:g} ≤ " if code else ""
@@ -267,15 +265,48 @@ class Cuts(Coding):
         # each bin lies within one bin of the other coding if the other's edges are a subset of these
         return np.searchsorted(wider.edges, [-np.inf, *self.edges], side="right")
 
-    def finer(self, *others: Cuts) -> Cuts:
-        """Return a coding with the edges of all; each bin of the others is a union of bins of the result."""
-        return replace(self, edges=tuple(sorted({*self.edges, *(edge for cuts in others for edge in cuts.edges)})))
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Cuts) and other.edges == self.edges
 
     __hash__ = None  # type: ignore[assignment]
 
 
-def _first_edges(edges: tuple[float, ...]) -> str:
-    return ", ".join(f"{edge:g}" for edge in edges[:3]) + (", …" if len(edges) > 3 else "")
+@dataclass(frozen=True)
+class MissingLevel(Coding):
+    """The codes of another coding, and one more for a missing cell.
+
+    >>> MissingLevel(Levels(("no", "yes"))).label(2)
+    'missing'
+    """
+
+    values: Coding
+
+    @property
+    def size(self) -> int:
+        return self.values.size + 1
+
+    @property
+    def family(self) -> str:
+        return self.values.family
+
+    @property
+    def open(self) -> bool:
+        return self.values.open
+
+    def merge(self, other: Any, name: str) -> Coding:
+        if not isinstance(other, MissingLevel):
+            raise ValueError(f"a missing cell of {name} is a level on one side only")
+        return MissingLevel(self.values.merge(other.values, name))
+
+    def label(self, code: int) -> str:
+        return "missing" if code == self.values.size else self.values.label(code)
+
+
+def recoding(old: Coding, new: Coding) -> Array:
+    """Return the new code of each old code, then of an unknown level, then of a missing cell (code −1)."""
+    values = new.values if isinstance(new, MissingLevel) else new
+    missing = values.size if isinstance(new, MissingLevel) else -1
+    codes = old.codes_in(values)
+    # a level that the new coding does not have is unknown
+    known = np.where(codes < values.size, codes, new.size)
+    return np.array([*known.tolist(), new.size, missing])

@@ -45,6 +45,11 @@ class Schema(Frozen):
         names = self.blocks[0].names if self.features is None else self.features.names
         return names if names and all(isinstance(name, str) for name in names) else None
 
+    @property
+    def column_names(self) -> list[Any]:
+        """The names of the columns that are counted, each once."""
+        return list(dict.fromkeys(name for block in self.blocks for name in block.names or ()))
+
     def merge(self, other: Schema) -> Schema:
         """Return the schema with the classes and levels of both; raise ValueError if they are incompatible."""
         if self == other:
@@ -72,15 +77,23 @@ class Schema(Frozen):
         mine, theirs = self._block_keys(), other._block_keys()
         for name in [*mine, *(name for name in theirs if name not in mine)]:
             if mine.get(name) != theirs.get(name):
-                here, there = (keys.get(name, ("left out",))[0] for keys in (mine, theirs))
+                here, there = (
+                    " and ".join(family for family, _ in keys.get(name, [("left out", None)]))
+                    for keys in (mine, theirs)
+                )
                 raise ValueError(
                     f"column {name!r} is {here} on one side and {there} on the other; set its family on both: "
                     f"families={{{name!r}: …}}"
                 )
         return tuple(other.blocks[place] for place in self.order_in(other))
 
-    def _block_keys(self) -> dict[Any, tuple[Any, ...]]:
-        return {name: _block_key(block, name) for block in self.blocks for name in block.names or ()}
+    def _block_keys(self) -> dict[Any, list[tuple[str, Any]]]:
+        """Return the blocks of each column; a number may be in two, in cells and with its moments."""
+        keys: dict[Any, list[tuple[str, Any]]] = {}
+        for block in self.blocks:
+            for name in block.names or ():
+                keys.setdefault(name, []).append(_block_key(block, name))
+        return {name: sorted(found, key=str) for name, found in keys.items()}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Schema):
@@ -101,7 +114,7 @@ class Features:
     left_out: tuple[tuple[Any, str], ...] = ()
 
 
-def _block_key(block: Columns, name: Any) -> tuple[Any, ...]:
+def _block_key(block: Columns, name: Any) -> tuple[str, Any]:
     """Return the family of a column, and its name if it is a text: each text is a block of its own."""
     return (block.family, name if block.family == "text" else None)
 

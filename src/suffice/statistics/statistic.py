@@ -104,6 +104,17 @@ class Statistic(Frozen, ABC):
                 selected[name] = array[np.ix_(classes, *(cells,) * (array.ndim - 1))]
         return type(self)(**selected)
 
+    def with_columns(self, columns: Array, cells: Array | None) -> Self:
+        """Return only these columns; ``cells`` are their cells, if they have levels."""
+        places = columns if cells is None else cells
+        selected = {}
+        for name, array in self.arrays().items():
+            if name == "n":
+                selected[name] = array[:, columns] if array.shape[1] > 1 else array
+            else:
+                selected[name] = array[np.ix_(np.arange(len(array)), *(places,) * (array.ndim - 1))]
+        return type(self)(**selected)
+
     def lines(self, classes: slice) -> Self:
         """Return only a range of classes."""
         return type(self)(**{name: array[classes] for name, array in self.arrays().items()})
@@ -158,6 +169,11 @@ def _add_cells(array: Array, places: Array) -> Array:
     """Return the sums of cells with the same place, in the order of the places."""
     distinct, codes = np.unique(places, return_inverse=True)
     if len(distinct) == len(places):
+        return array
+    if bool(np.all(np.diff(codes) >= 0)):  # adjacent cells, as of bins made of cells
+        starts = np.flatnonzero(np.diff(codes, prepend=-1))
+        for axis in range(1, array.ndim):
+            array = np.add.reduceat(array, starts, axis=axis)
         return array
     membership = np.eye(len(distinct))[codes]
     return np.asarray(array @ membership if array.ndim == 2 else membership.T @ array @ membership)

@@ -219,6 +219,11 @@ class Tally(Frozen):
         """
         return compute_digest(self.schema, self.class_count, self.statistics)
 
+    @property
+    def has_missing_cells(self) -> bool:
+        """Whether a column has fewer cells than there are rows."""
+        return any(bool((statistic.n < self.class_count[:, None]).any()) for statistic in self.statistics)
+
     def arrays(self) -> dict[str, Array]:
         """Return every array by name: ``class_count``, and those of each statistic."""
         named = {"class_count": self.class_count}

@@ -9,15 +9,17 @@ from suffice.data import SparseSheet, encode, weights_of
 from suffice.folds.fold_scores import LabelledRows, score_folds
 from suffice.folds.splits import shuffled_folds
 from suffice.recipe import Recipe
+from suffice.schema import Plan
 from suffice.structures.averaged import MOST_COLUMNS
 
 # The pseudo-counts among which ``prior="auto"`` chooses.
 PRIORS = (0.05, 0.5, 5.0)
 
 
-def structures_for(table: Any) -> tuple[str, ...]:
-    """Return the names of the structures to try for a table with this number of columns."""
+def structures_for(table: Any, plan: Plan | None = None) -> tuple[str, ...]:
+    """Return the names of the structures to try: for a table with this number of columns, under a plan if it is given."""
     has_room = not isinstance(table, SparseSheet) and table.shape[1] <= MOST_COLUMNS
+    has_room = has_room and (plan is None or any(block.pairs and block.codings for block in plan.blocks))
     return ("naive", "tree", "averaged") if has_room else ("naive",)
 
 

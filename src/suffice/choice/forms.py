@@ -1,0 +1,195 @@
+"""Forms: how a column enters the model, chosen from its sums by leave-one-out predictions of the class.
+
+A numeric column is a Gaussian, or has levels, which are bins made of cells. A missing cell is skipped, or is a level.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice.choice.cuts import CUTTERS, CellCounts
+from suffice.schema import Array, Combinations, Cuts, MissingLevel, Words
+from suffice.statistics import CoMoments, Counts, Moments, Tally
+
+NUMERIC = ("gaussian", *CUTTERS, "auto")
+MISSING = ("auto", "skip", "level")
+
+# The pseudo-count with which forms are compared: it is added to each count, and as the number of pseudo-rows with the
+# moments of all rows to each class.
+PSEUDO_COUNT = 0.5
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a column enters the model.
+
+    Attributes
+    ----------
+    cuts : Cuts or None
+        The bins of a numeric column; None if it is a Gaussian, or if it is not numeric.
+    missing : bool
+        Whether a missing cell is a level of its own.
+    """
+
+    cuts: Cuts | None = None
+    missing: bool = False
+
+
+@dataclass(frozen=True)
+class _Column:
+    """The sums of one column: the cells or levels, [cell, class], the moments of a number, and the missing cells."""
+
+    counts: Array
+    missing: Array
+    edges: tuple[float, ...] | None = None
+    moments: tuple[Array, Array, Array] | None = None
+
+
+def choose_forms(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: str) -> dict[Any, Form]:
+    """Return the form of each column that is counted in cells, or that has missing cells and levels.
+
+    Parameters
+    ----------
+    tally : Tally
+        The sums. Numbers are in a block of cells, in a block of moments, or in both.
+    asked : mapping of column to family
+        The families that the user named.
+    numeric : {"gaussian", "quantiles", "mdl", "auto"}
+        The form of the other numeric columns. "auto" takes the one with the best predictions.
+    missing : {"auto", "skip", "level"}
+        Whether a missing cell is a level. "auto" decides by the predictions, too.
+    """
+    forms = {}
+    for name, column in _columns(tally).items():
+        how = asked.get(name, "auto")
+        how = numeric if how not in NUMERIC[:-1] else how
+        form = _choose(column, how, missing)
+        if column.edges is not None or form.missing:
+            forms[name] = form
+    return forms
+
+
+def _columns(tally: Tally) -> dict[Any, _Column]:
+    """Return the sums of the columns that have levels or cells."""
+    moments = _moments(tally)
+    found: dict[Any, _Column] = {}
+    for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
+        if block.codings is None or not isinstance(statistic, Counts):
+            continue
+        for j, (name, coding) in enumerate(zip(block.names or (), block.codings, strict=True)):
+            if isinstance(coding, (Combinations, MissingLevel, Words)) or (
+                isinstance(coding, Cuts) and coding.by != "cells"
+            ):
+                continue
+            first = int(block.starts[j])
+            counts = statistic.total[:, first : first + coding.size].T
+            missing = np.maximum(tally.class_count - statistic.n[:, j if statistic.n.shape[1] > 1 else 0], 0.0)
+            edges = coding.edges if isinstance(coding, Cuts) else None
+            found[name] = _Column(counts, missing, edges, moments.get(name))
+    return found
+
+
+def _moments(tally: Tally) -> dict[Any, tuple[Array, Array, Array]]:
+    """Return the weight, mean and squared deviations by class of each column of numbers."""
+    found: dict[Any, tuple[Array, Array, Array]] = {}
+    for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
+        if block.codings is None and isinstance(statistic, (Moments, CoMoments)):
+            own = statistic.spreads if isinstance(statistic, CoMoments) else statistic
+            n = np.broadcast_to(own.n, own.m2.shape)
+            found |= {name: (n[:, j], own.mean[:, j], own.m2[:, j]) for j, name in enumerate(block.names or ())}
+    return found
+
+
+def _choose(column: _Column, how: str, missing: str) -> Form:
+    """Return the best form among those that the settings allow."""
+    candidates: list[tuple[Form, Array | None]] = []
+    if column.edges is None:
+        candidates.append((Form(), column.counts))
+    else:
+        cells = CellCounts.of(column.edges, column.counts)
+        has_gaussian = column.moments is not None
+        names = CUTTERS if how == "auto" or (how == "gaussian" and not has_gaussian) else [how]
+        if how in ("auto", "gaussian") and has_gaussian:
+            candidates.append((Form(), None))
+        if how != "gaussian" or not has_gaussian:
+            cuts = [CUTTERS[name](cells) for name in names]
+            candidates += [(Form(each), cells.bins(each)) for each in cuts]
+    if missing != "skip" and bool(column.missing.any()):
+        levels = [(form, counts) for form, counts in candidates if counts is not None]
+        with_level = [(Form(form.cuts, True), np.vstack([counts, column.missing])) for form, counts in levels]
+        candidates = [*with_level] if missing == "level" and with_level else [*candidates, *with_level]
+    if len(candidates) == 1:
+        return candidates[0][0]
+    scores = [_score(column, form, counts) for form, counts in candidates]
+    return candidates[int(np.argmax(scores))][0]
+
+
+def _score(column: _Column, form: Form, counts: Array | None) -> float:
+    """Return the leave-one-out log-likelihood of the classes, Σ log P(class | x, other rows), over all rows.
+
+    It is computed from the sums of all rows: leaving a row out subtracts 1 from a count, or a value from a mean and a
+    variance. Where a missing cell is skipped, its row is predicted by the shares of the classes.
+    """
+    shares = column.counts.sum(axis=0) + column.missing
+    if counts is None:
+        score = _score_gaussian(column, shares)
+    else:
+        score = _score_levels(counts, shares)
+    return score if form.missing else score + _score_shares(column.missing, shares)
+
+
+def _score_levels(counts: Array, shares: Array) -> float:
+    n, size = counts.sum(axis=0), PSEUDO_COUNT * len(counts)
+    with_all = np.log(counts + PSEUDO_COUNT) - _log(n + size)
+    without = np.log(np.maximum(counts - 1, 0) + PSEUDO_COUNT) - _log(np.maximum(n - 1, 0) + size)
+    return _log_likelihood(_log(shares) + with_all, _log(shares) + without, counts)
+
+
+def _score_shares(missing: Array, shares: Array) -> float:
+    return float((missing * (_log(shares) - _log(shares.sum()))).sum())
+
+
+def _score_gaussian(column: _Column, shares: Array) -> float:
+    """Return the score of a Gaussian: the mean over the lower end, the middle and the upper end of each cell."""
+    assert column.moments is not None
+    assert column.edges is not None
+    n, mean, squares = column.moments
+    total = max(float(n.sum()), 1e-300)
+    centre = float((n * mean).sum() / total)
+    pooled = max(float((squares + n * (mean - centre) ** 2).sum() / total), 1e-300)
+    # standardised, so that the numbers below are of order 1
+    mean, squares = np.where(n > 0, (mean - centre) / np.sqrt(pooled), 0.0), squares / pooled
+    edges = (np.array(column.edges or (centre,)) - centre) / np.sqrt(pooled)
+    low, high = np.append(edges[:1], edges), np.append(edges, edges[-1:])
+    if not column.edges:
+        low, high = low[:1], high[:1]
+    scores = []
+    for x in (low, (low + high) / 2, high):
+        with_all = _log_normal(x[:, None], mean, (squares + PSEUDO_COUNT) / (n + PSEUDO_COUNT))
+        rest, distance = np.maximum(n - 1, 0), x[:, None] - mean
+        without_mean = np.where(rest > 0, mean - distance / np.maximum(rest, 1e-300), 0.0)
+        without_squares = np.maximum(squares - distance**2 * n / np.maximum(rest, 1e-300), 0.0)
+        without = _log_normal(x[:, None], without_mean, (without_squares + PSEUDO_COUNT) / (rest + PSEUDO_COUNT))
+        scores.append(_log_likelihood(_log(shares) + with_all, _log(shares) + without, column.counts))
+    return float(np.mean(scores))
+
+
+def _log_normal(x: Array, mean: Array, variance: Array) -> Array:
+    return np.asarray(-0.5 * np.log(variance) - (x - mean) ** 2 / (2 * variance))
+
+
+def _log_likelihood(with_all: Array, without: Array, counts: Array) -> float:
+    """Return Σ counts·log P(class | x), where the class of each row is scored without that row."""
+    if not len(counts):
+        return 0.0  # a column of missing cells has no level
+    highest = np.maximum(with_all.max(axis=1, keepdims=True), without.max(axis=1, keepdims=True))
+    shares, own = np.exp(with_all - highest), np.exp(without - highest)
+    others = np.maximum(shares.sum(axis=1, keepdims=True) - shares, 0.0)
+    share = own / np.maximum(own + others, 1e-300)
+    return float((counts * np.log(np.maximum(share, 1e-300))).sum())
+
+
+def _log(n: Any) -> Any:
+    return np.log(np.maximum(n, 1e-300))

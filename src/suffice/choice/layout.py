@@ -1,0 +1,200 @@
+"""Layout: the sums of a tally in the form that the model needs, and rows in the same form.
+
+Cells become bins, a column leaves the block that its form does not need, and a missing cell may become a level.
+Everything is computed from the sums, so a fold or a merged model has its own layout without another pass.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from suffice.blocks import Block, Coded, Sparse
+from suffice.choice.forms import Form
+from suffice.data.read_columns import combine_levels
+from suffice.schema import Array, Coding, Columns, Combinations, Cuts, MissingLevel, recoding
+from suffice.statistics import Counts, PairCounts, Statistic, Tally
+
+
+def lay_out_columns(tally: Tally, forms: Mapping[Any, Form]) -> Tally:
+    """Return the tally in which each column has its form.
+
+    Parameters
+    ----------
+    tally : Tally
+        The sums as they were counted.
+    forms : mapping of column to Form
+        The forms; columns that are not named stay as they are.
+    """
+    if not forms:
+        return tally
+    blocks, statistics = [], []
+    for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
+        kept = [j for j, name in enumerate(block.names or ()) if _stays(block, j, forms.get(name))]
+        if not kept:
+            continue
+        if block.codings is None:
+            block, statistic = _select_numbers(block, statistic, kept)
+        elif isinstance(statistic, Counts):
+            block, statistic = _select_levels(block, statistic, kept, forms)
+            block, statistic = _add_missing(block, statistic, forms, tally.class_count)
+        blocks.append(block)
+        statistics.append(statistic)
+    return Tally(replace(tally.schema, blocks=tuple(blocks)), tally.class_count, tuple(statistics))
+
+
+def lay_out_rows(
+    cells: tuple[Block, ...], counted: tuple[Columns, ...], chosen: tuple[Columns, ...]
+) -> tuple[Block | None, ...]:
+    """Return rows that were read for counting in the layout of a model; None for a block that must be read again.
+
+    A block of numbers must be read again if some of its columns have bins.
+    """
+    blocks: list[Block | None] = []
+    for columns in chosen:
+        place = next(
+            place
+            for place, other in enumerate(counted)
+            if other.family == columns.family and set(columns.names or ()) <= set(other.names or ())
+        )
+        block, other = cells[place], counted[place]
+        if columns.codings is None:
+            blocks.append(block if columns.count == other.count else None)
+        else:
+            blocks.append(_recode(block, other, columns))
+    return tuple(blocks)
+
+
+def _stays(block: Columns, j: int, form: Form | None) -> bool:
+    """Return whether a column stays in a block, given its form: cells leave for a Gaussian, moments for bins."""
+    if form is None:
+        return True
+    if block.codings is None:
+        return form.cuts is None
+    return form.cuts is not None or not _has_cells(block.codings[j])
+
+
+def _has_cells(coding: Coding) -> bool:
+    return isinstance(coding, Cuts) and coding.by == "cells"
+
+
+def _select_numbers(block: Columns, statistic: Statistic, kept: list[int]) -> tuple[Columns, Statistic]:
+    if len(kept) == block.count:
+        return block, statistic
+    names = tuple((block.names or ())[j] for j in kept)
+    return replace(block, count=len(kept), names=names), statistic.with_columns(np.array(kept), None)
+
+
+def _select_levels(
+    block: Columns, statistic: Counts, kept: list[int], forms: Mapping[Any, Form]
+) -> tuple[Columns, Counts]:
+    """Return a block of levels with some of its columns, whose cells are bins."""
+    names = tuple((block.names or ())[j] for j in kept)
+    old = [(block.codings or ())[j] for j in kept]
+    new = [
+        forms[name].cuts or coding if _has_cells(coding) and name in forms else coding
+        for name, coding in zip(names, old, strict=True)
+    ]
+    places = [mine.places_in(its) for mine, its in zip(old, new, strict=True)]
+    if isinstance(old[-1], Combinations):
+        new[-1], places[-1] = _recombine(block, names[:-1], dict(zip(names, places, strict=True)))
+    selected = Columns.coded(block.family, names, tuple(new), block.pairs)
+    if len(kept) < block.count:
+        cells = np.concatenate([block.starts[j] + np.arange(coding.size) for j, coding in zip(kept, old, strict=True)])
+        statistic = statistic.with_columns(np.array(kept), cells)
+    flat = np.concatenate([start + place for start, place in zip(selected.starts, places, strict=True)])
+    if len(flat) == selected.width:
+        return selected, statistic
+    classes = len(statistic.total)
+    return selected, statistic.rearrange((classes, selected.width), np.arange(classes), None, flat)
+
+
+def _recombine(block: Columns, names: tuple[Any, ...], places: Mapping[Any, Array]) -> tuple[Combinations, Array]:
+    """Return the combinations of the levels of some columns, and the place of each old combination among them."""
+    codings = dict(zip(block.names or (), block.codings or (), strict=True))
+    order = sorted((block.names or ())[:-1], key=str)
+    (*_, last) = block.codings or ()
+    assert isinstance(last, Combinations)
+
+    def recode(name: Any, entry: Any) -> Any:
+        return int(places[name][entry]) if isinstance(codings[name], Cuts) else entry
+
+    labels = [
+        tuple(recode(name, entry) for name, entry in zip(order, label, strict=True) if name in names)
+        for label in last.labels
+    ]
+    combined = Combinations(tuple(sorted(set(labels))))
+    return combined, np.array([combined.index[label] for label in labels], np.intp)
+
+
+def _add_missing(
+    block: Columns, statistic: Counts, forms: Mapping[Any, Form], class_count: Array
+) -> tuple[Columns, Counts]:
+    """Return a block in which missing cells are levels, in the columns whose form says so.
+
+    The rows in which a column is missing are all rows without those that have one of its levels. The same holds for
+    pairs: rows with level a in which the other column is missing are those with a, without those that have one of its
+    levels, too.
+    """
+    names = block.names or ()
+    chosen = [j for j, name in enumerate(names) if name in forms and forms[name].missing]
+    if not chosen:
+        return block, statistic
+    assert block.codings is not None
+    codings = tuple(MissingLevel(coding) if j in chosen else coding for j, coding in enumerate(block.codings))
+    wider = Columns.coded(block.family, names, codings, block.pairs)
+    kept = np.concatenate(
+        [start + np.arange(coding.size) for start, coding in zip(wider.starts, block.codings, strict=True)]
+    )
+    added = np.array([wider.starts[j] + block.codings[j].size for j in chosen])
+    n = np.array(np.broadcast_to(statistic.n, (len(class_count), block.count)))
+    absent = np.maximum(class_count[:, None] - n[:, chosen], 0.0)
+    n[:, chosen] = class_count[:, None]
+    total = np.zeros((len(class_count), wider.width))
+    total[:, kept], total[:, added] = statistic.total, absent
+    if not isinstance(statistic, PairCounts):
+        return wider, Counts(n, total)
+    # rows of a level in which each of the chosen columns is present, [class, cell, column]
+    present = np.stack(
+        [statistic.pairs[:, :, block.starts[j] : block.starts[j] + block.codings[j].size].sum(axis=2) for j in chosen],
+        axis=2,
+    )
+    without = np.maximum(statistic.total[:, :, None] - present, 0.0)
+    pairs = np.zeros((len(class_count), wider.width, wider.width))
+    pairs[:, kept[:, None], kept[None, :]] = statistic.pairs
+    pairs[:, kept[:, None], added[None, :]] = without
+    pairs[:, added[:, None], kept[None, :]] = without.transpose(0, 2, 1)
+    both = np.stack(
+        [present[:, block.starts[j] : block.starts[j] + block.codings[j].size].sum(axis=1) for j in chosen], axis=1
+    )
+    held = class_count[:, None] - absent
+    pairs[:, added[:, None], added[None, :]] = np.maximum(
+        class_count[:, None, None] - held[:, :, None] - held[:, None, :] + both, 0.0
+    )
+    return wider, PairCounts(n, total, pairs)
+
+
+def _recode(block: Block, counted: Columns, chosen: Columns) -> Block:
+    """Return cells with the codes of other columns, which are some of the same columns with fewer levels."""
+    assert counted.codings is not None
+    assert chosen.codings is not None
+    if chosen is counted:
+        return block
+    if isinstance(block, Sparse):
+        words = counted.codings[0].codes_in(chosen.codings[0])
+        kept = np.flatnonzero(words < chosen.codings[0].size)
+        return Sparse(block.owner, block.names, block.matrix[:, kept[np.argsort(words[kept])]])
+    assert isinstance(block, Coded)
+    order = chosen.order_in(counted) or list(range(chosen.count))
+    old = [counted.codings[place] for place in order]
+    codes = [recoding(mine, its) for mine, its in zip(old, chosen.codings, strict=True)]
+    widest = np.min_scalar_type(-max(coding.size for coding in chosen.codings) - 2)
+    cells = np.empty((block.shape[0], len(order)), np.promote_types(block.array.dtype, widest))
+    for place, column in enumerate(order):
+        cells[:, place] = codes[place][block.array[:, column]]
+    if isinstance(chosen.codings[-1], Combinations):
+        # a combination of fewer columns may be complete where that of all columns was not
+        names, codings = (chosen.names or ())[:-1], list(chosen.codings)
+        cells[:, -1] = combine_levels(names, codings, cells[:, :-1], grow=False)[1]
+    return Coded(block.owner, chosen.names, cells)
