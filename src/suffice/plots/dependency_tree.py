@@ -1,15 +1,11 @@
 """The tree of dependences between columns."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from suffice.plots import BLUE, ORANGE, Array, axes_for, check_fitted, plain
-
-if TYPE_CHECKING:
-    from suffice.plots import Axes
+from suffice.plots.canvas import BLUE, ORANGE, Axes, axes_for, check_fitted, finish, plain
+from suffice.schema import Array
 
 UNCORRELATED = 1e-7  # smaller partial correlations are rounding
 
@@ -63,12 +59,10 @@ def tree(model: Any, label: Any = None, *, ax: Axes | None = None) -> Axes:
             ax.annotate(
                 "", (0, 0.5), (1, 0.5), xycoords=boxes[name], textcoords=boxes[parent], arrowprops=arrow, zorder=2
             )
-    ax.set_xlim(-0.6, deepest + 0.6)
-    ax.set_ylim(-lines + 0.4, 0.6)
+    ax.set(xlim=(-0.6, deepest + 0.6), ylim=(-lines + 0.4, 0.6))
     ax.axis("off")
     of = "every class" if label is None else f"class {plain(label)}"
-    ax.set_title(f"from parent to child, in {of} (blue: levels, orange: numbers)", fontsize="small", loc="left")
-    return ax
+    return finish(ax, title=f"from parent to child, in {of} (blue: levels, orange: numbers)")
 
 
 def parents_of(model: Any, label: Any = None) -> dict[Any, tuple[Any, bool]]:
