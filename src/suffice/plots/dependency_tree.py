@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from suffice.plots.canvas import BLUE, ORANGE, Axes, axes_for, check_fitted, finish, plain
 from suffice.schema import Array
@@ -38,27 +39,24 @@ def tree(model: Any, label: Any = None, *, ax: Axes | None = None) -> Axes:
     7
     """
     forest = parents_of(model, label)
-    names, parents, numbers = list(forest), [its[0] for its in forest.values()], [its[1] for its in forest.values()]
     children: dict[Any, list[Any]] = {}
-    for name, parent in zip(names, parents, strict=True):
+    for name, (parent, _) in forest.items():
         children.setdefault(parent, []).append(name)
     place = lay_out(children)
     deepest = max(down for down, _ in place.values())
     lines = max(across for _, across in place.values()) + 1
     ax = axes_for(ax, (min(2.2 + 1.75 * (deepest + 1), 18), 0.8 + 0.36 * lines))
-    small = 8.5 if deepest < 8 else 7
+    letters, small = (18, 8.5) if deepest < 8 else (12, 7)
     boxes = {}
-    for name, number in zip(names, numbers, strict=True):
-        x, y = place[name]
-        edge = {"boxstyle": "round,pad=0.25", "facecolor": "w", "edgecolor": ORANGE if number else BLUE}
-        word = plain(name, 18 if deepest < 8 else 12)
-        boxes[name] = ax.text(x, -y, word, ha="center", va="center", fontsize=small, bbox=edge, zorder=3)
+    for name, (_, is_number) in forest.items():
+        (x, y), word = place[name], plain(name, letters)
+        box = {"boxstyle": "round,pad=0.25", "facecolor": "w", "edgecolor": ORANGE if is_number else BLUE}
+        boxes[name] = ax.text(x, -y, word, ha="center", va="center", fontsize=small, bbox=box, zorder=3)
     arrow = {"arrowstyle": "-|>", "color": "0.5", "shrinkA": 3, "shrinkB": 3, "linewidth": 1}
-    for name, parent in zip(names, parents, strict=True):
+    for name, (parent, _) in forest.items():
         if parent is not None:  # an arrow from the right of the parent's box to the left of the child's
-            ax.annotate(
-                "", (0, 0.5), (1, 0.5), xycoords=boxes[name], textcoords=boxes[parent], arrowprops=arrow, zorder=2
-            )
+            ends: dict[str, Any] = {"xycoords": boxes[name], "textcoords": boxes[parent]}
+            ax.annotate("", (0, 0.5), (1, 0.5), arrowprops=arrow, zorder=2, **ends)
     ax.set(xlim=(-0.6, deepest + 0.6), ylim=(-lines + 0.4, 0.6))
     ax.axis("off")
     of = "every class" if label is None else f"class {plain(label)}"
@@ -94,40 +92,29 @@ def parents_of(model: Any, label: Any = None) -> dict[Any, tuple[Any, bool]]:
 
 def _parents_by_class(parameters: Any) -> Array | None:
     """Return the place of the parent of each column, −1 if it has none, [class, column]; None if there are no edges."""
-    parents: Array | None = getattr(parameters, "parents", None)
-    covariance = getattr(parameters, "covariance", None)
-    if parents is None and covariance is not None:
-        return np.array([_root_trees(_find_edges(sigma)) for sigma in covariance])
-    return parents
+    if hasattr(parameters, "parents"):
+        return np.asarray(parameters.parents)
+    return (
+        np.array([_root_trees(sigma) for sigma in parameters.covariance]) if hasattr(parameters, "covariance") else None
+    )
 
 
-def _find_edges(covariance: Array) -> Array:
-    """Return which columns depend on each other given all others: those where Σ⁻¹ is not 0."""
+def _root_trees(covariance: Array) -> Array:
+    """Return the parent of each column, −1 for the first column of each tree.
+
+    Columns depend on each other given all others where Σ⁻¹ is not 0.
+    """
     deviation = np.sqrt(np.diagonal(covariance))
     precision = np.linalg.inv(covariance / np.multiply.outer(deviation, deviation))
     scale = np.sqrt(np.diagonal(precision))
-    partial = np.abs(precision / np.multiply.outer(scale, scale))
-    np.fill_diagonal(partial, 0.0)
-    return np.asarray(partial > UNCORRELATED)
-
-
-def _root_trees(edges: Array) -> list[int]:
-    """Return the parent of each column, each tree rooted at its first column."""
-    parents = [-2] * len(edges)
-    if edges.sum() // 2 >= len(edges) > 1:
+    edges = np.triu(np.abs(precision / np.multiply.outer(scale, scale)) > UNCORRELATED, 1)
+    if edges.sum() >= len(edges) > 1:
         raise ValueError(
             'the numeric columns do not form a tree; fit BayesClassifier(structure="tree") or structure="chain"'
         )
-    for root in range(len(edges)):
-        if parents[root] != -2:
-            continue
-        parents[root], todo = -1, [root]
-        while todo:
-            here = todo.pop()
-            for other in np.flatnonzero(edges[here]).tolist():
-                if parents[other] == -2:
-                    parents[other] = here
-                    todo.append(other)
+    parents = np.full(len(edges), -1)
+    for root in np.unique(connected_components(edges, directed=False)[1], return_index=True)[1]:
+        parents = np.maximum(parents, breadth_first_order(edges, root, directed=False)[1])
     return parents
 
 

@@ -6,17 +6,7 @@ from typing import Any
 import numpy as np
 
 from suffice.explain import subtract_logs
-from suffice.plots.canvas import (
-    BLUE,
-    RED,
-    Axes,
-    axes_for,
-    choose_two_classes,
-    finish,
-    percent,
-    plain,
-    write_beside,
-)
+from suffice.plots.canvas import BLUE, RED, Axes, axes_for, choose_two_classes, finish, percent, plain, write_beside
 from suffice.schema import Array
 
 # Blue for, vermilion against: the two ends of a scale whose middle is white.

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import _safe_indexing
+from sklearn.model_selection import learning_curve as sklearn_learning_curve
 
 from suffice.plots.canvas import BLUE, ORANGE, RED, Axes, axes_for, check_fitted, finish
 from suffice.schema import Array
@@ -59,28 +58,20 @@ def learning(model: Any, X: Any, y: Any, cv: int = 5, steps: int = 8) -> Learnin
     """
     labels = np.asarray(y)
     classes, counts = np.unique(labels, return_counts=True)
-    if not 2 <= cv <= counts.min():
+    least = counts.min()
+    if not 2 <= cv <= least:
         raise ValueError(
-            f"cv={cv} folds, and the rarest class has {counts.min()} rows: set cv from 2 to that, or leave the class "
-            "out"
+            f"cv={cv} folds, and the rarest class has {least} rows: set cv from 2 to that, or leave the class out"
         )
     fewest = len(labels) - -(-len(labels) // cv)
     sizes = np.unique(np.geomspace(min(max(10, 2 * len(classes)), fewest), fewest, steps).astype(int))
-    held_out, learned = np.zeros((2, len(sizes), cv))
     folds = StratifiedKFold(cv, shuffle=True, random_state=0).split(labels, labels)
-    for fold, (train, test) in enumerate(folds):
-        train, known, first = _shuffle(train, labels), clone(model), 0
-        for step, size in enumerate(sizes.tolist()):
-            rows, new = train[:size], train[first:size]
-            if _can_add_rows(model):
-                known.partial_fit(_safe_indexing(X, new), labels[new], classes=classes)
-            else:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # few rows leave columns constant
-                    known = clone(model).fit(_safe_indexing(X, rows), labels[rows])
-            held_out[step, fold] = known.score(_safe_indexing(X, test), labels[test])
-            learned[step, fold] = known.score(_safe_indexing(X, rows), labels[rows])
-            first = size
+    shuffled = [(_shuffle(train, labels), test) for train, test in folds]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few rows leave columns constant
+        _, learned, held_out = sklearn_learning_curve(
+            model, X, labels, train_sizes=sizes, cv=shuffled, exploit_incremental_learning=_can_add_rows(model)
+        )
     return Learning(sizes, held_out, learned)
 
 

@@ -65,10 +65,8 @@ def nomogram(
     >>> nomogram(model, X, row=2).get_title(loc="left")
     'Points for spam against ham'
     """
-    if row is not None and X is None:
-        raise ValueError("row is a row of X, and there is no X; pass nomogram(model, X, row=…)")
-    if row is not None and not 0 <= row < _num_samples(X):
-        raise ValueError(f"row={row!r} is not among the {_num_samples(X)} rows of X")
+    if row is not None:
+        _check_row(X, row)
     if most < 1:
         raise ValueError(f"most is the number of columns that are drawn, at least 1, not {most!r}")
     its = points(model, X, label, against, row=row)
@@ -108,6 +106,14 @@ def nomogram(
     ax.axis("off")
     pair = "" if len(its.classes) == 2 else f" (P({plain(its.label, 14)}): if it is one of the two)"
     return finish(ax, title=f"Points for {plain(its.label)} against {plain(its.against)}{pair}", size="medium")
+
+
+def _check_row(X: Any, row: int) -> None:
+    """Raise if the row to be marked does not exist."""
+    if X is None:
+        raise ValueError("row is a row of X, and there is no X; pass nomogram(model, X, row=…)")
+    if not 0 <= row < _num_samples(X):
+        raise ValueError(f"row={row!r} is not among the {_num_samples(X)} rows of X")
 
 
 def _height(its: Points, scale: Scale) -> float:

@@ -8,29 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from suffice import score
 from suffice.data.texts import analyzer
 from suffice.decision.calibration import Calibration
 from suffice.explain import column_keys
 from suffice.report.inputs import Input
 from suffice.report.model_view import ModelView
 from suffice.schema import Array, Columns, Text, Words
-from suffice.score import (
-    AveragedPairs,
-    JointLookUp,
-    Linear,
-    LogFactorial,
-    LogGamma,
-    LogGammaOfTotal,
-    LogQuadratic,
-    LogSumExp,
-    LookUp,
-    LowRank,
-    PairLookUp,
-    Quadratic,
-    Score,
-    Term,
-    TriangularSolve,
-)
 
 MAX_CHARACTERS = 1_900_000  # of all blocks of a page
 MAX_VOCABULARY_CHARACTERS = 1_000_000
@@ -57,8 +41,8 @@ def write_live_model(view: ModelView, inputs: dict[Any, Input]) -> dict[str, Any
     positions = {key: place for place, key in enumerate(inputs)}
     blocks = []
     try:
-        for columns, score in zip(view.model.columns, view.model.scores, strict=True):
-            blocks.append(_pack_block(columns, score) | {"columns": [positions[key] for key in column_keys(columns)]})
+        for columns, terms in zip(view.model.columns, view.model.scores, strict=True):
+            blocks.append(_pack_block(columns, terms) | {"columns": [positions[key] for key in column_keys(columns)]})
         _check_size(len(json.dumps(blocks)))
     except NotLiveError as reason:
         note = f"The model cannot be computed in this page: {reason}."
@@ -77,12 +61,12 @@ def _check_size(characters: float) -> None:
         )
 
 
-def _pack_block(columns: Columns, score: Score) -> Packed:
+def _pack_block(columns: Columns, terms: score.Score) -> Packed:
     """Return how the page reads the cells of a block, and its terms."""
     coding = columns.codings[0] if columns.codings else None
     if isinstance(coding, Words):
-        return _pack_texts(coding, score)
-    return {"sizes": _pack_value(columns.sizes), "terms": [_pack_term(term) for term in score]}
+        return _pack_texts(coding, terms)
+    return {"sizes": _pack_value(columns.sizes), "terms": [_pack_term(term) for term in terms]}
 
 
 def pack_array(array: Any) -> dict[str, Any]:
@@ -98,7 +82,7 @@ def pack_array(array: Any) -> dict[str, Any]:
 
 def _pack_value(value: Any) -> Any:
     """Return a field of a term: a float or an array of floats with all digits, whole numbers as they are."""
-    if isinstance(value, Term):
+    if isinstance(value, score.Term):
         return _pack_fields(value)
     if np.asarray(value).dtype.kind == "f":
         return pack_array(value)
@@ -109,14 +93,14 @@ def _pack_fields(term: Any) -> Packed:
     return {field.name: _pack_value(getattr(term, field.name)) for field in fields(term)}
 
 
-def _pack_averaged_pairs(term: AveragedPairs) -> Packed:
+def _pack_averaged_pairs(term: score.AveragedPairs) -> Packed:
     # the page exchanges a and b for the other direction of a pair; levels that imply others are few
     implied = [] if term.implied is None else [[a, b, int(term.implied[a, b])] for a, b in np.argwhere(term.implied)]
     packed = _pack_fields(replace(term, given=term.given[:, :, 0], implied=None))
     return packed | {"implied": np.array(implied, int).tolist()}
 
 
-def _pack_triangular_solve(term: TriangularSolve) -> Packed:
+def _pack_triangular_solve(term: score.TriangularSolve) -> Packed:
     """Pack the lower triangles of the covariances; a covariance that all classes share may be too large for that."""
     rows, cells = np.tril_indices(term.mean.shape[1])
     is_shared, is_large = len(term.covariance) == 1, len(rows) * CHARACTERS_PER_NUMBER > MAX_CHARACTERS
@@ -135,78 +119,73 @@ def _pack_shared_gaussian(mean: Array, solve: Callable[[Array], Array]) -> Packe
     weights = solve(mean - middle)
     biases = -weights * (middle + (mean - middle) / 2)
     note = "Log p(x, class) is shown here without the part that is the same for all classes."
-    return {"type": "Linear", "note": note} | _pack_fields(Linear(weights, biases))
+    return {"type": "Linear", "note": note} | _pack_fields(score.Linear(weights, biases))
 
 
-PACKERS: dict[type[Term], Callable[[Any], Packed]] = {
-    LookUp: _pack_fields,
-    Linear: _pack_fields,
-    Quadratic: _pack_fields,
-    LogQuadratic: _pack_fields,
-    LogGamma: _pack_fields,
-    LogGammaOfTotal: _pack_fields,
-    LogFactorial: _pack_fields,
-    PairLookUp: _pack_fields,
-    AveragedPairs: _pack_averaged_pairs,
-    TriangularSolve: _pack_triangular_solve,
-    LowRank: lambda term: _pack_shared_gaussian(term.mean, term.slopes),
+PLAIN_TERMS = (score.LookUp, score.Linear, score.Quadratic, score.LogQuadratic, score.PairLookUp)
+COUNT_TERMS = (score.LogGamma, score.LogGammaOfTotal, score.LogFactorial)
+PACKERS: dict[type[score.Term], Callable[[Any], Packed]] = {
+    **dict.fromkeys((*PLAIN_TERMS, *COUNT_TERMS), _pack_fields),
+    score.AveragedPairs: _pack_averaged_pairs,
+    score.TriangularSolve: _pack_triangular_solve,
+    score.LowRank: lambda term: _pack_shared_gaussian(term.mean, term.slopes),
 }
-REFUSALS: dict[type[Term], str] = {
-    JointLookUp: "it has a probability for each combination of all levels, which are too many for a page",
-    LogSumExp: "a page does not compute mixtures of components",
+REFUSALS: dict[type[score.Term], str] = {
+    score.JointLookUp: "it has a probability for each combination of all levels, which are too many for a page",
+    score.LogSumExp: "a page does not compute mixtures of components",
 }
 
 
-def _pack_term(term: Term) -> Packed:
+def _pack_term(term: score.Term) -> Packed:
     kind = type(term)
     if kind not in PACKERS:
         raise NotLiveError(REFUSALS.get(kind, f"a page has no code for terms of type {kind.__name__}"))
     return {"type": kind.__name__} | PACKERS[kind](term)
 
 
-def _pack_texts(coding: Words, score: Score) -> Packed:
+def _pack_texts(coding: Words, terms: score.Score) -> Packed:
     """Return a block of the words of a text; only words that occur in the text are evaluated by the page."""
-    if not all(_is_zero_at_zero(term) for term in score):
+    if not all(_is_zero_at_zero(term) for term in terms):
         raise NotLiveError("words that do not occur in a text change its score, which a page does not compute")
-    words, kept, note = coding.labels, _choose_words(coding, score), {}
+    words, kept, note = coding.labels, _choose_words(coding, terms), {}
     if len(kept) < len(words):
         note["note"] = (
             f"This page has {len(kept):,} of the {len(words):,} words, those that differ most between classes; it "
             "ignores all others, so its probabilities may differ slightly from those of the model."
         )
         words = tuple(words[w] for w in kept.tolist())
-        score = Score(tuple(_select_columns(term, kept) for term in score if isinstance(term, Linear)))
-    terms = [_pack_term(term) for term in score]
-    return {"words": words, "text": _pack_text_settings(coding.text), "terms": terms} | note
+        terms = score.Score(tuple(_select_columns(term, kept) for term in terms if isinstance(term, score.Linear)))
+    packed = [_pack_term(term) for term in terms]
+    return {"words": words, "text": _pack_text_settings(coding.text), "terms": packed} | note
 
 
 def _is_zero_at_zero(term: Any) -> bool:
     """Return whether a count of 0 adds nothing to a term."""
-    if isinstance(term, Linear):
+    if isinstance(term, score.Linear):
         return not term.biases.any() and (term.veto is None or not term.veto.biases.any())
-    return isinstance(term, (LogGamma, LogGammaOfTotal, LogFactorial))
+    return isinstance(term, COUNT_TERMS)
 
 
-def _choose_words(coding: Words, score: Score) -> Array:
+def _choose_words(coding: Words, terms: score.Score) -> Array:
     """Return the words that fit into the page, chosen by how much their weights differ between classes."""
-    numbers = sum(np.shape(array)[0] for term in score for array in vars(term).values() if np.ndim(array) == 2)
+    numbers = sum(np.shape(array)[0] for term in terms for array in vars(term).values() if np.ndim(array) == 2)
     sizes = np.array([len(word) + 4 for word in coding.labels]) + numbers * CHARACTERS_PER_NUMBER
     if sizes.sum() <= MAX_VOCABULARY_CHARACTERS:
         return np.arange(coding.size)
-    if not all(isinstance(term, Linear) for term in score):
+    if not all(isinstance(term, score.Linear) for term in terms):
         raise NotLiveError(f"its {coding.size:,} words take too much space")
-    weights = sum(_finite_weights(term) for term in score if isinstance(term, Linear))
+    weights = sum(_finite_weights(term) for term in terms if isinstance(term, score.Linear))
     order = np.argsort(-(np.exp(weights).max(axis=0) * np.ptp(weights, axis=0)), kind="stable")
     return np.sort(order[np.cumsum(sizes[order]) <= MAX_VOCABULARY_CHARACTERS])
 
 
-def _finite_weights(term: Linear) -> Array:
+def _finite_weights(term: score.Linear) -> Array:
     """Return the weights [class, column], with −50 for impossible words."""
     weights = np.maximum(term.weights, -50.0)
     return weights if term.veto is None else np.where(term.veto.weights > 0, -50.0, weights)
 
 
-def _select_columns(term: Linear, kept: Array) -> Linear:
+def _select_columns(term: score.Linear, kept: Array) -> score.Linear:
     """Return a linear term of some of its columns."""
     veto = None if term.veto is None else _select_columns(term.veto, kept)
     return replace(term, weights=term.weights[:, kept], biases=term.biases[:, kept], veto=veto)

@@ -13,18 +13,11 @@ from typing import Any
 import numpy as np
 
 from suffice.decision.calibration import Calibration
+from suffice.report import quality
 from suffice.report.inputs import fit_ranges, image_side, read_inputs
 from suffice.report.live_model import write_live_model
 from suffice.report.model_facts import describe_features, describe_model, find_model_warnings
 from suffice.report.model_view import ModelView, ScoredRows, score_rows, view_model
-from suffice.report.quality import (
-    describe_errors,
-    find_row_warnings,
-    measure_importance,
-    measure_quality,
-    read_truth,
-    reliability_bins,
-)
 from suffice.store import check_output_path
 
 COMPUTING = ("numbers.js", "cells.js", "terms.js", "dependent_terms.js", "scores.js")
@@ -114,21 +107,24 @@ def _collect(view: ModelView, rows: ScoredRows | None, y: Any, title: str) -> di
     """Return the data of the page."""
     inputs = read_inputs(view.tally, view.model.columns)
     side = image_side(inputs, has_names=view.tally.schema.feature_names is not None)
-    quality, errors, examples, importance = None, list[Any](), list[list[Any]](), dict[str, float]()
+    measured, errors, examples, importance = None, list[Any](), list[list[Any]](), dict[str, float]()
     warnings = find_model_warnings(view)
     if rows is not None:
         if y is not None:
-            truth, labels = read_truth(rows, y)
-            quality, errors = measure_quality(rows, truth, labels), describe_errors(rows, truth, labels)
-        warnings += find_row_warnings(rows, quality)
-        importance = measure_importance(rows, inputs)
+            truth, labels = quality.read_truth(rows, y)
+            measured, errors = (
+                quality.measure_quality(rows, truth, labels),
+                quality.describe_errors(rows, truth, labels),
+            )
+        warnings += quality.find_row_warnings(rows, measured)
+        importance = quality.measure_importance(rows, inputs)
         cells = rows.plain_cells(rows.spaced_positions(RANGE_ROWS))
         fit_ranges(inputs, cells)
         examples = _choose_examples(cells)
     return {
         "title": title,
         "about": describe_model(view, inputs),
-        "quality": quality,
+        "quality": measured,
         "wrong": errors,
         "examples": examples,
         "learned": describe_features(view.tally, inputs, importance, side),
@@ -153,7 +149,7 @@ def _describe_calibration(calibration: Calibration | None) -> dict[str, Any] | N
     """Return how probabilities of held-out rows were before and after calibration."""
     if calibration is None:
         return None
-    bins = {name: reliability_bins(its) for name, its in calibration.reliability.items()}
+    bins = {name: quality.reliability_bins(its) for name, its in calibration.reliability.items()}
     measures = {"log_loss": calibration.log_loss, "error": calibration.error}
     return {"method": calibration.method, "reliability": bins} | measures
 
