@@ -73,20 +73,18 @@ def parents_of(model: Any, label: Any = None) -> dict[Any, tuple[Any, bool]]:
     classes = model.classes_.tolist()
     if label is not None and label not in classes:
         raise ValueError(f"{label!r} is not a class; there are {', '.join(map(repr, classes))}")
-    found: dict[Any, tuple[Any, bool]] = {}
-    has_edges = False
     estimated = model.estimate_model()
-    for columns, parameters in zip(estimated.columns, estimated.parameters, strict=True):
-        by_class = _parents_by_class(parameters)
-        has_edges = has_edges or by_class is not None
-        by_class = np.full((1, columns.count), -1) if by_class is None else by_class
+    trees = [_parents_by_class(parameters) for parameters in estimated.parameters]
+    if all(edges is None for edges in trees):
+        raise ValueError('this model has no tree; fit BayesClassifier(structure="tree") or structure="chain"')
+    found: dict[Any, tuple[Any, bool]] = {}
+    for columns, edges in zip(estimated.columns, trees, strict=True):
+        by_class = np.full((1, columns.count), -1) if edges is None else edges
         if label is None and not (by_class == by_class[0]).all():
             raise ValueError(f"each class has a tree of its own; name one: label={classes[0]!r}")
         line = by_class[classes.index(label) if label is not None and len(by_class) == len(classes) else 0].tolist()
         for name, parent in zip(columns.names, line, strict=True):
             found[name] = (columns.names[parent] if parent >= 0 else None, columns.codings is None)
-    if not has_edges:
-        raise ValueError('this model has no tree; fit BayesClassifier(structure="tree") or structure="chain"')
     return found
 
 
@@ -120,19 +118,16 @@ def _root_trees(covariance: Array) -> Array:
 
 def lay_out(children: dict[Any, list[Any]]) -> dict[Any, tuple[float, float]]:
     """Return (depth, line) of each column: leaves on lines of their own, parents centred on their children."""
-    place: dict[Any, tuple[float, float]] = {}
-    line = 0
+    order: list[tuple[Any, int]] = []  # each column before its children
     # no recursion: a chain may have more columns than the recursion limit
-    todo = [(root, 0, False) for root in reversed(children.get(None, []))]
+    todo = [(root, 0) for root in reversed(children[None])]
     while todo:
-        name, depth, done = todo.pop()
-        below = children.get(name, [])
-        if done:
-            place[name] = (depth, float(np.mean([place[child][1] for child in below])))
-        elif below:
-            todo.append((name, depth, True))
-            todo += [(child, depth + 1, False) for child in reversed(below)]
-        else:
-            place[name] = (depth, float(line))
-            line += 1
-    return place
+        name, depth = todo.pop()
+        order.append((name, depth))
+        todo += [(child, depth + 1) for child in reversed(children.get(name, []))]
+    leaves = [name for name, _ in order if name not in children]
+    line = {name: float(place) for place, name in enumerate(leaves)}
+    for name, _ in reversed(order):
+        if name in children:
+            line[name] = float(np.mean([line[child] for child in children[name]]))
+    return {name: (depth, line[name]) for name, depth in order}

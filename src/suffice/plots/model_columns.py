@@ -73,7 +73,7 @@ def find_support(model: Any, column: Column, seen: Sequence[Any]) -> Support:
     return replace(support, values=[*support.values, OTHER]) if support.is_open else support
 
 
-def explain_values(model: Any, values: dict[Column, list[Any]]) -> Any:
+def explain_values(model: Any, values: dict[Column, Any]) -> Any:
     """Return the explanation of rows that have these values of some columns; all other cells are empty."""
     shape = len(next(iter(values.values()))), int(model.n_features_in_)
     rows = np.zeros(shape) if model.tally_.schema.features is None else np.full(shape, None, object)

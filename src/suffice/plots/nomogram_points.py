@@ -211,28 +211,24 @@ def points(model: Any, X: Any = None, label: Any = None, against: Any = None, *,
     seen = {} if X is None else column_values(model, X, row)
     columns = columns_of(model)
     supports = [find_support(model, column, seen.get(column.title, [])) for column in columns]
-    turns = np.arange(max(len(support.values) for support in supports))
+    longest = max(len(support.values) for support in supports)
+    cells = {
+        column: np.resize(np.array(support.values, object), longest)
+        for column, support in zip(columns, supports, strict=True)
+    }
+    first = explain_values(model, cells)
     # columns are independent if each value has the same evidence beside other values of the other columns
-    beside = [(turns + j + 1) % len(support.values) for j, support in enumerate(supports)]
-    first, second = (
-        explain_values(
-            model,
-            {
-                column: [support.values[place] for place in places % len(support.values)]
-                for column, support, places in zip(columns, supports, turn, strict=True)
-            },
-        )
-        for turn in ([turns] * len(columns), beside)
-    )
+    second = explain_values(model, {column: np.roll(its, j + 1) for j, (column, its) in enumerate(cells.items())})
     scales = []
-    for j, (column, support, places) in enumerate(zip(columns, supports, beside, strict=True)):
-        evidence = first.contributions[: len(support.values), :, j]
-        if not np.allclose(second.contributions[:, :, j], evidence[places], rtol=1e-9, atol=1e-9):
+    for j, (column, support) in enumerate(zip(columns, supports, strict=True)):
+        evidence = first.contributions[:, :, j]
+        if not np.allclose(second.contributions[:, :, j], np.roll(evidence, j + 1, axis=0), rtol=1e-9, atol=1e-9):
             raise ValueError(
                 f"a nomogram adds up columns that are independent given the class, and the evidence of {column.title} "
                 'depends on others; use structure="naive" (of counts, estimate="mean"), or waterfall for one row'
             )
         silent = support.kind == "levels" and not support.edges and model.tally_.schema.features is not None
+        evidence = evidence[: len(support.values)]
         scales.append(Scale(column.title, support.kind, support.values, evidence, support.edges, silent))
     uncalibrated = log_posterior(first.log_joint.copy(), first.prior)
     if not np.allclose(first.log_proba, uncalibrated, atol=1e-9, rtol=1e-9, equal_nan=True):
