@@ -97,15 +97,9 @@ def write_beside(ax: Axes, place: float, text: str, weight: str = "normal") -> N
 def legend_beside(ax: Axes, title: str | None = None, markerscale: float = 1.0) -> None:
     """Draw the legend to the right of a plot, where it hides nothing."""
     count = len(ax.get_legend_handles_labels()[1])
-    ax.legend(
-        fontsize="small" if count <= 8 else "x-small" if count <= 24 else 5.5,
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1),
-        borderaxespad=0,
-        ncols=1 + count // 36,
-        title=title,
-        markerscale=markerscale,
-    )
+    size: Any = "small" if count <= 8 else "x-small" if count <= 24 else 5.5
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0}
+    ax.legend(fontsize=size, ncols=1 + count // 36, title=title, markerscale=markerscale, **place)
 
 
 def check_fitted(model: Any) -> None:
