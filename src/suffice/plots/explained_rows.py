@@ -54,11 +54,13 @@ def waterfall(
     label, against = explanation.classes[mine], explanation.classes[other]
     if most < 1:
         raise ValueError(f"most is the number of features with a bar, at least 1, not {most!r}")
-    (_, _, prior), *parts = explanation.log_odds(row, label, against)
-    rest = [nats for _, _, nats in parts[most:]]
-    names = ["prior", *(_name_with_value(name, value) for name, value, _ in parts[:most])]
-    names += [f"{len(rest)} more"] * bool(rest)
-    nats = [prior, *(each for _, _, each in parts[:most]), *([float(sum(rest))] if rest else [])]
+    parts = explanation.log_odds(row, label, against)
+    shown, rest = parts[: most + 1], parts[most + 1 :]
+    names = ["prior", *(_name_with_value(name, value) for name, value, _ in shown[1:])]
+    nats = [each for _, _, each in shown]
+    if rest:
+        names.append(f"{len(rest)} more")
+        nats.append(sum(each for _, _, each in rest))
     ax = axes_for(ax, (7.5, 1.4 + 0.3 * (len(nats) + 1)))
     drawn, places = clip_infinite(np.array(nats)), np.arange(len(nats))
     ends = np.cumsum(drawn)

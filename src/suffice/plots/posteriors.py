@@ -186,7 +186,7 @@ def _find_level(labels: list[Any], level: Any, levels: int) -> int:
 def _find_marginals(subject: Subject, prior: Any, parameter: str | None, cell: int) -> tuple[str, Any, list[Any]]:
     """Return the name of a parameter, its prior, and its posterior in each class.
 
-    The prior is None if it is improper, or if it depends on the data: then it is another one without data.
+    The prior is None if it is improper, or if it depends on the data and so changes when the statistic is empty.
     """
     family, columns, statistic = subject
     after = family.marginals(columns, posterior_hyperparameters(*subject, prior))
