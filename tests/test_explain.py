@@ -116,7 +116,7 @@ def test_contributions_of_words() -> None:
     said = {name: nats for name, _, nats in found.log_odds(0, "spam", "ham")}
     assert said["0: win"] > 0 > said["0: lunch"]
     assert list(found.importance) == ["0: lunch", "0: win"] or list(found.importance) == ["0: win", "0: lunch"]
-    with pytest.raises(ValueError, match="'eggs' is no class"):
+    with pytest.raises(ValueError, match="'eggs' is not a class"):
         found.log_odds(0, "eggs")
 
 

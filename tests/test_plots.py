@@ -34,7 +34,7 @@ from suffice import (
     Tree,
     plots,
 )
-from suffice.plots import belief, class_densities, class_means, dependency_tree, nomogram_scales
+from suffice.plots import belief, canvas, class_densities, dependency_tree, model_columns, pixel_images
 
 pd = pytest.importorskip("pandas")
 
@@ -42,7 +42,7 @@ RNG = np.random.default_rng(8)
 IRIS, SPECIES = load_iris(return_X_y=True)
 SPECIES = load_iris().target_names[SPECIES]
 DIGITS, DIGIT = (each[:600] for each in load_digits(return_X_y=True))
-RED = matplotlib.colors.to_rgba(plots.RED)
+RED = matplotlib.colors.to_rgba(canvas.RED)
 
 
 @pytest.fixture(autouse=True)
@@ -93,7 +93,7 @@ def test_a_nomogram_reads_as_the_model_predicts(case):
     model.fit(X, y)
     some = X[:40]
     its = plots.points(model, some)
-    held = nomogram_scales.column_values(model, some)
+    held = model_columns.column_values(model, some)
     proba = model.predict_proba(some)
     for row in range(40):
         values = [held[scale.feature][row] for scale in its.scales]
@@ -106,7 +106,7 @@ def test_a_nomogram_reads_as_the_model_predicts(case):
 def test_of_two_classes_the_total_is_the_probability():
     two = LABELS != "_no"
     model = BayesClassifier(structure="naive").fit(FRAME[two], LABELS[two])
-    its, held = plots.points(model, FRAME[two]), nomogram_scales.column_values(model, FRAME[two])
+    its, held = plots.points(model, FRAME[two]), model_columns.column_values(model, FRAME[two])
     proba = model.predict_proba(FRAME[two])
     assert its.label == model.classes_[1]
     for row in range(int(two.sum())):
@@ -122,13 +122,13 @@ def test_what_is_marked_in_a_nomogram_are_the_points(case):
     first, second = model.classes_.tolist()[:2]
     ax = plots.nomogram(model, X, first, second, row=3, most=100)
     its = plots.points(model, X, first, second)
-    held = nomogram_scales.column_values(model, X[3:4])
+    held = model_columns.column_values(model, X[3:4])
     points = its.points([held[scale.feature][0] for scale in its.scales])
     marks = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
     np.testing.assert_allclose(marks[:-1], np.clip(points, -2, 102), atol=1e-9)
     words = [text.get_text() for text in ax.texts]
     odds = its.log_odds(sum(points))
-    assert plots.percent(-np.logaddexp(0, -odds)) in words
+    assert canvas.percent(-np.logaddexp(0, -odds)) in words
 
 
 def test_the_axes_of_a_nomogram_say_the_probability_of_a_total():
@@ -294,7 +294,7 @@ def test_densities_are_those_of_the_model():
 def test_levels_and_bins_add_up_to_one(structure):
     model = BayesClassifier(structure=structure, numeric="quantiles").fit(FRAME, LABELS)
     for title in FRAME.columns:
-        scale = class_densities.density_of(model, title, [])
+        scale = class_densities.density_of(model, model_columns.find_column(model, title), [])
         np.testing.assert_allclose(np.exp(scale.evidence).sum(axis=0), 1.0, atol=1e-9)
         plots.densities(model, FRAME, LABELS, title)
         plots.densities(model, column=title)
@@ -337,7 +337,7 @@ def test_means_are_the_classes(kind):
     model = kind().fit(DIGITS, DIGIT)
     ax = plots.means(model)
     image = ax.images[0].get_array()
-    images, _ = class_means.class_means(model)
+    images, _ = pixel_images.class_means(model)
     tile = np.ma.filled(image, np.nan)[2:10, 0:8]
     np.testing.assert_allclose(tile, images[0].reshape(8, 8))
     assert plots.means(model, (4, 16), ax=plt.figure().add_subplot()) is not None
@@ -497,10 +497,10 @@ def test_many_classes():
 
 
 def test_names_are_shown_as_they_are():
-    assert plots.plain("a\nb") == "a b"
-    assert len(plots.plain("x" * 100)) == 28
+    assert canvas.plain("a\nb") == "a b"
+    assert len(canvas.plain("x" * 100)) == 28
     ax = plt.figure().add_subplot()
-    text = ax.text(0, 0, plots.plain("$a_b$ and $"))
+    text = ax.text(0, 0, canvas.plain("$a_b$ and $"))
     assert text._preprocess_math(text.get_text()) == ("$a_b$ and $", False)
 
 
@@ -562,7 +562,7 @@ def test_titles_and_names_fit() -> None:
             boxes = [text.get_window_extent() for text in ax.texts]
             assert len(boxes) > 5
             assert not any(a.overlaps(b) for n, a in enumerate(boxes) for b in boxes[:n])
-    assert plots.plain("the first of two long names", 12) != plots.plain("the first of two long nouns", 12)
+    assert canvas.plain("the first of two long names", 12) != canvas.plain("the first of two long nouns", 12)
     table = pd.DataFrame({"a_very_long_column_name_that_goes_on_and_on_and_never_ends": rng.normal(size=60) * 1e6})
     model = suffice.GaussianNB().fit(table, [0, 1] * 30)
     ax = plots.densities(model, table, np.array([0, 1] * 30), 0)

@@ -20,8 +20,8 @@ from suffice import (
 )
 from suffice.folds.assessment import wilson_interval
 from suffice.model import Model
+from suffice.report.live_model import PACKERS, REFUSALS
 from suffice.report.page import SCRIPTS, embed_json
-from suffice.report.term_packing import PACKERS
 from suffice.score import Term
 
 
@@ -167,11 +167,12 @@ def test_errors_of_mixtures_are_explained():
 
 def test_every_term_has_a_packer_and_an_evaluator():
     terms = {its for its in vars(suffice.score).values() if isinstance(its, type) and issubclass(its, Term)} - {Term}
-    assert set(PACKERS) == terms
+    assert {*PACKERS, *REFUSALS} == terms
     script = "".join(files("suffice.report").joinpath(name).read_text() for name in SCRIPTS)
     evaluated = set(re.findall(r"^(?:TERMS\.|  )([A-Z]\w+)(?: = |: )(?:columnwise\(|\{)", script, re.M))
-    written_as_linear, refused = {"LowRank"}, {"JointLookUp", "LogSumExp"}
-    assert evaluated == {its.__name__ for its in terms} - written_as_linear - refused
+    assert {its.__name__ for its in REFUSALS} == {"JointLookUp", "LogSumExp"}
+    written_as_linear = {"LowRank"}
+    assert evaluated == {its.__name__ for its in PACKERS} - written_as_linear
 
 
 def test_rows_are_scored_once(monkeypatch):

@@ -67,7 +67,3 @@ def main(output: str = "digits.html") -> Path:
     written = write(model, output, X_test, y_test, title="Handwritten digits")
     print(f"\nThe report is in {written.resolve()}: open it in a browser and draw a digit.")
     return written
-
-
-if __name__ == "__main__":
-    main()

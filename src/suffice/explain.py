@@ -6,11 +6,12 @@ prediction is made from, so the two cannot disagree.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from suffice.blocks import Block, Sparse
+from suffice.data.column_names import list_names
 from suffice.model import Model
 from suffice.schema import Array, Columns, Words
 
@@ -101,11 +102,9 @@ class Explanation:
         contributions : list of (name, value, nats)
             First "(prior)", then the features in decreasing order of the absolute contribution.
         """
-        mine = self._code(self.most_probable(row) if label is None else label)
-        other = self._runner_up(row, mine) if against is None else self._code(against)
-        with np.errstate(invalid="ignore"):
-            nats = _subtract(self.contributions[row, mine], self.contributions[row, other])
-            prior = float(_subtract(self.prior[mine : mine + 1], self.prior[other : other + 1])[0])
+        mine, other = choose_classes(self.classes, label, against, self.log_proba[row])
+        nats = subtract_logs(self.contributions[row, mine], self.contributions[row, other])
+        prior = float(subtract_logs(self.prior[mine], self.prior[other]))
         order = np.argsort(-np.abs(nats), kind="stable")
         parts = [(self.features[j], self.values[row][j], float(nats[j])) for j in order.tolist()]
         return [("(prior)", None, prior), *parts]
@@ -134,33 +133,28 @@ class Explanation:
         'spam' (64 %) compared with 'ham'. Main reasons: column 0 = 0 (+0.98), column 1 = 1 (+0.29). Reasons against:
         the class is rare (-0.69). The log-odds are +0.58 nats.
         """
-        label = self.most_probable(row) if label is None else label
-        mine = self._code(label)
         if len(self.classes) == 1:
-            return f"{label!r} is the only class."
-        other = self._runner_up(row, mine)
+            return f"{self.classes[0]!r} is the only class."
+        mine, other = choose_classes(self.classes, label, None, self.log_proba[row])
         # a probability that rounds to 1 is not certain while another class is possible
         highest = 1.0 if np.isneginf(self.log_proba[row, other]) else float(np.nextafter(1.0, 0.0))
         probability = format_probability(min(float(np.exp(self.log_proba[row, mine])), highest))
-        head = f"{label!r} ({probability}) compared with {self.classes[other]!r}."
-        parts = self.log_odds(row, label)
+        sentences = [f"{self.classes[mine]!r} ({probability}) compared with {self.classes[other]!r}."]
+        parts = self.log_odds(row, self.classes[mine])
         largest = sorted(parts, key=lambda part: -abs(part[2]))
-        reasons = [(_describe(name, value, nats), nats) for name, value, nats in largest if abs(nats) >= NEGLIGIBLE]
-        sides = []
         for title, sign in (("Main reasons", 1), ("Reasons against", -1)):
-            listed = [f"{text} ({nats:+.2f})" for text, nats in reasons if sign * nats > 0]
-            more = f" and {len(listed) - most} more" if len(listed) > most else ""
-            if listed:
-                sides.append(f"{title}: {', '.join(listed[:most])}{more}.")
-        if not sides:
-            return f"{head} No feature of this row favours either class."
+            reasons = [f"{_describe(*part)} ({part[2]:+.2f})" for part in largest if sign * part[2] >= NEGLIGIBLE]
+            if reasons:
+                sentences.append(f"{title}: {list_names(reasons, most)}.")
+        if len(sentences) == 1:
+            return f"{sentences[0]} No feature of this row favours either class."
         total = sum(nats for _, _, nats in parts)
         if np.isnan(total):  # ∞ − ∞
-            end = "No class can produce this row, so only the class prior decides."
-        else:
-            calibrated = " before calibration" if self._is_calibrated(row, mine, other, total) else ""
-            end = f"The log-odds are {total:+.2f} nats{calibrated}."
-        return " ".join([head, *sides, end])
+            return " ".join([*sentences, "No class can produce this row, so only the class prior decides."])
+        log_odds = float(subtract_logs(self.log_proba[row, mine], self.log_proba[row, other]))
+        is_calibrated = np.isfinite([log_odds, total]).all() and not np.isclose(log_odds, total, rtol=1e-6, atol=1e-6)
+        calibrated = " before calibration" if is_calibrated else ""
+        return " ".join([*sentences, f"The log-odds are {total:+.2f} nats{calibrated}."])
 
     @property
     def importance(self) -> dict[str, float]:
@@ -170,22 +164,6 @@ class Explanation:
         weights = np.abs(centred).mean(axis=(0, 1))
         order = np.argsort(-weights, kind="stable")
         return {self.features[j]: float(weights[j]) for j in order.tolist()}
-
-    def _is_calibrated(self, row: int, mine: int, other: int, total: float) -> bool:
-        """Return whether calibration changed the log-odds that the contributions sum to."""
-        log_odds = float(self.log_proba[row, mine]) - float(self.log_proba[row, other])
-        both_finite = np.isfinite(log_odds) and np.isfinite(total)
-        return bool(both_finite and not np.isclose(log_odds, total, rtol=1e-6, atol=1e-6))
-
-    def _code(self, label: Any) -> int:
-        if label not in self.classes:
-            raise ValueError(f"{label!r} is no class; there are {', '.join(map(repr, self.classes))}")
-        return self.classes.index(label)
-
-    def _runner_up(self, row: int, mine: int) -> int:
-        """Return the most probable of the other classes."""
-        others = [k for k in range(len(self.classes)) if k != mine]
-        return max(others, key=lambda k: self.log_proba[row, k]) if others else mine
 
 
 def explain_rows(
@@ -217,7 +195,17 @@ def explain_rows(
     -------
     explanation : Explanation
     """
-    found = _split_contributions(model, blocks, names, values)
+    position = {name: j for j, name in enumerate(names)}
+    found: list[_Feature] = []
+    for columns, block, score in zip(model.columns, blocks, model.scores, strict=True):
+        evidence = score.contributions(block)
+        if isinstance(block, Sparse) and columns.codings is not None:
+            found += _split_words(columns, block, evidence, position)
+            continue
+        for j, name in enumerate(column_keys(columns)[: evidence.shape[-1]]):
+            at = position.get(name, len(position))
+            found.append(_Feature(at, column_title(name), [line[at] for line in values], evidence[:, :, j]))
+    found.sort(key=lambda feature: feature.column)
     features = [feature.name for feature in found]
     held = [[feature.values[row] for feature in found] for row in range(len(values))]
     empty = np.zeros((len(values), len(classes), 0))  # texts of unknown words have no features
@@ -227,8 +215,7 @@ def explain_rows(
     )
 
 
-@dataclass(frozen=True)
-class _Feature:
+class _Feature(NamedTuple):
     """A feature: position of its column, name, value in each row, and contribution [row, class]."""
 
     column: int
@@ -237,37 +224,39 @@ class _Feature:
     contribution: Array
 
 
-def _split_contributions(
-    model: Model, blocks: tuple[Block, ...], names: Sequence[Any], values: Sequence[Sequence[Any]]
-) -> list[_Feature]:
-    """Return the contribution of each feature, in the order of the columns."""
-    found: list[_Feature] = []
-    position = {name: j for j, name in enumerate(names)}
-    for columns, block, score in zip(model.columns, blocks, model.scores, strict=True):
-        evidence = score.contributions(block)
-        if isinstance(block, Sparse) and columns.codings is not None:
-            found += _split_words(columns, block, evidence, position)
-            continue
-        for j in range(evidence.shape[-1]):
-            name = j if columns.names is None else columns.names[j]
-            at = position.get(name, len(position))
-            title = f"column {name}" if isinstance(name, (int, np.integer)) else str(name)
-            found.append(_Feature(at, title, [line[at] for line in values], evidence[:, :, j]))
-    return sorted(found, key=lambda feature: feature.column)
-
-
 def _split_words(columns: Columns, block: Sparse, evidence: Array, position: dict[Any, int]) -> list[_Feature]:
     """Return the words that occur in any of the rows, as features."""
-    assert columns.codings is not None
-    assert columns.names is not None
-    words, name = columns.codings[0], columns.names[0]
+    (name,), (words,) = columns.names or (), columns.codings or ()
     assert isinstance(words, Words)
     counts = block.matrix.toarray()
-    at = position.get(name, len(position))
     return [
-        _Feature(at, f"{name}: {words.labels[w]}", counts[:, w].tolist(), evidence[:, :, w])
+        _Feature(position[name], f"{name}: {words.labels[w]}", counts[:, w].tolist(), evidence[:, :, w])
         for w in np.flatnonzero(counts.any(axis=0)).tolist()
     ]
+
+
+def column_keys(columns: Columns) -> Sequence[Any]:
+    """Return the names of columns, or their positions if they have no names."""
+    return range(columns.count) if columns.names is None else columns.names
+
+
+def column_title(key: Any) -> str:
+    """Return the name of a column, which may be its position, as text."""
+    return f"column {key}" if isinstance(key, (int, np.integer)) else str(key)
+
+
+def choose_classes(classes: list[Any], label: Any, against: Any, scores: Array) -> tuple[int, int]:
+    """Return the positions of two classes to compare; a class that is None is the one with the highest score.
+
+    If there is only one class, it is compared with itself.
+    """
+    for name in (label, against):
+        if name is not None and name not in classes:
+            raise ValueError(f"{name!r} is not a class; there are {', '.join(map(repr, classes))}")
+    order = np.argsort(-scores, kind="stable").tolist()
+    other = None if against is None else classes.index(against)
+    mine = next((k for k in order if k != other), 0) if label is None else classes.index(label)
+    return mine, next((k for k in order if k != mine), mine) if other is None else other
 
 
 def format_probability(probability: float) -> str:
@@ -281,10 +270,10 @@ def format_probability(probability: float) -> str:
     return f"{100 * probability:.1f}".removesuffix(".0") + " %"
 
 
-def _subtract(mine: Array, other: Array) -> Array:
-    """Return mine − other, and 0 where both are −∞."""
-    both = np.isneginf(mine) & np.isneginf(other)
-    return np.where(both, 0.0, mine - np.where(both, 0.0, other))
+def subtract_logs(mine: Any, other: Any) -> Array:
+    """Return mine − other, and 0 where both are −∞: a value that both classes exclude favours neither."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isneginf(mine) & np.isneginf(other), 0.0, np.subtract(mine, other))
 
 
 def _describe(name: str, value: Any, nats: float) -> str:

@@ -17,7 +17,7 @@ PRIORS = (0.05, 0.5, 5.0)
 
 
 def structures_for(table: Any, plan: Plan | None = None) -> tuple[str, ...]:
-    """Return the names of the structures to try: for a table with this number of columns, under a plan if it is given."""
+    """Return the names of the structures to try for a table of this width, under a plan if one is given."""
     has_room = not isinstance(table, SparseSheet) and table.shape[1] <= MOST_COLUMNS
     has_room = has_room and (plan is None or any(block.pairs and block.codings for block in plan.blocks))
     return ("naive", "tree", "averaged") if has_room else ("naive",)

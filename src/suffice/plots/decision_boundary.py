@@ -1,17 +1,14 @@
 """Decision boundaries in the plane of two columns."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
-from suffice.plots import COLOURS, Array, axes_beside, legend_beside, plain
-
-if TYPE_CHECKING:
-    from suffice.plots import Axes
+from suffice.plots.canvas import COLOURS, Axes, axes_beside, finish, legend_beside, plain
+from suffice.schema import Array
 
 STEPS = 240
 MARKERS = "os^Dvp*X"
@@ -50,7 +47,7 @@ def boundary(models: Any, X: Any, y: Any, columns: Sequence[Any] = (0, 1), *, ax
     >>> boundary(GaussianNB().fit(X[:, 2:], y), X, y, columns=(2, 3)).get_title(loc="left")
     'GaussianNB: accuracy 96.0 %'
     """
-    named, several = _by_name(models)
+    named = _name_models(models)
     points, names = _take_columns(X, columns)
     labels = np.asarray(y)
     if len(labels) != len(points):
@@ -61,37 +58,32 @@ def boundary(models: Any, X: Any, y: Any, columns: Sequence[Any] = (0, 1), *, ax
         raise ValueError(f"no row has a value in both columns, {names[0]} and {names[1]}")
     low, high = points.min(axis=0), points.max(axis=0)
     pad = 0.08 * np.where(high > low, high - low, 1.0)
-    xs, ys = (np.linspace(low[d] - pad[d], high[d] + pad[d], STEPS) for d in (0, 1))
+    xs, ys = np.linspace(low - pad, high + pad, STEPS, axis=1)
     grid = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
     axes = axes_beside(ax, len(named), (4.6, 4.2))
     for each, (name, model) in zip(axes, named.items(), strict=True):
         _draw_areas(each, model, xs, ys, grid)
         _draw_rows(each, model.classes_.tolist(), points, labels)
-        each.set_xlabel(names[0])
-        each.set_ylabel(names[1])
         accuracy = float((_predict(model.predict, points) == labels).mean())
-        each.set_title(f"{plain(name, 32)}: accuracy {100 * accuracy:.1f} %", fontsize="small", loc="left")
+        finish(each, names[0], names[1], f"{plain(name, 32)}: accuracy {100 * accuracy:.1f} %")
     if len(np.unique(labels)) <= LISTED:
         legend_beside(axes[-1], markerscale=1.0 if len(points) < 500 else 2.5)
     else:
-        for each, model in zip(axes, named.values(), strict=True):
-            _draw_class_names(each, model.classes_.tolist(), points, labels)
-    return np.array(axes, object) if several else axes[0]
+        for each in axes:
+            _draw_class_names(each, points, labels)
+    return np.array(axes, object) if isinstance(models, (Mapping, list, tuple)) else axes[0]
 
 
-def _by_name(models: Any) -> tuple[dict[str, Any], bool]:
-    """Return the models by name, and whether a list or dictionary was passed."""
-    if isinstance(models, Mapping):
-        found, several = {str(name): model for name, model in models.items()}, True
-    elif isinstance(models, (list, tuple)):
-        kinds = [type(model).__name__ for model in models]
+def _name_models(models: Any) -> dict[str, Any]:
+    """Return one model, a list or a dictionary of models as a dictionary; raise if one is not fitted on two columns."""
+    if not isinstance(models, Mapping):
+        every = models if isinstance(models, (list, tuple)) else [models]
+        kinds = [type(model).__name__ for model in every]
         titles = [kind if kinds.count(kind) == 1 else f"{place}: {kind}" for place, kind in enumerate(kinds)]
-        found, several = dict(zip(titles, models, strict=True)), True
-    else:
-        found, several = {type(models).__name__: models}, False
-    if not found:
+        models = dict(zip(titles, every, strict=True))
+    if not models:
         raise ValueError("there is no model; pass one that is fitted on two columns")
-    for name, model in found.items():
+    for name, model in models.items():
         width = getattr(model, "n_features_in_", None)
         if width != 2:
             about = "is not fitted" if width is None else f"was fitted on {width} columns"
@@ -99,13 +91,11 @@ def _by_name(models: Any) -> tuple[dict[str, Any], bool]:
                 f"{name} {about}; a boundary is drawn in two columns: fit it on these, such as "
                 "model.fit(X[:, [0, 1]], y)"
             )
-    return found, several
+    return dict(models)
 
 
 def _take_columns(X: Any, columns: Sequence[Any]) -> tuple[Array, list[str]]:
     """Return two columns as an array of numbers, and their names."""
-    from sklearn.utils import _safe_indexing
-
     if len(columns) != 2:
         raise ValueError(f"columns={columns!r} must name two columns")
     table = X if hasattr(X, "shape") else np.asarray(X)
@@ -138,7 +128,7 @@ def _draw_areas(ax: Axes, model: Any, xs: Array, ys: Array, grid: Array) -> None
     image = (1 - deep * (1 - colours[best])).reshape(len(ys), len(xs), 3)
     ax.imshow(image, origin="lower", extent=(xs[0], xs[-1], ys[0], ys[-1]), aspect="auto", interpolation="nearest")
     for k in range(count):
-        others = np.delete(log_proba, k, axis=1).max(axis=1) if count > 1 else np.full(len(grid), -np.inf)
+        others = np.max(np.delete(log_proba, k, axis=1), axis=1, initial=-np.inf)
         lead = np.clip(np.nan_to_num(log_proba[:, k] - others, posinf=50, neginf=-50), -50, 50)
         if lead.min() < 0 < lead.max():
             ax.contour(xs, ys, lead.reshape(len(ys), len(xs)), [0], colors="k", linewidths=1)
@@ -146,33 +136,23 @@ def _draw_areas(ax: Axes, model: Any, xs: Array, ys: Array, grid: Array) -> None
 
 def _draw_rows(ax: Axes, classes: list[Any], points: Array, labels: Array) -> None:
     """Draw the rows of each class with a colour and a marker."""
-    small = 18 if len(points) < 500 else 5
+    edge: dict[str, Any] = {"s": 18 if len(points) < 500 else 5, "edgecolor": "w", "linewidth": 0.4}
     for k, label in enumerate(classes):
         mine = points[labels == label]
+        # the first 64 classes differ in colour or marker
+        colour, marker = COLOURS[k % len(COLOURS)], MARKERS[(k + k // len(COLOURS)) % len(MARKERS)]
         if len(mine):
-            ax.scatter(
-                mine[:, 0],
-                mine[:, 1],
-                s=small,
-                color=COLOURS[k % len(COLOURS)],
-                # so that the first 64 classes differ in colour or marker
-                marker=MARKERS[(k + k // len(COLOURS)) % len(MARKERS)],
-                edgecolor="w",
-                linewidth=0.4,
-                label=plain(label, 20),
-            )
+            ax.scatter(*mine.T, color=colour, marker=marker, label=plain(label, 20), **edge)
 
 
-def _draw_class_names(ax: Axes, classes: list[Any], points: Array, labels: Array) -> None:
+def _draw_class_names(ax: Axes, points: Array, labels: Array) -> None:
     """Draw the names of classes at the median of their rows, largest first, without overlap."""
     whole: Any = ax.figure.figure  # the outer figure, if this is a subfigure
     whole.draw_without_rendering()  # positions are known only after the layout
     taken: list[Any] = []
-    for label in sorted(classes, key=lambda each: -int((labels == each).sum())):
-        mine = points[labels == label]
-        if not len(mine):
-            continue
-        x, y = np.median(mine, axis=0)
+    names, counts = np.unique(labels, return_counts=True)
+    for label in names[np.argsort(-counts, kind="stable")]:
+        x, y = np.median(points[labels == label], axis=0)
         text = ax.text(x, y, plain(label, 10), fontsize=6.5, ha="center", va="center", zorder=5)
         text.set_in_layout(False)
         box = text.get_window_extent()

@@ -1,15 +1,12 @@
 """The tree of dependences between columns."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from suffice.plots import BLUE, ORANGE, Array, axes_for, check_fitted, plain
-
-if TYPE_CHECKING:
-    from suffice.plots import Axes
+from suffice.plots.canvas import BLUE, ORANGE, Axes, axes_for, check_fitted, finish, plain
+from suffice.schema import Array
 
 UNCORRELATED = 1e-7  # smaller partial correlations are rounding
 
@@ -42,33 +39,28 @@ def tree(model: Any, label: Any = None, *, ax: Axes | None = None) -> Axes:
     7
     """
     forest = parents_of(model, label)
-    names, parents, numbers = list(forest), [its[0] for its in forest.values()], [its[1] for its in forest.values()]
     children: dict[Any, list[Any]] = {}
-    for name, parent in zip(names, parents, strict=True):
+    for name, (parent, _) in forest.items():
         children.setdefault(parent, []).append(name)
     place = lay_out(children)
     deepest = max(down for down, _ in place.values())
     lines = max(across for _, across in place.values()) + 1
     ax = axes_for(ax, (min(2.2 + 1.75 * (deepest + 1), 18), 0.8 + 0.36 * lines))
-    small = 8.5 if deepest < 8 else 7
+    letters, small = (18, 8.5) if deepest < 8 else (12, 7)
     boxes = {}
-    for name, number in zip(names, numbers, strict=True):
-        x, y = place[name]
-        edge = {"boxstyle": "round,pad=0.25", "facecolor": "w", "edgecolor": ORANGE if number else BLUE}
-        word = plain(name, 18 if deepest < 8 else 12)
-        boxes[name] = ax.text(x, -y, word, ha="center", va="center", fontsize=small, bbox=edge, zorder=3)
+    for name, (_, is_number) in forest.items():
+        (x, y), word = place[name], plain(name, letters)
+        box = {"boxstyle": "round,pad=0.25", "facecolor": "w", "edgecolor": ORANGE if is_number else BLUE}
+        boxes[name] = ax.text(x, -y, word, ha="center", va="center", fontsize=small, bbox=box, zorder=3)
     arrow = {"arrowstyle": "-|>", "color": "0.5", "shrinkA": 3, "shrinkB": 3, "linewidth": 1}
-    for name, parent in zip(names, parents, strict=True):
+    for name, (parent, _) in forest.items():
         if parent is not None:  # an arrow from the right of the parent's box to the left of the child's
-            ax.annotate(
-                "", (0, 0.5), (1, 0.5), xycoords=boxes[name], textcoords=boxes[parent], arrowprops=arrow, zorder=2
-            )
-    ax.set_xlim(-0.6, deepest + 0.6)
-    ax.set_ylim(-lines + 0.4, 0.6)
+            ends: dict[str, Any] = {"xycoords": boxes[name], "textcoords": boxes[parent]}
+            ax.annotate("", (0, 0.5), (1, 0.5), arrowprops=arrow, zorder=2, **ends)
+    ax.set(xlim=(-0.6, deepest + 0.6), ylim=(-lines + 0.4, 0.6))
     ax.axis("off")
     of = "every class" if label is None else f"class {plain(label)}"
-    ax.set_title(f"from parent to child, in {of} (blue: levels, orange: numbers)", fontsize="small", loc="left")
-    return ax
+    return finish(ax, title=f"from parent to child, in {of} (blue: levels, orange: numbers)")
 
 
 def parents_of(model: Any, label: Any = None) -> dict[Any, tuple[Any, bool]]:
@@ -81,77 +73,61 @@ def parents_of(model: Any, label: Any = None) -> dict[Any, tuple[Any, bool]]:
     classes = model.classes_.tolist()
     if label is not None and label not in classes:
         raise ValueError(f"{label!r} is not a class; there are {', '.join(map(repr, classes))}")
-    found: dict[Any, tuple[Any, bool]] = {}
-    has_edges = False
     estimated = model.estimate_model()
-    for columns, parameters in zip(estimated.columns, estimated.parameters, strict=True):
-        by_class = _parents_by_class(parameters)
-        has_edges = has_edges or by_class is not None
-        by_class = np.full((1, columns.count), -1) if by_class is None else by_class
+    trees = [_parents_by_class(parameters) for parameters in estimated.parameters]
+    if all(edges is None for edges in trees):
+        raise ValueError('this model has no tree; fit BayesClassifier(structure="tree") or structure="chain"')
+    found: dict[Any, tuple[Any, bool]] = {}
+    for columns, edges in zip(estimated.columns, trees, strict=True):
+        by_class = np.full((1, columns.count), -1) if edges is None else edges
         if label is None and not (by_class == by_class[0]).all():
             raise ValueError(f"each class has a tree of its own; name one: label={classes[0]!r}")
         line = by_class[classes.index(label) if label is not None and len(by_class) == len(classes) else 0].tolist()
         for name, parent in zip(columns.names, line, strict=True):
             found[name] = (columns.names[parent] if parent >= 0 else None, columns.codings is None)
-    if not has_edges:
-        raise ValueError('this model has no tree; fit BayesClassifier(structure="tree") or structure="chain"')
     return found
 
 
 def _parents_by_class(parameters: Any) -> Array | None:
     """Return the place of the parent of each column, −1 if it has none, [class, column]; None if there are no edges."""
-    parents: Array | None = getattr(parameters, "parents", None)
-    covariance = getattr(parameters, "covariance", None)
-    if parents is None and covariance is not None:
-        return np.array([_root_trees(_find_edges(sigma)) for sigma in covariance])
-    return parents
+    if hasattr(parameters, "parents"):
+        return np.asarray(parameters.parents)
+    return (
+        np.array([_root_trees(sigma) for sigma in parameters.covariance]) if hasattr(parameters, "covariance") else None
+    )
 
 
-def _find_edges(covariance: Array) -> Array:
-    """Return which columns depend on each other given all others: those where Σ⁻¹ is not 0."""
+def _root_trees(covariance: Array) -> Array:
+    """Return the parent of each column, −1 for the first column of each tree.
+
+    Columns depend on each other given all others where Σ⁻¹ is not 0.
+    """
     deviation = np.sqrt(np.diagonal(covariance))
     precision = np.linalg.inv(covariance / np.multiply.outer(deviation, deviation))
     scale = np.sqrt(np.diagonal(precision))
-    partial = np.abs(precision / np.multiply.outer(scale, scale))
-    np.fill_diagonal(partial, 0.0)
-    return np.asarray(partial > UNCORRELATED)
-
-
-def _root_trees(edges: Array) -> list[int]:
-    """Return the parent of each column, each tree rooted at its first column."""
-    parents = [-2] * len(edges)
-    if edges.sum() // 2 >= len(edges) > 1:
+    edges = np.triu(np.abs(precision / np.multiply.outer(scale, scale)) > UNCORRELATED, 1)
+    if edges.sum() >= len(edges) > 1:
         raise ValueError(
             'the numeric columns do not form a tree; fit BayesClassifier(structure="tree") or structure="chain"'
         )
-    for root in range(len(edges)):
-        if parents[root] != -2:
-            continue
-        parents[root], todo = -1, [root]
-        while todo:
-            here = todo.pop()
-            for other in np.flatnonzero(edges[here]).tolist():
-                if parents[other] == -2:
-                    parents[other] = here
-                    todo.append(other)
+    parents = np.full(len(edges), -1)
+    for root in np.unique(connected_components(edges, directed=False)[1], return_index=True)[1]:
+        parents = np.maximum(parents, breadth_first_order(edges, root, directed=False)[1])
     return parents
 
 
 def lay_out(children: dict[Any, list[Any]]) -> dict[Any, tuple[float, float]]:
     """Return (depth, line) of each column: leaves on lines of their own, parents centred on their children."""
-    place: dict[Any, tuple[float, float]] = {}
-    line = 0
+    order: list[tuple[Any, int]] = []  # each column before its children
     # no recursion: a chain may have more columns than the recursion limit
-    todo = [(root, 0, False) for root in reversed(children.get(None, []))]
+    todo = [(root, 0) for root in reversed(children[None])]
     while todo:
-        name, depth, done = todo.pop()
-        below = children.get(name, [])
-        if done:
-            place[name] = (depth, float(np.mean([place[child][1] for child in below])))
-        elif below:
-            todo.append((name, depth, True))
-            todo += [(child, depth + 1, False) for child in reversed(below)]
-        else:
-            place[name] = (depth, float(line))
-            line += 1
-    return place
+        name, depth = todo.pop()
+        order.append((name, depth))
+        todo += [(child, depth + 1) for child in reversed(children.get(name, []))]
+    leaves = [name for name, _ in order if name not in children]
+    line = {name: float(place) for place, name in enumerate(leaves)}
+    for name, _ in reversed(order):
+        if name in children:
+            line[name] = float(np.mean([line[child] for child in children[name]]))
+    return {name: (depth, line[name]) for name, depth in order}

@@ -1,17 +1,15 @@
-"""Learning curves: the accuracy by the number of training rows."""
-
-from __future__ import annotations
+"""How a model learns: its accuracy by the number of training rows, and the steps of Newton's method."""
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import learning_curve as sklearn_learning_curve
 
-from suffice.plots import BLUE, ORANGE, Array, axes_for
-
-if TYPE_CHECKING:
-    from suffice.plots import Axes
+from suffice.plots.canvas import BLUE, ORANGE, RED, Axes, axes_for, check_fitted, finish
+from suffice.schema import Array
 
 
 @dataclass(frozen=True)
@@ -58,35 +56,36 @@ def learning(model: Any, X: Any, y: Any, cv: int = 5, steps: int = 8) -> Learnin
     >>> learning(GaussianNB(), *load_iris(return_X_y=True), steps=3).sizes.tolist()
     [10, 34, 120]
     """
-    from sklearn.base import clone
-    from sklearn.model_selection import StratifiedKFold
-    from sklearn.utils import _safe_indexing
-
     labels = np.asarray(y)
-    least = int(np.unique(labels, return_counts=True)[1].min())
+    classes, counts = np.unique(labels, return_counts=True)
+    least = counts.min()
     if not 2 <= cv <= least:
         raise ValueError(
             f"cv={cv} folds, and the rarest class has {least} rows: set cv from 2 to that, or leave the class out"
         )
     fewest = len(labels) - -(-len(labels) // cv)
-    sizes = np.unique(np.geomspace(min(max(10, 2 * len(set(labels.tolist()))), fewest), fewest, steps).astype(int))
-    held_out, learned = np.zeros((2, len(sizes), cv))
-    folds = StratifiedKFold(cv, shuffle=True, random_state=0)
-    for fold, (train, test) in enumerate(folds.split(np.zeros(len(labels)), labels)):
-        train = _shuffle(train, labels)
-        kept, known = _safe_indexing(X, test), clone(model)
-        for step, size in enumerate(sizes.tolist()):
-            rows = train[:size]
-            if _can_add_rows(model):
-                new = train[sizes[step - 1] if step else 0 : size]
-                known.partial_fit(_safe_indexing(X, new), labels[new], classes=np.unique(labels))
-            else:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # few rows leave columns constant
-                    known = clone(model).fit(_safe_indexing(X, rows), labels[rows])
-            held_out[step, fold] = known.score(kept, labels[test])
-            learned[step, fold] = known.score(_safe_indexing(X, rows), labels[rows])
+    sizes = np.unique(np.geomspace(min(max(10, 2 * len(classes)), fewest), fewest, steps).astype(int))
+    folds = StratifiedKFold(cv, shuffle=True, random_state=0).split(labels, labels)
+    shuffled = [(_shuffle(train, labels), test) for train, test in folds]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few rows leave columns constant
+        _, learned, held_out = sklearn_learning_curve(
+            model, X, labels, train_sizes=sizes, cv=shuffled, exploit_incremental_learning=_can_add_rows(model)
+        )
     return Learning(sizes, held_out, learned)
+
+
+def _can_add_rows(model: Any) -> bool:
+    """Return whether ``partial_fit`` on parts equals ``fit`` on the whole."""
+    plan_is_fixed = not hasattr(model, "families") and getattr(model, "calibrate", None) is None
+    return plan_is_fixed and callable(getattr(type(model), "partial_fit", None))
+
+
+def _shuffle(rows: Array, labels: Array) -> Array:
+    """Return the rows in random order after one row of each class, so that no model has only one class."""
+    rows = np.random.default_rng(0).permutation(rows)
+    first = np.unique(labels[rows], return_index=True)[1]
+    return np.concatenate([rows[first], np.delete(rows, first)])
 
 
 def learning_curve(model: Any, X: Any, y: Any, cv: int = 5, steps: int = 8, ax: Axes | None = None) -> Axes:
@@ -128,29 +127,57 @@ def learning_curve(model: Any, X: Any, y: Any, cv: int = 5, steps: int = 8, ax: 
     ):
         middle, spread = accuracy.mean(axis=1), accuracy.std(axis=1)
         ax.plot(found.sizes, middle, dashes, marker="o", markersize=4, color=colour, label=name)
-        ax.fill_between(
-            found.sizes, middle - spread, np.minimum(middle + spread, 1.0), color=colour, alpha=0.15, linewidth=0
-        )
+        band = middle - spread, np.minimum(middle + spread, 1.0)
+        ax.fill_between(found.sizes, *band, color=colour, alpha=0.15, linewidth=0)
     ax.set_xscale("log")
-    shown = found.sizes if len(found.sizes) <= 8 else found.sizes[:: len(found.sizes) // 6]
-    ax.set_xticks(shown.tolist(), [f"{size:g}" for size in shown.tolist()])
+    shown = found.sizes[:: max(len(found.sizes) // 6, 1) if len(found.sizes) > 8 else 1].tolist()
+    ax.set_xticks(shown, [f"{size:g}" for size in shown])
     ax.minorticks_off()
-    ax.set_xlabel("training rows")
-    ax.set_ylabel("accuracy")
-    ax.set_title(f"{type(model).__name__} (bands: ± 1 standard deviation over folds)", fontsize="small", loc="left")
-    ax.legend(loc="lower right", fontsize="small")
-    ax.grid(alpha=0.3)
-    return ax
+    title = f"{type(model).__name__} (bands: ± 1 standard deviation over folds)"
+    return finish(ax, "training rows", "accuracy", title, grid="both", legend="lower right")
 
 
-def _can_add_rows(model: Any) -> bool:
-    """Return whether ``partial_fit`` on parts equals ``fit`` on the whole."""
-    plain = not hasattr(model, "families") and getattr(model, "calibrate", None) is None
-    return plain and callable(getattr(type(model), "partial_fit", None))
+def newton(model: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw the steps of Newton's method: the loss above its minimum, and the largest entry of the gradient.
 
+    Near the minimum each step doubles the number of correct digits, so that the lines fall ever more steeply.
 
-def _shuffle(rows: Array, labels: Array) -> Array:
-    """Return the rows in random order after one row of each class, so that no model has only one class."""
-    rows = np.random.default_rng(0).permutation(rows)
-    first = np.unique(labels[rows], return_index=True)[1]
-    return np.concatenate([rows[first], np.delete(rows, first)])
+    Parameters
+    ----------
+    model : LogisticRegression
+        A fitted model.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes with the plot.
+
+    Examples
+    --------
+    >>> from suffice import LogisticRegression
+    >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    >>> newton(model).get_xlabel()
+    'step'
+    """
+    check_fitted(model)
+    trace = getattr(model, "trace_", None)
+    if not isinstance(trace, tuple) or not trace or "objective" not in trace[0]:
+        raise TypeError(f"Newton's steps are drawn of a fitted LogisticRegression, not of {type(model).__name__}")
+    objective, gradient, lengths = (
+        np.array([line[key] for line in trace]) for key in ("objective", "gradient", "step")
+    )
+    ax = axes_for(ax, (6, 4))
+    steps, above = np.arange(len(trace)), objective - objective.min()
+    # below this the difference is rounding
+    shown = above > 4 * np.finfo(np.float64).eps * np.abs(objective).max()
+    ax.semilogy(steps, gradient, "o-", color=BLUE, label="largest entry of the gradient")
+    ax.semilogy(steps[shown], above[shown], "s--", color=RED, label="loss above its minimum")
+    short = (lengths > 0) & (lengths < 1)
+    if short.any():
+        name = "followed by a shortened step"
+        ax.semilogy(steps[short], gradient[short], "o", color="w", markeredgecolor=BLUE, label=name)
+    ax.set_xticks(steps if len(steps) <= 15 else steps[:: len(steps) // 10])
+    title = f"{len(trace) - 1} steps to a loss of {objective[-1]:.6g}"
+    return finish(ax, "step", title=title, grid="both", legend="best")

@@ -5,11 +5,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, log_softmax
+from scipy.special import expit, logit
 
-from suffice.plots import Array
-
-OTHER = "(other)"  # any level that was not in the training rows
+from suffice.decision import log_posterior
+from suffice.explain import subtract_logs
+from suffice.plots.canvas import check_fitted, choose_two_classes
+from suffice.plots.model_columns import OTHER, column_values, columns_of, explain_values, find_support
+from suffice.schema import Array
 
 
 @dataclass(frozen=True)
@@ -45,17 +47,22 @@ class Scale:
             return None
         if self.kind == "bins" or self.edges:
             return int(np.searchsorted(self.edges, value, side="right"))
-        if value in self.values:
-            return self.values.index(value)
-        if OTHER in self.values:
-            return self.values.index(OTHER)
+        for known in (value, OTHER):
+            if known in self.values:
+                return self.values.index(known)
         if self.silent:
             return None
-        about = f"{self.values[0]!r} to {self.values[-1]!r}"
         raise ValueError(
-            f"{self.feature} = {value!r} is not on the scale of {len(self.values)} values from {about}; make "
-            "the scales with rows that have it: points(model, X)"
+            f"{self.feature} = {value!r} is not on the scale of {len(self.values)} values from {self.values[0]!r} to "
+            f"{self.values[-1]!r}; make the scales with rows that have it: points(model, X)"
         )
+
+    @property
+    def level_names(self) -> list[str]:
+        """The values of a scale of levels as text; those of a threshold say on which side of it they are."""
+        if self.edges and self.values[0]:
+            return [f"≤ {self.values[0]:g}", f"> {self.values[0]:g}"]
+        return [f"{value:g}" if isinstance(value, float) else str(value) for value in self.values]
 
 
 @dataclass(frozen=True)
@@ -103,10 +110,7 @@ class Points:
 
     def nats(self, scale: Scale) -> Array:
         """Return the evidence of each value of a scale, in nats of log-odds."""
-        mine, other = scale.evidence[:, self.mine], scale.evidence[:, self.other]
-        both = np.isneginf(mine) & np.isneginf(other)  # a value that both classes exclude favours neither
-        with np.errstate(invalid="ignore"):
-            return np.where(both, 0.0, mine - other)
+        return subtract_logs(scale.evidence[:, self.mine], scale.evidence[:, self.other])
 
     def least(self, scale: Scale) -> float:
         """Return the evidence at 0 points of a scale: the least finite one, at most the 0 of a missing value."""
@@ -117,8 +121,7 @@ class Points:
     def widths(self) -> Array:
         """Range of each scale, in nats."""
         nats = [self.nats(scale) for scale in self.scales]
-        most = [float(np.max(each[np.isfinite(each)], initial=0.0)) for each in nats]
-        return np.array([high - self.least(scale) for high, scale in zip(most, self.scales, strict=True)])
+        return np.array([np.ptp([0.0, *each[np.isfinite(each)]]) for each in nats])
 
     @cached_property
     def unit(self) -> float:
@@ -164,19 +167,73 @@ class Points:
 
     def total(self, probability: Any) -> Any:
         """Return the total of points for a probability."""
-        share = np.asarray(probability, np.float64)
-        return (np.log(share) - np.log1p(-share) - self.base) * self.unit
+        return (logit(probability) - self.base) * self.unit
 
     def probabilities(self, row: Any) -> Array:
         """Return P(class | x) of all classes for a row of values."""
-        whole = self.prior.astype(np.float64)
-        for scale, value in zip(self.scales, row, strict=True):
-            place = scale.place(value)
-            whole = whole if place is None else whole + scale.evidence[place]
-        return np.asarray(np.exp(posterior(whole, self.prior)))
+        places = [(scale.evidence, scale.place(value)) for scale, value in zip(self.scales, row, strict=True)]
+        parts = [evidence[place] for evidence, place in places if place is not None]
+        return np.asarray(np.exp(log_posterior(np.sum([self.prior, *parts], axis=0)[None], self.prior)[0]))
 
 
-def posterior(log_joint: Array, prior: Array) -> Array:
-    """Return log P(class | x); the prior where all classes exclude x, as in predict."""
-    impossible = np.isneginf(log_joint).all(axis=-1, keepdims=True)
-    return np.asarray(log_softmax(np.where(impossible, prior, log_joint), axis=-1))
+def points(model: Any, X: Any = None, label: Any = None, against: Any = None, *, row: int | None = None) -> Points:
+    """Return a nomogram as numbers: the points of each value of each column for one class against another.
+
+    Parameters
+    ----------
+    model : classifier
+        As in `nomogram`.
+    X : array-like of shape (n_rows, n_columns), default=None
+        Rows that give the range of numeric columns, as in `nomogram`.
+    label, against : object, default=None
+        The class that points count for, and the class it is compared with, as in `nomogram`.
+    row : int, default=None
+        Row of ``X`` whose values are on the scales in any case.
+
+    Returns
+    -------
+    Points
+        Scales, and methods that convert values to points, totals and probabilities.
+
+    Examples
+    --------
+    >>> from suffice import BernoulliNB
+    >>> X = [[1, 0], [1, 1], [0, 1]]
+    >>> model = BernoulliNB().fit(X, ["ham", "ham", "spam"])
+    >>> its = points(model, label="spam")
+    >>> total = sum(its.points([0, 1]))
+    >>> round(float(its.probability(total)), 6), model.predict_proba([[0, 1]])[0, 1].round(6).item()
+    (0.64, 0.64)
+    """
+    check_fitted(model)
+    if not hasattr(model, "explain"):
+        raise TypeError(f"a nomogram is drawn of a classifier that has explain, not of {type(model).__name__}")
+    seen = {} if X is None else column_values(model, X, row)
+    columns = columns_of(model)
+    supports = [find_support(model, column, seen.get(column.title, [])) for column in columns]
+    longest = max(len(support.values) for support in supports)
+    cells = {
+        column: np.resize(np.array(support.values, object), longest)
+        for column, support in zip(columns, supports, strict=True)
+    }
+    first = explain_values(model, cells)
+    # columns are independent if each value has the same evidence beside other values of the other columns
+    second = explain_values(model, {column: np.roll(its, j + 1) for j, (column, its) in enumerate(cells.items())})
+    scales = []
+    for j, (column, support) in enumerate(zip(columns, supports, strict=True)):
+        evidence = first.contributions[:, :, j]
+        if not np.allclose(second.contributions[:, :, j], np.roll(evidence, j + 1, axis=0), rtol=1e-9, atol=1e-9):
+            raise ValueError(
+                f"a nomogram adds up columns that are independent given the class, and the evidence of {column.title} "
+                'depends on others; use structure="naive" (of counts, estimate="mean"), or waterfall for one row'
+            )
+        silent = support.kind == "levels" and not support.edges and model.chosen_tally().schema.features is not None
+        evidence = evidence[: len(support.values)]
+        scales.append(Scale(column.title, support.kind, support.values, evidence, support.edges, silent))
+    uncalibrated = log_posterior(first.log_joint.copy(), first.prior)
+    if not np.allclose(first.log_proba, uncalibrated, atol=1e-9, rtol=1e-9, equal_nan=True):
+        raise ValueError("calibrated probabilities are not a sum of points; set calibrate=None")
+    # the second of two classes is the positive one: yes, 1, True
+    is_second_first = len(first.classes) == 2 and label is None and against is None
+    scores = np.arange(2) if is_second_first else np.zeros(len(first.classes))
+    return Points(first.classes, *choose_two_classes(first.classes, label, against, scores), first.prior, scales)

@@ -107,7 +107,7 @@ function factorOf(term, k, columns) {
   const key = `${k}:${columns.join()}`;
   if (!term.factors.has(key)) {
     if (term.factors.size > 200) term.factors.clear();
-    const first = (k * term.columns * (term.columns + 1)) / 2;
+    const first = (k * term.width * (term.width + 1)) / 2;
     const entry = (i, j) => {
       const [a, b] = [Math.max(columns[i], columns[j]), Math.min(columns[i], columns[j])];
       return term.lower[first + (a * (a + 1)) / 2 + b];
@@ -133,7 +133,7 @@ function densityInOrder(term, cells) {
     const z = [];
     let [squares, logDet, before] = [0, 0, 0];
     return cells.map(({ x, column }, i) => {
-      let rest = x - term.mean[k * term.columns + column];
+      let rest = x - term.mean[k * term.width + column];
       for (let m = 0; m < i; m++) rest -= factor[i][m] * z[m];
       z.push(rest / factor[i][i]);
       squares += z[i] * z[i];

@@ -1,13 +1,14 @@
 """Inputs: how each column of a row is set in the page, and which values are typical."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from suffice.data.labels import is_missing
+from suffice.explain import column_keys, column_title
 from suffice.families import FAMILIES
 from suffice.families.description import rows_of
 from suffice.schema import Array, Columns
@@ -25,7 +26,6 @@ class Input:
     ``typical``. A menu that ``is_open`` also offers an unknown level.
     """
 
-    key: Any
     name: str
     family: str = "left out"
     input: str = "none"
@@ -38,53 +38,33 @@ class Input:
     may_be_empty: bool = False
     is_open: bool = False
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the input as the page reads it."""
-        fields = asdict(self)
-        del fields["key"]
-        return fields
-
     def set_range(self, low: float, high: float) -> None:
-        """Make this a number between two bounds, with the middle as the typical value."""
-        low, high = _round(low), _round(high)
+        """Make this a number between two bounds, which must differ."""
         self.input, self.low, self.high = "number", low, high if high > low else low + 1
-        self.typical = _round((self.low + self.high) / 2)
+
+    def set_typical(self, value: float) -> None:
+        """Set the typical value, rounded to what a slider can have."""
+        self.typical = float(round(value)) if self.is_whole else _round(value)
 
 
-def column_keys(columns: Columns) -> Sequence[Any]:
-    """Return the names of columns, or their positions if they have no names."""
-    return range(columns.count) if columns.names is None else columns.names
-
-
-def column_title(key: Any) -> str:
-    """Return the name of a column as text."""
-    return f"column {key}" if isinstance(key, (int, np.integer)) else str(key)
-
-
-def positions_by_key(inputs: list[Input]) -> dict[Any, int]:
-    """Return the position of each input by the name of its column."""
-    return {its.key: place for place, its in enumerate(inputs)}
-
-
-def read_inputs(tally: Tally, scored: tuple[Columns, ...]) -> list[Input]:
-    """Return the inputs of all columns, in the order of the table.
+def read_inputs(tally: Tally, scored: tuple[Columns, ...]) -> dict[Any, Input]:
+    """Return the inputs of all columns by the names of the columns, in the order of the table.
 
     ``scored`` are the columns as the model scores them: it may have room for codes that were never seen.
     """
     schema = tally.schema
     names = column_keys(schema.blocks[0]) if schema.features is None else schema.features.names
-    found = {key: Input(key, column_title(key)) for key in names}
+    found = {key: Input(column_title(key)) for key in names}
     for columns, statistic in zip(schema.blocks, tally.statistics, strict=True):
         for j, key in enumerate(column_keys(columns)):
             if key in found:
-                found[key].family = columns.families[j]
-                found[key].may_be_empty = schema.features is not None
+                found[key].family, found[key].may_be_empty = columns.families[j], schema.features is not None
                 _set_kind(found[key], columns, statistic, j)
     for columns in scored:
         if columns.codings is None and columns.sizes is not None:
             for its, size in zip(found.values(), columns.sizes.tolist(), strict=True):
                 its.labels = list(range(size))
-    return list(found.values())
+    return found
 
 
 def _set_kind(its: Input, columns: Columns, statistic: Any, j: int) -> None:
@@ -93,11 +73,8 @@ def _set_kind(its: Input, columns: Columns, statistic: Any, j: int) -> None:
     support = family.support(columns, statistic, j)
     if support.kind == "words":
         its.input, its.typical = "text", ""
-    elif support.kind == "bins":
-        its.set_range(*_outer_bounds(support.edges))
-        its.edges = list(support.edges)
     elif family.cells == "bits":
-        its.set_range(0.0, max(1.0, 2 * (columns.threshold or 0.0)))
+        its.set_range(0.0, max(1.0, _round(2 * (columns.threshold or 0.0))))
         its.is_whole, its.typical = True, 0
     elif support.kind == "levels":
         start = int(columns.starts[j])
@@ -105,12 +82,14 @@ def _set_kind(its: Input, columns: Columns, statistic: Any, j: int) -> None:
         its.input, its.labels = "menu", [plain_value(label) for label in support.values]
         its.typical = its.labels[int(counts.argmax())] if its.labels else None
         its.is_open = support.is_open
+    elif support.kind == "bins":
+        its.edges = list(support.edges)
+        its.set_range(*map(_round, _outer_bounds(support.edges)))
+        its.set_typical((its.low + its.high) / 2)
     else:
-        its.set_range(support.values[0], support.values[-1])
-        mean = np.array(family.summarize(columns, statistic, j)["mean"])
-        n = rows_of(statistic, j)
-        its.is_whole, its.typical = family.cells == "counts", _round(float((mean * n).sum() / n.sum()))
-        its.typical = float(round(its.typical)) if its.is_whole else its.typical
+        its.set_range(_round(support.values[0]), _round(support.values[-1]))
+        its.is_whole = family.cells == "counts"
+        its.set_typical(float(np.average(family.location(statistic)[0][:, j], weights=rows_of(statistic, j))))
 
 
 def _outer_bounds(edges: Sequence[float]) -> tuple[float, float]:
@@ -125,18 +104,14 @@ def _round(value: float) -> float:
     return float(f"{value:.4g}") if np.isfinite(value) else 0.0
 
 
-def fit_ranges(inputs: list[Input], rows: list[list[Any]]) -> None:
+def fit_ranges(inputs: dict[Any, Input], rows: list[list[Any]]) -> None:
     """Set the range of each slider to that of the values in some rows."""
-    for place, its in enumerate(inputs):
-        values = [row[place] for row in rows if isinstance(row[place], (int, float))]
-        if its.input != "number" or not values:
-            continue
-        its.low, its.high = float(min(values)), float(max(values))
-        if its.high <= its.low:
-            its.high = its.low + 1
-        its.is_whole = all(float(value).is_integer() for value in values)
-        median = float(np.median(values))
-        its.typical = float(round(median)) if its.is_whole else _round(median)
+    for its, cells in zip(inputs.values(), zip(*rows, strict=True), strict=False):
+        values = [cell for cell in cells if isinstance(cell, (int, float))]
+        if its.input == "number" and values:
+            its.set_range(float(min(values)), float(max(values)))
+            its.is_whole = all(float(value).is_integer() for value in values)
+            its.set_typical(float(np.median(values)))
 
 
 def plain_value(value: Any) -> Any:
@@ -151,34 +126,30 @@ def plain_value(value: Any) -> Any:
     return value if isinstance(value, (bool, int, float, str)) else str(value)
 
 
-def image_side(inputs: list[Input], has_names: bool) -> int | None:
+def image_side(inputs: dict[Any, Input], has_names: bool) -> int | None:
     """Return the side of the square image that a row may be; None if it is not an image."""
     side = int(np.sqrt(len(inputs)))
     if has_names or side * side != len(inputs) or len(inputs) < SMALLEST_IMAGE:
         return None
-    labels = [label for its in inputs for label in its.labels or ()]
+    labels = [label for its in inputs.values() for label in its.labels or ()]
     is_numeric = all(isinstance(label, (int, float)) for label in labels)
-    return side if is_numeric and all(its.input != "text" for its in inputs) else None
+    return side if is_numeric and all(its.input != "text" for its in inputs.values()) else None
 
 
-def mean_images(tally: Tally, inputs: list[Input]) -> Array:
+def mean_images(tally: Tally, inputs: dict[Any, Input]) -> Array:
     """Return the mean of each numeric column in each class, [class, column]; of bits, the share of ones."""
-    positions, found = positions_by_key(inputs), np.zeros((len(tally.class_count), len(inputs)))
+    found = {key: np.zeros(len(tally.class_count)) for key in inputs}
     statistic: Any
     for columns, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
         for j, key in enumerate(column_keys(columns)):
-            if key not in positions:
-                continue
-            at = positions[key]
             if columns.sizes is None:
-                summary = FAMILIES[columns.family].summarize(columns, statistic, j)
-                found[:, at] = summary["mean"] if summary["shows"] == "numbers" else np.array(summary["shares"])[:, -1]
-            else:
+                found[key] = FAMILIES[columns.family].location(statistic)[0][:, j]
+            elif key in inputs:
                 start, size = int(columns.starts[j]), int(columns.sizes[j])
-                values = inputs[at].labels or _bin_middles(inputs[at].edges or [])
+                values = inputs[key].labels or _bin_middles(inputs[key].edges or [])
                 totals = statistic.total[:, start : start + size] @ np.array(values[:size], np.float64)
-                found[:, at] = totals / rows_of(statistic, j)
-    return found
+                found[key] = totals / rows_of(statistic, j)
+    return np.column_stack([found[key] for key in inputs])
 
 
 def _bin_middles(edges: list[float]) -> list[float]:

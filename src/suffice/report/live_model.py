@@ -1,58 +1,59 @@
-"""The model as the page computes it: class prior, blocks of packed terms, and calibration."""
+"""The model as the page computes it: class prior, terms of each block, and calibration, as JSON."""
 
-from dataclasses import replace
+import base64
+import json
+from collections.abc import Callable
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
+from suffice import score
 from suffice.data.texts import analyzer
-from suffice.decision.calibration import Calibration, Isotonic, Temperature, Vector
-from suffice.report.inputs import Input, column_keys, positions_by_key
+from suffice.decision.calibration import Calibration
+from suffice.explain import column_keys
+from suffice.report.inputs import Input
 from suffice.report.model_view import ModelView
-from suffice.report.term_packing import (
-    CHARACTERS_PER_NUMBER,
-    MAX_CHARACTERS,
-    NotLiveError,
-    count_characters,
-    pack_array,
-    pack_score,
-)
 from suffice.schema import Array, Columns, MissingLevel, Text, Words
-from suffice.score import Linear, LogFactorial, LogGamma, LogGammaOfTotal, Score
 
+MAX_CHARACTERS = 1_900_000  # of all blocks of a page
 MAX_VOCABULARY_CHARACTERS = 1_000_000
+CHARACTERS_PER_NUMBER = 32 / 3  # eight bytes in base 64
+
+# A block or a term as JSON. Its key "note", if there is one, says what the page computes differently.
+Packed = dict[str, Any]
 
 
-def write_live_model(view: ModelView, inputs: list[Input]) -> dict[str, Any]:
+class NotLiveError(ValueError):
+    """The reason why a page cannot compute a model."""
+
+
+def write_live_model(view: ModelView, inputs: dict[Any, Input]) -> dict[str, Any]:
     """Return the model as the page computes it.
 
     ``notes`` say what the page computes differently; ``live`` is False if it cannot compute the model at all.
     """
-    notes: list[str] = []
-    found: dict[str, Any] = {
+    found = {
         "classes": view.class_names,
         "prior": pack_array(view.model.class_log_prior),
-        "blocks": [],
         "calibration": None if view.calibration is None else _pack_calibration(view.calibration),
-        "notes": notes,
-        "live": True,
     }
-    positions = positions_by_key(inputs)
+    positions = {key: place for place, key in enumerate(inputs)}
+    blocks = []
     try:
-        for columns, score in zip(view.model.columns, view.model.scores, strict=True):
-            block = _pack_block(columns, score, notes)
-            found["blocks"].append(block | {"columns": [positions[key] for key in column_keys(columns)]})
-        _check_total_size(found["blocks"])
+        for columns, terms in zip(view.model.columns, view.model.scores, strict=True):
+            blocks.append(_pack_block(columns, terms) | {"columns": [positions[key] for key in column_keys(columns)]})
+        _check_size(len(json.dumps(blocks)))
     except NotLiveError as reason:
-        notes.append(f"The model cannot be computed in this page: {reason}.")
-        found |= {"blocks": [], "live": False}
-    return found
+        note = f"The model cannot be computed in this page: {reason}."
+        return found | {"blocks": [], "notes": [note], "live": False}
+    parts = [part for block in blocks for part in (block, *block["terms"])]
+    notes = [part.pop("note") for part in parts if "note" in part]
+    return found | {"blocks": blocks, "notes": notes, "live": True}
 
 
-def _check_total_size(blocks: list[dict[str, Any]]) -> None:
-    """Raise if all blocks take too much space."""
-    words = sum(len(word) + 4 for block in blocks for word in block.get("words", ()))
-    characters = words + sum(count_characters(term) for block in blocks for term in block["terms"])
+def _check_size(characters: float) -> None:
+    """Raise if a page would have so many characters of arrays that it is slow to open."""
     if characters > MAX_CHARACTERS:
         raise NotLiveError(
             f"its tables would take {characters / 1e6:.1f} MB of this page; naive columns "
@@ -60,59 +61,133 @@ def _check_total_size(blocks: list[dict[str, Any]]) -> None:
         )
 
 
-def _pack_block(columns: Columns, score: Score, notes: list[str]) -> dict[str, Any]:
+def _pack_block(columns: Columns, terms: score.Score) -> Packed:
     """Return how the page reads the cells of a block, and its terms."""
     coding = columns.codings[0] if columns.codings else None
     if isinstance(coding, Words):
-        return _pack_texts(coding, score, notes)
-    sizes = None if columns.sizes is None else columns.sizes.tolist()
+        return _pack_texts(coding, terms)
     has_missing = [isinstance(coding, MissingLevel) for coding in columns.codings or ()]
-    return {"sizes": sizes, "missing": has_missing, "terms": pack_score(score, notes)}
+    packed = [_pack_term(term) for term in terms]
+    return {"sizes": _pack_value(columns.sizes), "missing": has_missing, "terms": packed}
 
 
-def _pack_texts(coding: Words, score: Score, notes: list[str]) -> dict[str, Any]:
+def pack_array(array: Any) -> dict[str, Any]:
+    """Return an array as the page unpacks it: all digits, and infinite numbers.
+
+    >>> pack_array(np.array([[1.0]]))
+    {'f64': 'AAAAAAAA8D8=', 'shape': [1, 1]}
+    """
+    array = np.asarray(array, "<f8")
+    _check_size(array.size * CHARACTERS_PER_NUMBER)
+    return {"f64": base64.b64encode(array.tobytes()).decode(), "shape": list(array.shape)}
+
+
+def _pack_value(value: Any) -> Any:
+    """Return a field of a term: a float or an array of floats with all digits, whole numbers as they are."""
+    if isinstance(value, score.Term):
+        return _pack_fields(value)
+    if np.asarray(value).dtype.kind == "f":
+        return pack_array(value)
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _pack_fields(term: Any) -> Packed:
+    return {field.name: _pack_value(getattr(term, field.name)) for field in fields(term)}
+
+
+def _pack_averaged_pairs(term: score.AveragedPairs) -> Packed:
+    # the page exchanges a and b for the other direction of a pair; levels that imply others are few
+    implied = [] if term.implied is None else [[a, b, int(term.implied[a, b])] for a, b in np.argwhere(term.implied)]
+    packed = _pack_fields(replace(term, given=term.given[:, :, 0], implied=None))
+    return packed | {"implied": np.array(implied, int).tolist()}
+
+
+def _pack_triangular_solve(term: score.TriangularSolve) -> Packed:
+    """Pack the lower triangles of the covariances; a covariance that all classes share may be too large for that."""
+    rows, cells = np.tril_indices(term.mean.shape[1])
+    is_shared, is_large = len(term.covariance) == 1, len(rows) * CHARACTERS_PER_NUMBER > MAX_CHARACTERS
+    if is_shared and term.dof is None and is_large:
+        return _pack_shared_gaussian(term.mean, lambda away: np.linalg.solve(term.covariance[0], away.T).T)
+    lower = pack_array(term.covariance[:, rows, cells])
+    return {"mean": pack_array(term.mean), "lower": lower, "dof": _pack_value(term.dof), "is_shared": is_shared}
+
+
+def _pack_shared_gaussian(mean: Array, solve: Callable[[Array], Array]) -> Packed:
+    """Pack Gaussians with one covariance as a linear term, which omits the part that is the same for all classes.
+
+    ``solve`` returns covariance⁻¹·away for rows of ``away``.
+    """
+    middle = mean.mean(axis=0)
+    weights = solve(mean - middle)
+    biases = -weights * (middle + (mean - middle) / 2)
+    note = "Log p(x, class) is shown here without the part that is the same for all classes."
+    return {"type": "Linear", "note": note} | _pack_fields(score.Linear(weights, biases))
+
+
+PLAIN_TERMS = (score.LookUp, score.Linear, score.Quadratic, score.LogQuadratic, score.PairLookUp)
+COUNT_TERMS = (score.LogGamma, score.LogGammaOfTotal, score.LogFactorial)
+PACKERS: dict[type[score.Term], Callable[[Any], Packed]] = {
+    **dict.fromkeys((*PLAIN_TERMS, *COUNT_TERMS), _pack_fields),
+    score.AveragedPairs: _pack_averaged_pairs,
+    score.TriangularSolve: _pack_triangular_solve,
+    score.LowRank: lambda term: _pack_shared_gaussian(term.mean, term.slopes),
+}
+REFUSALS: dict[type[score.Term], str] = {
+    score.JointLookUp: "it has a probability for each combination of all levels, which are too many for a page",
+    score.LogSumExp: "a page does not compute mixtures of components",
+}
+
+
+def _pack_term(term: score.Term) -> Packed:
+    kind = type(term)
+    if kind not in PACKERS:
+        raise NotLiveError(REFUSALS.get(kind, f"a page has no code for terms of type {kind.__name__}"))
+    return {"type": kind.__name__} | PACKERS[kind](term)
+
+
+def _pack_texts(coding: Words, terms: score.Score) -> Packed:
     """Return a block of the words of a text; only words that occur in the text are evaluated by the page."""
-    if not all(_is_zero_at_zero(term) for term in score):
+    if not all(_is_zero_at_zero(term) for term in terms):
         raise NotLiveError("words that do not occur in a text change its score, which a page does not compute")
-    words = coding.labels
-    kept = _choose_words(coding, score)
+    words, kept, note = coding.labels, _choose_words(coding, terms), {}
     if len(kept) < len(words):
-        notes.append(
+        note["note"] = (
             f"This page has {len(kept):,} of the {len(words):,} words, those that differ most between classes; it "
             "ignores all others, so its probabilities may differ slightly from those of the model."
         )
         words = tuple(words[w] for w in kept.tolist())
-        score = Score(tuple(_select_columns(term, kept) for term in score if isinstance(term, Linear)))
-    return {"words": words, "text": _pack_text_settings(coding.text), "terms": pack_score(score, notes)}
+        terms = score.Score(tuple(_select_columns(term, kept) for term in terms if isinstance(term, score.Linear)))
+    packed = [_pack_term(term) for term in terms]
+    return {"words": words, "text": _pack_text_settings(coding.text), "terms": packed} | note
 
 
 def _is_zero_at_zero(term: Any) -> bool:
     """Return whether a count of 0 adds nothing to a term."""
-    if isinstance(term, Linear):
+    if isinstance(term, score.Linear):
         return not term.biases.any() and (term.veto is None or not term.veto.biases.any())
-    return isinstance(term, (LogGamma, LogGammaOfTotal, LogFactorial))
+    return isinstance(term, COUNT_TERMS)
 
 
-def _choose_words(coding: Words, score: Score) -> Array:
+def _choose_words(coding: Words, terms: score.Score) -> Array:
     """Return the words that fit into the page, chosen by how much their weights differ between classes."""
-    numbers = sum(np.shape(array)[0] for term in score for array in vars(term).values() if np.ndim(array) == 2)
+    numbers = sum(np.shape(array)[0] for term in terms for array in vars(term).values() if np.ndim(array) == 2)
     sizes = np.array([len(word) + 4 for word in coding.labels]) + numbers * CHARACTERS_PER_NUMBER
     if sizes.sum() <= MAX_VOCABULARY_CHARACTERS:
         return np.arange(coding.size)
-    if not all(isinstance(term, Linear) for term in score):
+    if not all(isinstance(term, score.Linear) for term in terms):
         raise NotLiveError(f"its {coding.size:,} words take too much space")
-    weights = sum(_finite_weights(term) for term in score if isinstance(term, Linear))
+    weights = sum(_finite_weights(term) for term in terms if isinstance(term, score.Linear))
     order = np.argsort(-(np.exp(weights).max(axis=0) * np.ptp(weights, axis=0)), kind="stable")
     return np.sort(order[np.cumsum(sizes[order]) <= MAX_VOCABULARY_CHARACTERS])
 
 
-def _finite_weights(term: Linear) -> Array:
+def _finite_weights(term: score.Linear) -> Array:
     """Return the weights [class, column], with −50 for impossible words."""
     weights = np.maximum(term.weights, -50.0)
     return weights if term.veto is None else np.where(term.veto.weights > 0, -50.0, weights)
 
 
-def _select_columns(term: Linear, kept: Array) -> Linear:
+def _select_columns(term: score.Linear, kept: Array) -> score.Linear:
     """Return a linear term of some of its columns."""
     veto = None if term.veto is None else _select_columns(term.veto, kept)
     return replace(term, weights=term.weights[:, kept], biases=term.biases[:, kept], veto=veto)
@@ -124,21 +199,14 @@ def _pack_text_settings(text: Text) -> dict[str, Any]:
     if Text(**{name: getattr(text, name) for name in names}) != text:
         raise NotLiveError(f"it splits texts by {text!r}, which a page cannot")
     stop = getattr(analyzer(text), "keywords", {}).get("stop_words")
-    return {
-        "ngrams": list(text.ngram_range),
-        "lowercase": text.lowercase,
-        "binary": text.binary,
-        "stop": sorted(stop or ()),
-    }
+    settings = {"ngrams": list(text.ngram_range), "lowercase": text.lowercase, "binary": text.binary}
+    return settings | {"stop": sorted(stop or ())}
 
 
 def _pack_calibration(calibration: Calibration) -> dict[str, Any]:
-    """Return the calibration map."""
-    its, floor = calibration.map, calibration.floor
-    if isinstance(its, Temperature):
-        return {"kind": "temperature", "floor": floor, "temperature": its.temperature}
-    if isinstance(its, Vector):
-        return {"kind": "vector", "floor": floor, "factors": its.factors.tolist(), "shifts": its.shifts.tolist()}
-    assert isinstance(its, Isotonic)
-    knots = [[x.tolist(), y.tolist()] for x, y in zip(its.log_odds, its.shares, strict=True)]
-    return {"kind": "isotonic", "floor": floor, "knots": knots}
+    """Return the calibration map: its method, its floor and its fields as lists."""
+    lists = {
+        name: [each.tolist() for each in value] if isinstance(value, tuple) else np.asarray(value).tolist()
+        for name, value in vars(calibration.map).items()
+    }
+    return {"kind": calibration.method, "floor": calibration.floor} | lists

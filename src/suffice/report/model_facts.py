@@ -3,9 +3,9 @@
 from typing import Any
 
 from suffice.data.column_names import list_names
+from suffice.explain import column_keys, column_title
 from suffice.families import FAMILIES
-from suffice.model import Model
-from suffice.report.inputs import Input, column_keys, column_title, mean_images, positions_by_key
+from suffice.report.inputs import Input, mean_images
 from suffice.report.model_view import ModelView
 from suffice.score import AveragedPairs, JointLookUp, LogSumExp, LowRank, PairLookUp, Term, TriangularSolve
 from suffice.statistics import Tally
@@ -25,50 +25,40 @@ DEPENDENCE: dict[type[Term], str] = {
 }
 
 
-def describe_model(view: ModelView, inputs: list[Input]) -> dict[str, Any]:
+def describe_model(view: ModelView, inputs: dict[Any, Input]) -> dict[str, Any]:
     """Return the classifier, its classes, families, dependences and settings."""
-    count = view.tally.class_count
     families: dict[str, list[str]] = {}
-    for its in inputs:
+    for its in inputs.values():
         if its.input != "none":
             families.setdefault(its.family, []).append(its.name)
+    kinds = [type(term) for score in view.model.scores for term in score]
+    dependences = dict.fromkeys(DEPENDENCE[kind] for kind in kinds if kind in DEPENDENCE)
     return {
         "kind": view.classifier,
         "target": view.target,
-        "rows": float(count.sum()),
-        "classes": [
-            {"name": name, "rows": float(n), "share": float(n / max(count.sum(), 1e-300))}
-            for name, n in zip(view.class_names, count.tolist(), strict=True)
-        ],
+        "rows": float(view.tally.class_count.sum()),
+        "classes": [{"name": name, "rows": n, "share": share} for name, n, share in view.class_shares],
         "families": {family: list_names(names) for family, names in families.items()},
         "parameters": sum(parameters.n_parameters for parameters in view.model.parameters),
-        "structure": _describe_dependence(view.model),
+        "structure": "; ".join(dependences) or "columns are independent given the class (naive)",
         "settings": {name: repr(value) for name, value in view.settings.items() if value is not None},
     }
 
 
-def _describe_dependence(model: Model) -> str:
-    """Return how the columns depend on each other given the class."""
-    found = [DEPENDENCE[type(term)] for score in model.scores for term in score if type(term) in DEPENDENCE]
-    return "; ".join(dict.fromkeys(found)) or "columns are independent given the class (naive)"
-
-
 def describe_features(
-    tally: Tally, inputs: list[Input], importance: dict[str, float], side: int | None
+    tally: Tally, inputs: dict[Any, Input], importance: dict[str, float], side: int | None
 ) -> dict[str, Any]:
     """Return what was counted for each column, the most important first; for images, their means."""
     if side is not None and side >= SMALLEST_PICTURE:
-        means = mean_images(tally, inputs)
-        return {"images": [[round(float(v), 4) for v in line] for line in means], "side": side, "features": []}
-    positions, found = positions_by_key(inputs), []
+        return {"images": mean_images(tally, inputs).round(4).tolist(), "side": side, "features": []}
+    found: dict[Any, dict[str, Any]] = {}
     for columns, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
         for j, key in enumerate(column_keys(columns)):
-            if key in positions:
-                its = inputs[positions[key]]
-                entry = {"name": its.name, "family": its.family, "importance": importance.get(its.name)}
-                found.append((positions[key], entry | FAMILIES[columns.family].summarize(columns, statistic, j)))
-    found.sort(key=lambda placed: (-(placed[1]["importance"] or 0.0), placed[0]))
-    entries = [entry for _, entry in found]
+            if key in inputs:
+                entry = {"family": inputs[key].family, "importance": importance.get(inputs[key].name)}
+                found[key] = entry | FAMILIES[columns.family].summarize(columns, statistic, j)
+    entries = [{"name": its.name} | found[key] for key, its in inputs.items() if key in found]
+    entries.sort(key=lambda entry: -(entry["importance"] or 0.0))
     return {"features": entries[:SHOWN_COLUMNS], "more": max(len(entries) - SHOWN_COLUMNS, 0)}
 
 
@@ -79,15 +69,13 @@ def find_model_warnings(view: ModelView) -> list[str]:
         reasons.setdefault(reason, []).append(repr(column_title(key)))
     for reason, names in reasons.items():
         found.append(f"{list_names(names)} {'was' if len(names) == 1 else 'were'} left out: {reason}.")
-    count = view.tally.class_count
-    limit = RARE_SHARE / max(len(count) / 2, 1)
-    for name, n, share in zip(view.class_names, count.tolist(), count / max(count.sum(), 1e-300), strict=True):
-        if share < limit or n < RARE_ROWS:
-            rows = f"{n:,.0f}" if float(n).is_integer() else f"{n:,.2f}"
+    for name, n, share in view.class_shares:
+        if share < RARE_SHARE / max(len(view.classes) / 2, 1) or n < RARE_ROWS:
+            rows = f"{n:,.0f}" if n.is_integer() else f"{n:,.2f}"
             found.append(
                 f"Class {name!r} is rare: {rows} rows, {100 * share:.1f} % of all. Its estimates are uncertain."
             )
-    if len(count) == 1:
+    if len(view.classes) == 1:
         found.append("There is only one class, so every row is predicted to belong to it.")
     if view.settings.get("estimate") == "mle":
         found.append('estimate="mle": a value that was never seen in a class has probability 0 there.')

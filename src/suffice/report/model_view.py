@@ -11,33 +11,14 @@ from suffice.blocks import Block
 from suffice.decision.calibration import Calibration
 from suffice.explain import Explanation, explain_rows
 from suffice.model import Model
+from suffice.report.inputs import plain_value
 from suffice.schema import Array
 from suffice.statistics import Tally
 
 
 @dataclass(frozen=True)
-class ScoredRows:
-    """Rows that were read and scored once.
-
-    ``blocks`` are the rows as the model scores them, ``log_proba`` [row, class] is log P(class | x), and
-    ``read_cells`` returns the column names and the raw cells of the rows at some positions.
-    """
-
-    blocks: tuple[Block, ...]
-    log_proba: Array
-    read_cells: Callable[[Array], tuple[Sequence[Any], list[list[Any]]]]
-
-    def __len__(self) -> int:
-        return len(self.log_proba)
-
-    def spaced_positions(self, most: int) -> list[int]:
-        """Return at most so many positions, evenly spaced over all rows."""
-        return np.linspace(0, len(self) - 1, min(len(self), most)).astype(int).tolist() if len(self) else []
-
-
-@dataclass(frozen=True)
 class ModelView:
-    """A fitted classifier as data: its name and settings, tally, estimated model, calibration, and scored rows."""
+    """A fitted classifier as data: its name and settings, tally, estimated model and calibration."""
 
     classifier: str
     settings: dict[str, Any]
@@ -46,7 +27,6 @@ class ModelView:
     tally: Tally
     model: Model
     calibration: Calibration | None
-    rows: ScoredRows | None
 
     @property
     def classes(self) -> list[Any]:
@@ -59,39 +39,65 @@ class ModelView:
         """The class labels as text."""
         return [str(label) for label in self.classes]
 
-    def explain(self, positions: Sequence[int]) -> Explanation:
-        """Return the explanation of the rows at some positions."""
-        assert self.rows is not None
-        chosen = np.asarray(positions, np.intp)
-        blocks = tuple(block.take(chosen) for block in self.rows.blocks)
-        names, cells = self.rows.read_cells(chosen)
-        return explain_rows(self.model, self.classes, blocks, names, cells, self.rows.log_proba[chosen])
+    @property
+    def class_shares(self) -> list[tuple[str, float, float]]:
+        """The name of each class, its rows, and their share of all rows."""
+        count = self.tally.class_count
+        shares = count / max(count.sum(), 1e-300)
+        return list(zip(self.class_names, count.tolist(), shares.tolist(), strict=True))
 
 
-def view_model(classifier: Any, X: Any = None) -> ModelView:
-    """Return the view of a fitted classifier, with the rows of X if they are given."""
+def view_model(classifier: Any) -> ModelView:
+    """Return the view of a fitted classifier."""
     if not hasattr(classifier, "estimate_model"):
         name = type(classifier).__name__
         raise TypeError(f"a report needs a fitted classifier that learns from sums (a tally); {name} is none")
-    model, tally, calibration = classifier.estimate_model(), classifier.chosen_tally(), classifier.fitted_calibration()
-    rows = None
-    if X is not None:
-        blocks = classifier.read_rows(X).blocks
-        log_posterior = model.log_posterior(blocks)
-        log_proba = log_posterior if calibration is None else np.asarray(calibration(log_posterior))
-
-        def read_cells(chosen: Array) -> tuple[Sequence[Any], list[list[Any]]]:
-            read = classifier.read_rows(_safe_indexing(X, chosen))
-            return read.names, read.values
-
-        rows = ScoredRows(blocks, log_proba, read_cells)
     return ModelView(
         classifier=type(classifier).__name__,
         settings=classifier.get_params(deep=False),
         target=getattr(classifier, "target_name_", None),
         left_out=getattr(classifier, "left_out_", {}),
-        tally=tally,
-        model=model,
-        calibration=calibration,
-        rows=rows,
+        tally=classifier.chosen_tally(),
+        model=classifier.estimate_model(),
+        calibration=classifier.fitted_calibration(),
     )
+
+
+@dataclass(frozen=True)
+class ScoredRows:
+    """Rows that were read and scored once.
+
+    ``blocks`` are the rows as the model scores them, ``log_proba`` [row, class] is log P(class | x), and ``read``
+    reads the rows at some positions again.
+    """
+
+    view: ModelView
+    blocks: tuple[Block, ...]
+    log_proba: Array
+    read: Callable[[Array], Any]
+
+    def plain_cells(self, positions: Sequence[int]) -> list[list[Any]]:
+        """Return the cells of the rows at some positions, as JSON holds them."""
+        cells = self.read(np.asarray(positions)).values if positions else []
+        return [[plain_value(value) for value in line] for line in cells]
+
+    def spaced_positions(self, most: int) -> list[int]:
+        """Return at most so many positions, evenly spaced over all rows."""
+        count = len(self.log_proba)
+        return [int(place) for place in np.linspace(0, count - 1, min(count, most))]
+
+    def explain(self, positions: Sequence[int]) -> Explanation:
+        """Return the explanation of the rows at some positions."""
+        chosen = np.asarray(positions, np.intp)
+        blocks, read = tuple(block.take(chosen) for block in self.blocks), self.read(chosen)
+        model, classes = self.view.model, self.view.classes
+        return explain_rows(model, classes, blocks, read.names, read.values, self.log_proba[chosen])
+
+
+def score_rows(view: ModelView, classifier: Any, X: Any) -> ScoredRows:
+    """Return rows with the predictions of a classifier."""
+    blocks = classifier.read_rows(X).blocks
+    log_proba = view.model.log_posterior(blocks)
+    if view.calibration is not None:
+        log_proba = np.asarray(view.calibration(log_proba))
+    return ScoredRows(view, blocks, log_proba, lambda chosen: classifier.read_rows(_safe_indexing(X, chosen)))

@@ -12,17 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from suffice.report.inputs import fit_ranges, image_side, plain_value, read_inputs
+from suffice.decision.calibration import Calibration
+from suffice.report import quality
+from suffice.report.inputs import fit_ranges, image_side, read_inputs
 from suffice.report.live_model import write_live_model
 from suffice.report.model_facts import describe_features, describe_model, find_model_warnings
-from suffice.report.model_view import ModelView, view_model
-from suffice.report.quality import (
-    Quality,
-    find_row_warnings,
-    max_explained_rows,
-    measure_importance,
-    reliability_bins,
-)
+from suffice.report.model_view import ModelView, ScoredRows, score_rows, view_model
 from suffice.store import check_output_path
 
 COMPUTING = ("numbers.js", "cells.js", "terms.js", "dependent_terms.js", "scores.js")
@@ -80,25 +75,22 @@ def render(model: Any, X: Any = None, y: Any = None, title: str | None = None) -
     """
     if X is None and y is not None:
         raise ValueError("y has the labels of the rows of X; pass X as well")
-    view = view_model(model, X)
-    title = _default_title(view) if title is None else str(title)
+    view = view_model(model)
+    rows = None if X is None else score_rows(view, model, X)
+    if title is None:
+        predicts = "" if view.target is None else f"{view.target}, predicted by "
+        title = f"{predicts}{view.classifier}: a report"
     script = "\n".join(_read(name) for name in SCRIPTS)
     style = _read("style.css")
     parts = {
-        "title": escape(title),
+        "title": escape(str(title)),
         "policy": f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'",
         "style": style,
         "script": script,
-        "data": embed_json(_collect(view, y, title)),
+        "data": embed_json(_collect(view, rows, y, str(title))),
     }
     # in one pass: inserted text that holds a placeholder stays as it is
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _read("template.html"))
-
-
-def _default_title(view: ModelView) -> str:
-    """Return the title of a page, with the target if the model knows its name."""
-    predicts = "" if view.target is None else f"{view.target}, predicted by "
-    return f"{predicts}{view.classifier}: a report"
 
 
 def embed_json(data: Any) -> str:
@@ -111,63 +103,35 @@ def embed_json(data: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _collect(view: ModelView, y: Any, title: str) -> dict[str, Any]:
+def _collect(view: ModelView, rows: ScoredRows | None, y: Any, title: str) -> dict[str, Any]:
     """Return the data of the page."""
     inputs = read_inputs(view.tally, view.model.columns)
     side = image_side(inputs, has_names=view.tally.schema.feature_names is not None)
-    quality = None if y is None else Quality.measure(view, y)
-    examples, importance = list[list[Any]](), dict[str, float]()
+    measured, errors, examples, importance = None, list[Any](), list[list[Any]](), dict[str, float]()
     warnings = find_model_warnings(view)
-    if view.rows is not None:
-        warnings += find_row_warnings(view, quality)
-        importance = measure_importance(view, inputs)
-        cells = _plain_cells(view, view.rows.spaced_positions(RANGE_ROWS))
+    if rows is not None:
+        if y is not None:
+            truth, labels = quality.read_truth(rows, y)
+            measured, errors = (
+                quality.measure_quality(rows, truth, labels),
+                quality.describe_errors(rows, truth, labels),
+            )
+        warnings += quality.find_row_warnings(rows, measured)
+        importance = quality.measure_importance(rows, inputs)
+        cells = rows.plain_cells(rows.spaced_positions(RANGE_ROWS))
         fit_ranges(inputs, cells)
         examples = _choose_examples(cells)
     return {
         "title": title,
         "about": describe_model(view, inputs),
-        "quality": None if quality is None else quality.summary,
-        "wrong": [] if quality is None else _describe_errors(view, quality),
+        "quality": measured,
+        "wrong": errors,
         "examples": examples,
         "learned": describe_features(view.tally, inputs, importance, side),
-        "calibration": _describe_calibration(view),
+        "calibration": _describe_calibration(view.calibration),
         "warnings": warnings,
-        "engine": write_live_model(view, inputs) | {"features": [its.to_json() for its in inputs], "side": side},
+        "engine": write_live_model(view, inputs) | {"features": [vars(its) for its in inputs.values()], "side": side},
     }
-
-
-def _describe_errors(view: ModelView, quality: Quality) -> list[dict[str, Any]]:
-    """Return the rows with the largest errors, each with the explanation of its prediction."""
-    if not quality.worst:
-        return []
-    assert view.rows is not None
-    names, log_proba = view.class_names, view.rows.log_proba[quality.worst]
-    explanation = view.explain(quality.worst) if max_explained_rows(view.model) else None
-    found = []
-    for place, cells in enumerate(_plain_cells(view, quality.worst)):
-        label, proba = quality.labels[place], np.exp(log_proba[place])
-        found.append(
-            {
-                "row": quality.worst[place],
-                "label": label,
-                "predicted": names[int(proba.argmax())],
-                "probability": float(proba.max()),
-                "label_probability": float(proba[names.index(label)]) if label in names else 0.0,
-                "sentence": "" if explanation is None else explanation.sentence(place),
-                "cells": cells,
-            }
-        )
-    return found
-
-
-def _plain_cells(view: ModelView, positions: list[int]) -> list[list[Any]]:
-    """Return the cells of the rows at some positions, as JSON holds them."""
-    if not positions:
-        return []
-    assert view.rows is not None
-    _, cells = view.rows.read_cells(np.asarray(positions, np.intp))
-    return [[plain_value(value) for value in line] for line in cells]
 
 
 def _choose_examples(rows: list[list[Any]]) -> list[list[Any]]:
@@ -181,16 +145,13 @@ def _choose_examples(rows: list[list[Any]]) -> list[list[Any]]:
     return chosen
 
 
-def _describe_calibration(view: ModelView) -> dict[str, Any] | None:
+def _describe_calibration(calibration: Calibration | None) -> dict[str, Any] | None:
     """Return how probabilities of held-out rows were before and after calibration."""
-    if view.calibration is None:
+    if calibration is None:
         return None
-    return {
-        "method": view.calibration.method,
-        "log_loss": view.calibration.log_loss,
-        "error": view.calibration.error,
-        "reliability": {name: reliability_bins(its) for name, its in view.calibration.reliability.items()},
-    }
+    bins = {name: quality.reliability_bins(its) for name, its in calibration.reliability.items()}
+    measures = {"log_loss": calibration.log_loss, "error": calibration.error}
+    return {"method": calibration.method, "reliability": bins} | measures
 
 
 def _read(name: str) -> str:

@@ -1,8 +1,5 @@
 """The quality of predictions for labelled rows: scores with intervals, confusion matrix, and the largest errors."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,10 +7,11 @@ import numpy as np
 from suffice.blocks import Block, Dense
 from suffice.data import encode
 from suffice.decision.reliability import Reliability
+from suffice.explain import column_keys, column_title
 from suffice.folds.assessment import Z_95, assess_predictions, wilson_interval
 from suffice.model import Model
-from suffice.report.inputs import Input, column_title
-from suffice.report.model_view import ModelView
+from suffice.report.inputs import Input
+from suffice.report.model_view import ScoredRows
 from suffice.schema import Array, Columns, Levels, MissingLevel, Words
 
 LARGEST_ERRORS, CONFUSION_CLASSES = 10, 30
@@ -23,48 +21,31 @@ NOTABLE_CALIBRATION_ERROR, NOTABLE_GAPS = 0.05, 0.05
 CELLS_AT_ONCE = 1 << 16
 
 
-@dataclass(frozen=True)
-class Quality:
-    """The quality of predictions: ``summary`` for the page, and positions and labels of the largest errors."""
-
-    summary: dict[str, Any]
-    worst: list[int]
-    labels: list[str]
-
-    @classmethod
-    def measure(cls, view: ModelView, y: Any) -> Quality:
-        """Return the quality of the predictions for the rows of a view, whose labels are y."""
-        assert view.rows is not None
-        log_proba = view.rows.log_proba
-        labels, codes = encode(y, owner="report")
-        if len(codes) != len(log_proba):
-            raise ValueError(f"X has {len(log_proba)} rows, and y has {len(codes)}")
-        if not len(codes):
-            raise ValueError("X has no rows; a report on the quality of a model needs at least one")
-        known = {label: k for k, label in enumerate(view.classes)}
-        names = [str(label) for label in labels.tolist()]
-        truth = np.array([known.get(label, -1) for label in labels.tolist()], np.intp)[codes]
-        predicted = log_proba.argmax(axis=1)
-        own = np.where(truth >= 0, log_proba[np.arange(len(truth)), truth], -np.inf)
-        wrong = np.flatnonzero(predicted != truth)
-        worst: list[int] = wrong[np.argsort(own[wrong], kind="stable")[:LARGEST_ERRORS]].tolist()
-        summary = _score(log_proba, truth, predicted) | {
-            "unknown_labels": sorted(str(label) for label in labels.tolist() if label not in known),
-            "has_training_counts": _has_training_counts(view, truth),
-        }
-        return cls(summary, worst, [names[codes[row]] for row in worst])
+def read_truth(rows: ScoredRows, y: Any) -> tuple[Array, Array]:
+    """Return the code of the true class of each row, −1 if the model does not know it, and the label as text."""
+    labels, codes = encode(y, owner="report")
+    if len(codes) != len(rows.log_proba):
+        raise ValueError(f"X has {len(rows.log_proba)} rows, and y has {len(codes)}")
+    if not len(codes):
+        raise ValueError("X has no rows; a report on the quality of a model needs at least one")
+    known = {label: k for k, label in enumerate(rows.view.classes)}
+    truth = np.array([known.get(label, -1) for label in labels.tolist()], np.intp)
+    return truth[codes], np.array([str(label) for label in labels.tolist()])[codes]
 
 
-def _score(log_proba: Array, truth: Array, predicted: Array) -> dict[str, Any]:
-    """Return the scores of all rows and of each class; ``truth`` is −1 for a label unknown to the model."""
-    rows, classes = log_proba.shape
+def measure_quality(rows: ScoredRows, truth: Array, labels: Array) -> dict[str, Any]:
+    """Return the quality of the predictions for rows with these true classes and labels."""
+    log_proba, classes = rows.log_proba, len(rows.view.classes)
+    predicted, is_known = log_proba.argmax(axis=1), truth >= 0
+    confusion = np.zeros((classes, classes), np.intp)
+    np.add.at(confusion, (truth[is_known], predicted[is_known]), 1)
+    counts = confusion.sum(axis=1)
     measured, right = assess_predictions(log_proba, truth), predicted == truth
     reliability = Reliability.of(measured.confidence, measured.right)
-    low, high = wilson_interval(float(right.sum()), rows)
-    known = truth[truth >= 0]
+    low, high = wilson_interval(float(right.sum()), len(truth))
     return {
-        "rows": rows,
-        "baseline": float(np.bincount(known, minlength=1).max() / rows),
+        "rows": len(truth),
+        "baseline": float(counts.max() / len(truth)),
         "scores": {
             "accuracy": {"value": float(right.mean()), "low": low, "high": high},
             "log-loss": _mean_with_interval(measured.log_loss),
@@ -72,21 +53,39 @@ def _score(log_proba: Array, truth: Array, predicted: Array) -> dict[str, Any]:
             "calibration error": {"value": float(reliability.error)},
         },
         "classes": [_score_class(truth == k, predicted == k) for k in range(classes)],
-        "confusion": _count_confusions(truth, predicted, classes),
+        "confusion": confusion.tolist() if classes <= CONFUSION_CLASSES else None,
         "reliability": reliability_bins(reliability),
+        "unknown_labels": np.unique(labels[~is_known]).tolist(),
+        # if there are as many rows of each class as were learned, they may be the same rows
+        "has_training_counts": bool(np.array_equal(counts, rows.view.tally.class_count)),
     }
+
+
+def describe_errors(rows: ScoredRows, truth: Array, labels: Array) -> list[dict[str, Any]]:
+    """Return the wrong predictions with the least probability of the true class, each with its explanation."""
+    own = np.where(truth >= 0, rows.log_proba[np.arange(len(truth)), truth], -np.inf)
+    predicted = rows.log_proba.argmax(axis=1)
+    wrong = np.flatnonzero(predicted != truth)
+    worst: list[int] = wrong[np.argsort(own[wrong], kind="stable")[:LARGEST_ERRORS]].tolist()
+    explanation = rows.explain(worst) if worst and max_explained_rows(rows.view.model) else None
+    return [
+        {
+            "row": row,
+            "label": str(labels[row]),
+            "predicted": rows.view.class_names[predicted[row]],
+            "probability": float(np.exp(rows.log_proba[row].max())),
+            "label_probability": float(np.exp(own[row])),
+            "sentence": "" if explanation is None else explanation.sentence(place),
+            "cells": cells,
+        }
+        for place, (row, cells) in enumerate(zip(worst, rows.plain_cells(worst), strict=True))
+    ]
 
 
 def _mean_with_interval(values: Array) -> dict[str, float]:
     """Return a mean with its 95 % interval."""
     mean, half = float(values.mean()), Z_95 * float(values.std() / np.sqrt(len(values)))
     return {"value": mean, "low": max(mean - half, 0.0), "high": mean + half}
-
-
-def _has_training_counts(view: ModelView, truth: Array) -> bool:
-    """Return whether there are as many rows of each class as were learned: they may be the same rows."""
-    counts = np.bincount(truth[truth >= 0], minlength=len(view.classes))
-    return bool(np.array_equal(counts, view.tally.class_count))
 
 
 def _score_class(is_class: Array, is_predicted: Array) -> dict[str, Any]:
@@ -97,16 +96,6 @@ def _score_class(is_class: Array, is_predicted: Array) -> dict[str, Any]:
         rows = float(chosen.sum())
         low, high = wilson_interval(both, rows)
         found[name] = {"value": both / rows if rows else None, "low": low, "high": high, "rows": rows}
-    return found
-
-
-def _count_confusions(truth: Array, predicted: Array, classes: int) -> list[list[int]] | None:
-    """Return the confusion matrix [true class, predicted class], None if there are too many classes to show."""
-    if classes > CONFUSION_CLASSES:
-        return None
-    known = truth >= 0
-    counts = np.bincount(truth[known] * classes + predicted[known], minlength=classes * classes)
-    found: list[list[int]] = counts.reshape(classes, classes).tolist()
     return found
 
 
@@ -124,41 +113,38 @@ def max_explained_rows(model: Model) -> int:
     return EXPLAINED_ROWS if dependent <= FEW_DEPENDENT_COLUMNS else EXPLAINED_ROWS // 10
 
 
-def measure_importance(view: ModelView, inputs: list[Input]) -> dict[str, float]:
+def measure_importance(rows: ScoredRows, inputs: dict[Any, Input]) -> dict[str, float]:
     """Return the mean absolute contribution of each column over a sample of rows; empty if that takes too long."""
-    assert view.rows is not None
-    width = sum(columns.width for columns in view.tally.schema.blocks)
-    most = min(max_explained_rows(view.model), EXPLAINED_CELLS // max(width * len(view.classes), 1))
-    positions = view.rows.spaced_positions(most)
+    width = sum(columns.width for columns in rows.view.tally.schema.blocks)
+    most = min(max_explained_rows(rows.view.model), EXPLAINED_CELLS // max(width * len(rows.view.classes), 1))
+    positions = rows.spaced_positions(most)
     if not positions or width > EXPLAINED_WIDTH:
         return {}
     found: dict[str, float] = {}
-    texts = {its.name for its in inputs if its.input == "text"}
-    for name, weight in view.explain(positions).importance.items():
+    texts = {its.name for its in inputs.values() if its.input == "text"}
+    for name, weight in rows.explain(positions).importance.items():
         column = next((text for text in texts if name.startswith(f"{text}: ")), name)
         found[column] = found.get(column, 0.0) + weight
     return found
 
 
-def find_row_warnings(view: ModelView, quality: Quality | None) -> list[str]:
-    """Return warnings about the rows of a view and about the quality of their predictions."""
-    assert view.rows is not None
+def find_row_warnings(rows: ScoredRows, quality: dict[str, Any] | None) -> list[str]:
+    """Return warnings about rows and about the quality of their predictions."""
     found = []
-    for columns, block in zip(view.tally.schema.blocks, view.rows.blocks, strict=False):
+    for columns, block in zip(rows.view.tally.schema.blocks, rows.blocks, strict=False):
         found += _find_column_warnings(columns, block)
     if quality is None:
         return found
-    summary = quality.summary
-    if summary["unknown_labels"]:
-        found.append(f"Labels that are unknown to the model: {', '.join(map(repr, summary['unknown_labels'][:5]))}.")
-    if summary["has_training_counts"]:
+    if quality["unknown_labels"]:
+        found.append(f"Labels that are unknown to the model: {', '.join(map(repr, quality['unknown_labels'][:5]))}.")
+    if quality["has_training_counts"]:
         found.append(
             "Each class has as many rows here as in the training data. If these are the training rows, all figures "
             "are optimistic: measure on held-out rows, or use cross_validate."
         )
-    error = summary["scores"]["calibration error"]["value"]
+    error = quality["scores"]["calibration error"]["value"]
     if error > NOTABLE_CALIBRATION_ERROR:
-        advice = "" if view.settings.get("calibrate") else '; calibrate="temperature" may reduce it'
+        advice = "" if rows.view.settings.get("calibrate") else '; calibrate="temperature" may reduce it'
         found.append(f"The calibration error is {100 * error:.1f} %{advice}.")
     return found
 
@@ -169,23 +155,18 @@ def _find_column_warnings(columns: Columns, block: Block) -> list[str]:
     codings = columns.codings or (None,) * count
     if not isinstance(block, Dense) or any(isinstance(coding, Words) for coding in codings):
         return []
-    has_level = [isinstance(coding, MissingLevel) for coding in codings[:count]]
-    values = [coding.values if isinstance(coding, MissingLevel) else coding for coding in codings[:count]]
-    is_open = [isinstance(coding, Levels) for coding in values]
-    sizes = np.array(
-        [coding.size if known and coding else np.inf for coding, known in zip(codings, is_open, strict=False)]
-    )
-    missing = np.array(
-        [coding.size - 1 if known and coding else -1 for coding, known in zip(codings, has_level, strict=False)]
-    )
-    empty, unknown = np.zeros(count), np.zeros(count)
+    has_level = np.array([isinstance(coding, MissingLevel) for coding in codings[:count]])
+    inner = [coding.values if isinstance(coding, MissingLevel) else coding for coding in codings[:count]]
+    sizes = np.array([coding.size if isinstance(coding, Levels) else np.inf for coding in inner]) + has_level
+    missing = np.where(has_level, 0 if columns.sizes is None else columns.sizes[:count] - 1, -1)
+    empty, unknown = np.zeros((2, count))
     for _, piece in block.pieces(0, rows, CELLS_AT_ONCE):
         cells = piece[:, :count]
         empty += ((cells < 0) | (cells == missing) if columns.codings else cells != cells).sum(axis=0)
         unknown += (cells >= sizes).sum(axis=0)
     found = []
-    for j in range(count):
-        name = repr(column_title(j if columns.names is None else columns.names[j]))
+    for j, key in enumerate(column_keys(columns)[:count]):
+        name = repr(column_title(key))
         if empty[j] > NOTABLE_GAPS * rows:
             found.append(f"{name} is empty in {100 * empty[j] / rows:.1f} % of the rows.")
         if unknown[j]:

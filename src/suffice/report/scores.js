@@ -15,11 +15,19 @@ function prepareEngine(engine) {
   return { ...engine, blocks, features, prior: Array.from(unpack(engine.prior)) };
 }
 
+/** Return a field of a term: an array, a number if the array has no dimensions, or a term within the term. */
+function prepareField(its, classes) {
+  if (its && its.f64 !== undefined) return its.shape.length ? unpack(its) : unpack(its)[0];
+  return its && its.weights ? prepareTerm(its, classes) : its;
+}
+
+/** Return a term with its arrays unpacked; ``width`` is the length of a row of its first array [class, …]. */
 function prepareTerm(term, classes) {
-  const arrays = Object.entries(term).map(([name, its]) => [name, its && its.f64 ? unpack(its) : its]);
+  const table = Object.values(term).find((its) => its && its.shape && its.shape.length === 2);
   return {
-    ...Object.fromEntries(arrays),
+    ...Object.fromEntries(Object.entries(term).map(([name, its]) => [name, prepareField(its, classes)])),
     classes,
+    width: table && table.shape[1],
     starts: term.sizes && startsOf(term.sizes),
     implied: term.implied && new Map(term.implied.map(([a, b, flags]) => [`${a} ${b}`, flags])),
     factors: new Map(),
@@ -76,7 +84,7 @@ function calibrate(map, logProba) {
   const values = logProba.map((value) => Math.max(value, map.floor));
   if (map.kind === "temperature") return logSoftmax(values.map((value) => value / map.temperature));
   if (map.kind === "vector") return logSoftmax(values.map((value, k) => map.factors[k] * value + map.shifts[k]));
-  const shares = values.map((value, k) => interpolate(logOdds(value), ...map.knots[k]));
+  const shares = values.map((value, k) => interpolate(logOdds(value), map.log_odds[k], map.shares[k]));
   if (shares.length === 2) shares[0] = 1 - shares[1];
   return logSoftmax(shares.map(Math.log));
 }

@@ -5,20 +5,19 @@
 function columnwise(value) {
   return {
     contributions(term, cells) {
-      const width = term.columns;
-      return Array.from({ length: term.classes }, (_, k) => cells.map(({ x, column }) => value(term, x, k * width + column, k, column)));
+      return Array.from({ length: term.classes }, (_, k) => cells.map(({ x, column }) => value(term, x, k * term.width + column, k, column)));
     },
   };
 }
 
 const TERMS = {
   // table[class, starts[column] + code], with one more slot for unknown levels
-  LookUp: columnwise((term, x, _, k, column) => term.table[k * term.slots + term.starts[column] + Math.min(x, term.sizes[column])]),
+  LookUp: columnwise((term, x, _, k, column) => term.table[k * term.width + term.starts[column] + Math.min(x, term.sizes[column])]),
 
   // biases + weights·x, or the limit if the value is impossible
   Linear: columnwise((term, value, place) => {
     const x = term.threshold === null ? value : Number(value > term.threshold);
-    if (term.veto_weights && term.veto_biases[place] + term.veto_weights[place] * x > 0) return term.limit[0];
+    if (term.veto && term.veto.biases[place] + term.veto.weights[place] * x > 0) return term.limit;
     return term.biases[place] + term.weights[place] * x;
   }),
 

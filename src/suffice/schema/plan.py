@@ -11,7 +11,7 @@ from suffice.schema.columns import Columns
 from suffice.schema.schema import Features
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """What is counted of a table: its columns, the cells of its numbers, and its levels and words.
 
@@ -47,7 +47,7 @@ class Plan:
     blocks: tuple[Columns, ...]
     features: Features | None = None
     # whether the blocks that are counted in pairs are marked; a new plan is marked when the levels are known
-    is_marked: bool = field(default=False, compare=False, repr=False)
+    is_marked: bool = field(default=False, compare=False)
 
     @property
     def values(self) -> dict[Any, tuple[Any, ...]]:
@@ -69,6 +69,10 @@ class Plan:
     def left_out(self) -> dict[Any, str]:
         """The columns that are not counted, with the reason."""
         return {} if self.features is None else dict(self.features.left_out)
+
+    def __repr__(self) -> str:
+        count = sum(block.count for block in self.blocks) if self.features is None else len(self.features.names)
+        return f"<Plan of {count} columns>"
 
     def __str__(self) -> str:
         lines: dict[Any, list[str]] = {name: [] for name in (self.features.names if self.features else ())}
