@@ -71,8 +71,7 @@ class SqlSource(Source):
 
     def read_batches(self, request: Request) -> Iterator[Any]:
         """Yield the columns of a request as Arrow record batches."""
-        wanted = request.column_names
-        rows = self.table.select(*[name for name in self.table.columns if name in wanted])
+        rows = self.table.select(*request.select(self.table.columns))
         try:
             yield from rows.to_pyarrow_batches(chunk_size=batches.ROWS)
         except Exception as error:

@@ -68,9 +68,8 @@ class LazySource(Source):
         return self._collect(lambda: filled.collect(engine="streaming"))
 
     def tally(self, request: Request) -> Tally:
-        wanted = request.column_names
-        needed = [name for name in self.names if name in wanted]
-        rows = self.frame.select(needed).collect_batches(chunk_size=batches.ROWS, maintain_order=False)
+        rows = self.frame.select(request.select(self.names))
+        rows = rows.collect_batches(chunk_size=batches.ROWS, maintain_order=False)
         return self._collect(lambda: batches.tally(rows, request, self.rows))  # type: ignore[no-any-return]
 
     def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
