@@ -120,7 +120,7 @@ class SqlSource(Source):
             x = self.value(self.table, name)
             wanted |= {f"rows{j}": x.count(), f"distinct{j}": x.nunique()}
             if kind == "number" and not x.type().is_integer():
-                small = (x.abs() < 2.0**53).ifelse(x, 0.5)  # larger doubles are all whole, and do not count as such
+                small = (x.abs() >= 2.0**53).ifelse(0.5, x)  # larger doubles are all whole, and do not count as such
                 wanted[f"fractions{j}"] = (small != small.floor()).ifelse(1, 0).sum()
         found = self.run(self.table.aggregate(**wanted)).to_pylist()[0] if wanted else {}
         return {

@@ -23,17 +23,15 @@ def repair_csv(file: FoundFile, layout: CsvFormat, folder: str) -> tuple[FoundFi
     named = [part for part in Path(file.path).parts if "=" in part]  # folders that name a column and its value
     path = Path(folder, uuid4().hex, *named, "rows.csv")
     path.parent.mkdir(parents=True)
-    problem = None
-    quotings: tuple[Literal[0, 3], ...] = (csv.QUOTE_MINIMAL, csv.QUOTE_NONE)
-    for quoting in quotings:
+    try:
+        longest = _rewrite(file, layout, path, csv.QUOTE_MINIMAL)
+    except SourceError as problem:
         try:
-            longest = _rewrite(file, layout, path, quoting)
-            simple = replace(layout, delimiter=layout.delimiter[0], skip=0, longest_row=longest)
-            return replace(file, path=str(path), compression="uncompressed"), simple
-        except SourceError as error:
-            problem = problem or error
-    assert problem is not None
-    raise problem
+            longest = _rewrite(file, layout, path, csv.QUOTE_NONE)
+        except SourceError:
+            raise problem from None
+    simple = replace(layout, delimiter=layout.delimiter[0], skip=0, longest_row=longest)
+    return replace(file, path=str(path), compression="uncompressed"), simple
 
 
 def _rewrite(file: FoundFile, layout: CsvFormat, path: Path, quoting: Literal[0, 3]) -> int:

@@ -107,11 +107,9 @@ def infer_types(connection: Any, groups: Sequence[CsvGroup], hints: ColumnHints)
     if commas:
         warnings.warn(f"columns with decimal commas are read as numbers: {quote_names(commas)}", stacklevel=2)
     dates = [
-        name
-        for name, column_facts in facts.items()
-        if types[name] == "VARCHAR" and column_facts and all(one.looks_like_dates for one in column_facts)
+        name for name, kind in types.items() if kind == "VARCHAR" and name not in hints.named and not hints.learned
     ]
-    dates = [name for name in dates if not hints.learned and name not in hints.named]
+    dates = [name for name in dates if facts[name] and all(file.looks_like_dates for file in facts[name])]
     if dates:
         warnings.warn(
             f"columns hold dates as text: {quote_names(dates)}; turn them into numbers, such as the month or days "
