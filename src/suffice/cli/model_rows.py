@@ -7,7 +7,6 @@ from suffice.cli.output import CommandError, print_note, show_work
 from suffice.data import label_text, missing_labels_error
 from suffice.data.column_names import quote_names
 from suffice.data.engines.duckdb_files import FilesSource
-from suffice.data.engines.open_source import open_source
 from suffice.data.engines.source import check_target_type
 from suffice.data.files.table_file import ColumnHints, TableFile
 from suffice.data.frames import header_hint, missing_column
@@ -16,9 +15,7 @@ from suffice.schema import Combinations, Levels, Words
 
 def open_table(table: TableFile, hints: ColumnHints) -> FilesSource:
     """Return the files of a table, ready to be read."""
-    source = open_source(table, hints)
-    assert isinstance(source, FilesSource)
-    return source
+    return FilesSource.open(table, hints)
 
 
 def read_frame(source: FilesSource) -> Any:

@@ -6,18 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from suffice.cli import output as out
 from suffice.cli.command import Delimiter, Drop, Header, Json, Model, OtherTarget, Output, Target, command
-from suffice.cli.output import (
-    CommandError,
-    check_output,
-    print_facts,
-    print_json,
-    print_note,
-    print_table,
-    show_work,
-    write_table,
-    write_text,
-)
+from suffice.cli.output import CommandError, check_output
 from suffice.cli.train_commands import load_model, save_model
 
 if TYPE_CHECKING:
@@ -49,12 +40,12 @@ def predict(
     if taken := [column for column in ("prediction", *shares) if keep and column in frame.columns]:
         raise CommandError(f"{table.path} has a column {taken[0]!r} already: rename it, or leave out --keep")
     settings = {} if reject_below is None else {"reject_below": reject_below}
-    with show_work(f"predicting {frame.height} rows"):
+    with out.show_work(f"predicting {frame.height} rows"):
         columns: dict[str, Any] = {"prediction": learned.predict(X, **settings).tolist()}
         if proba:
             columns |= dict(zip(shares, learned.predict_proba(X).T, strict=True))
     predictions = pl.DataFrame(columns)
-    write_table(frame.hstack(predictions) if keep else predictions, output or "-")
+    out.write_table(frame.hstack(predictions) if keep else predictions, output or "-")
 
 
 @command("suffice evaluate income.suffice test.csv")
@@ -74,7 +65,7 @@ def evaluate(
     X, y = read_labelled(learned, table, target, drop_unlabelled)
     classes, names = learned.classes_.tolist(), [label_text(label) for label in learned.classes_.tolist()]
     codes = np.array([classes.index(label) if label in classes else -1 for label in y])
-    with show_work(f"predicting {len(codes)} rows"):
+    with out.show_work(f"predicting {len(codes)} rows"):
         log_proba = learned.predict_log_proba(X)
     assessment = assess_predictions(log_proba, codes)
     accuracy, (low, high) = float(assessment.right.mean()), wilson_interval(float(assessment.right.sum()), len(codes))
@@ -89,15 +80,15 @@ def evaluate(
     counts = confusion_matrix(codes, log_proba.argmax(axis=1), labels=range(len(classes))).tolist()
     unknown = int((codes < 0).sum())
     if unknown:
-        print_note(f"note: {unknown} rows have a label that the model does not know: they count as wrong")
+        out.print_note(f"note: {unknown} rows have a label that the model does not know: they count as wrong")
     if json:
         confusion = {name: dict(zip(names, line, strict=True)) for name, line in zip(names, counts, strict=True)}
-        print_json(measures | {"confusion": confusion})
+        out.print_json(measures | {"confusion": confusion})
         return
     del measures["accuracy_interval"]
     interval = {"accuracy": f"{accuracy:.4f} (95 %: {low:.4f} to {high:.4f})"}
-    print_facts(f"{model} on {table.path}", measures | interval)
-    print_table(["true \\ predicted", *names], [[name, *line] for name, line in zip(names, counts, strict=True)])
+    out.print_facts(f"{model} on {table.path}", measures | interval)
+    out.print_table(["true \\ predicted", *names], [[name, *line] for name, line in zip(names, counts, strict=True)])
 
 
 @command("suffice compare train.csv --target income")
@@ -127,7 +118,7 @@ def compare(
         if save_model(comparison.best_, output) is None:
             return
     if json:
-        print_json(comparison.table)
+        out.print_json(comparison.table)
         return
     lines = []
     for place, line in enumerate(comparison.table):
@@ -135,7 +126,7 @@ def compare(
         against = "best" if not place else "worse" if line["worse"] else "as good"
         lines.append([line["model"], *cells, f"{line['calibration_error']:.3f}", line["parameters"], against])
     title = f"{table.path}: {len(y)} rows, {cv} folds (as good: no significant difference from the best)"
-    print_table(("model", "accuracy", "log-loss", "ECE", "params", ""), lines, title)
+    out.print_table(("model", "accuracy", "log-loss", "ECE", "params", ""), lines, title)
 
 
 @command("suffice explain income.suffice new.csv --row 3")
@@ -166,11 +157,11 @@ def explain(
     shares = dict(zip(names, np.exp(explanation.log_proba[0]).tolist(), strict=True))
     if json:
         listed = [dict(zip(("feature", "value", "nats"), part, strict=True)) for part in parts]
-        print_json({"probabilities": shares, "contributions": listed, "sentence": sentence})
+        out.print_json({"probabilities": shares, "contributions": listed, "sentence": sentence})
         return
-    print_facts("", {"row": row, **{f"p({each})": f"{p:.4f}" for each, p in shares.items()}})
-    print_table(["feature", "value", "nats"], [[f, "" if v is None else v, f"{nats:+.3f}"] for f, v, nats in parts])
-    print_facts("", {"": sentence})
+    out.print_facts("", {"row": row, **{f"p({each})": f"{p:.4f}" for each, p in shares.items()}})
+    out.print_table(["feature", "value", "nats"], [[f, "" if v is None else v, f"{nats:+.3f}"] for f, v, nats in parts])
+    out.print_facts("", {"": sentence})
 
 
 @command("suffice report income.suffice --data test.csv -o report.html")
@@ -194,9 +185,9 @@ def report(
     learned, X, y = load_model(model), None, None
     if data is not None:
         X, y = read_labelled(learned, TableFile(data, header, delimiter), target, drop_unlabelled)
-    with show_work("writing the report"):
+    with out.show_work("writing the report"):
         page = render(learned, X, y)
-    write_text(page, output)
+    out.write_text(page, output)
 
 
 @command("suffice sql income.suffice --dialect postgres --table people -o score.sql")
@@ -217,7 +208,7 @@ def sql(
             kind = f"{model} is a {type(learned).__name__}"
             raise CommandError(f"{kind}, which has one structure only: leave out --structure")
         learned.set_params(structure=structure)
-    write_text(learned.to_sql(dialect, table=scored), output or "-")
+    out.write_text(learned.to_sql(dialect, table=scored), output or "-")
 
 
 @command("suffice info income.suffice")

@@ -27,10 +27,6 @@ class PredictedRows(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, classes: Array, log_proba: Array) -> None:
         self.classes_, self.log_proba = classes, log_proba
 
-    def predict_log_proba(self, X: Any) -> Array:
-        """Return log P(class | x)."""
-        return self.log_proba
-
     def predict_proba(self, X: Any) -> Array:
         """Return P(class | x)."""
         return np.exp(self.log_proba)

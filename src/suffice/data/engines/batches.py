@@ -10,21 +10,11 @@ from itertools import chain
 from operator import add
 from typing import Any
 
-from suffice.data import (
-    Table,
-    Target,
-    append_columns,
-    as_arrow,
-    as_sheet,
-    concat_frames,
-    encode_frame,
-    missing_labels_error,
-    read_blocks,
-)
+from suffice.data import Table, Target, as_sheet, read_blocks
 from suffice.data.column_names import frame_names, rename_taken
 from suffice.data.engines import memory
 from suffice.data.engines.source import SAMPLE, Request, Scored, Source
-from suffice.data.plan import Facts
+from suffice.data.frames import append_columns, as_arrow, concat_frames, encode_frame, missing_labels_error
 from suffice.progress import Progress
 from suffice.statistics import Tally
 
@@ -117,7 +107,10 @@ def count_rows(batch: Any) -> int:
 
 @dataclass(frozen=True)
 class Batches(Source):
-    """Batches of rows: a list, a generator, an Arrow reader or an Arrow data set. They are read once."""
+    """Batches of rows: a list, a generator, an Arrow reader or an Arrow data set.
+
+    They are read once, so there are no facts about all rows.
+    """
 
     batches: Iterable[Any]
 
@@ -160,9 +153,6 @@ class Batches(Source):
         if following is not None:
             first.append(following)  # it was read only to find out whether there are more rows
         return sample, following is None
-
-    def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
-        return {}  # the rows can be read only once
 
     def tally(self, request: Request) -> Tally:
         return tally(chain(*self._read), request)

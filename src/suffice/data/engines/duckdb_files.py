@@ -74,7 +74,7 @@ class FilesSource(SqlSource):
     def tally(self, request: Request) -> Tally:
         if self.scan.format == "Parquet" and self.rows > SAMPLE:
             return super().tally(request)
-        return batches.tally(self.scan.read_batches(request.select(self.names), batches.ROWS), request)
+        return batches.tally(self.read_batches(request), request)
 
     def run(self, expression: Any) -> Any:
         with watched("reading files", self.scan.connection.query_progress):

@@ -86,9 +86,9 @@ class Source(ABC):
         The rows come from the whole table if ``spread``, and otherwise from where they are cheapest to read.
         """
 
-    @abstractmethod
     def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
         """Return facts about columns, given their kinds, from all rows; columns without facts are left out."""
+        return {}
 
     def rows_with(self, name: str, rows: int) -> Any:
         """Return a frame of some rows in which a column is not empty; None if the engine cannot select them."""

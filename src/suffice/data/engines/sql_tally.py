@@ -1,6 +1,7 @@
 """The tally of a table in a database: the queries that each block needs, and statistics from their answers."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -174,12 +175,10 @@ class BlockCounter:
         deviation = np.sqrt(pooled.m2 / np.maximum(pooled.n, 1.0))
         # a column is shifted by its mean only where that is far from 0, so that sums of whole numbers stay exact
         shift = np.where(np.isfinite(pooled.mean) & (np.abs(pooled.mean) > 10 * deviation), pooled.mean, 0.0)
-        try:  # few tables hold NaN, and testing for it would make the query half as long again
-            return self._query_guarded_moments(block, shift, False)
-        except SourceError:
-            pass
+        with suppress(SourceError):  # few tables hold NaN, and testing for it would make the query half as long again
+            return self._query_guarded_moments(block, shift, guarded=False)
         try:
-            return self._query_guarded_moments(block, shift, True)
+            return self._query_guarded_moments(block, shift, guarded=True)
         except SourceError:
             self._check_finite(block)
             raise
@@ -222,14 +221,11 @@ class BlockCounter:
         doubtful = [name for name in block.names or () if isinstance(name, str) and table[name].type().is_floating()]
         if not doubtful:
             return
-        most = {f"most{j}": source.value(table, name).abs().max() for j, name in enumerate(doubtful)}
-        found = source.run(table.aggregate(**most)).to_pylist()[0]
-        for j, name in enumerate(doubtful):
-            if found[f"most{j}"] == np.inf:
-                raise SourceError(
-                    f"Input X contains infinity in column {name!r}. Drop those rows, clip them, or leave the cell "
-                    "empty."
-                )
+        most = [source.value(table, name).abs().max().name(f"most{j}") for j, name in enumerate(doubtful)]
+        for name, value in zip(doubtful, source.run(table.aggregate(most)).to_pylist()[0].values(), strict=True):
+            if value == np.inf:
+                advice = "Drop those rows, clip them, or leave the cell empty."
+                raise SourceError(f"Input X contains infinity in column {name!r}. {advice}")
 
 
 def _common_n(n: Array) -> Array:

@@ -5,7 +5,7 @@ The command line and ``fit_table`` both read files with `scan_files`, so that a 
 
 import shutil
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from tempfile import mkdtemp
 from typing import Any
@@ -62,18 +62,6 @@ class FileScan:
     def read_rows(self, most: int | None = None) -> Any:
         """Return the rows, or the first of them, as an Arrow table."""
         return self.run(f"SELECT * FROM {VIEW}" + ("" if most is None else f" LIMIT {most}"))
-
-    def read_batches(self, names: Sequence[str], rows: int) -> Iterator[Any]:
-        """Yield some columns of all rows as Arrow record batches."""
-        import duckdb
-
-        try:
-            query = f"SELECT {', '.join(map(identifier, names))} FROM {VIEW}"
-            found = self.connection.sql(query)
-            # the method has another name before DuckDB 1.4
-            yield from (found.to_arrow_reader if hasattr(found, "to_arrow_reader") else found.fetch_arrow_reader)(rows)
-        except duckdb.Error as error:
-            raise self.explain_error(error) from error
 
     def run(self, query: str) -> Any:
         """Return the answer to a query as an Arrow table."""
