@@ -93,11 +93,9 @@ def infer_types(connection: Any, groups: Sequence[CsvGroup], hints: ColumnHints)
     commas = [name for name, kind in types.items() if kind == "COMMA"]
     if commas:
         warnings.warn(f"columns with decimal commas are read as numbers: {quote_names(commas)}", stacklevel=2)
-    dates = [
-        name for name, kind in types.items() if kind == "VARCHAR" and name not in hints.named and not hints.learned
-    ]
-    dates = [name for name in dates if facts[name] and all(file.looks_like_dates for file in facts[name])]
-    if dates:
+    texts = [name for name, kind in types.items() if kind == "VARCHAR" and name not in hints.named]
+    dates = [name for name in texts if facts[name] and all(file.looks_like_dates for file in facts[name])]
+    if dates and not hints.learned:
         warnings.warn(
             f"columns hold dates as text: {quote_names(dates)}; turn them into numbers, such as the month or days "
             f"since, or leave them out, such as families={{{dates[0]!r}: 'ignore'}}",
