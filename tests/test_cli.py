@@ -495,7 +495,7 @@ def test_every_error_is_one_line(colours: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_strange_is_one_line_too(monkeypatch: pytest.MonkeyPatch, colours: Path) -> None:
-    monkeypatch.setattr("suffice.cli.predict_commands.info", lambda *given: {}["gone"])
+    monkeypatch.setattr("suffice.cli.predict_commands.load_model", lambda *given: {}["gone"])
     _, errors = told("info", colours / "m.suffice", code=1)
     assert errors == "suffice: error: KeyError: 'gone'; --debug shows where\n"
     assert isinstance(CliRunner().invoke(app, ["info", "m", "--debug"]).exception, KeyError)

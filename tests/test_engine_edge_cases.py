@@ -260,3 +260,19 @@ def test_many_small_batches_are_gathered() -> None:
     small = table.to_batches(max_chunksize=1)
     whole = list(merge_batches([*small, table.slice(0, 0), *small[:5], table, pa.record_batch({"z": [1]})]))
     assert [its.num_rows for its in whole] == [3000, 5, 3000, 1]
+
+
+@pytest.mark.parametrize("form", ["parquet", "ibis", "polars"])
+def test_empty_cells_do_not_make_whole_numbers_fractions(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = np.arange(3000)
+    frame = pd.DataFrame({"few": np.where(rows % 10 == 0, np.nan, rows % 3), "y": rows % 2, "x": np.sin(rows)})
+    frame.to_parquet(tmp_path / "rows.parquet")
+    patch_sample(monkeypatch, 500)
+    source = {
+        "parquet": lambda: tmp_path / "rows.parquet",
+        "ibis": lambda: ibis.duckdb.connect().read_parquet(tmp_path / "rows.parquet"),
+        "polars": lambda: pl.scan_parquet(tmp_path / "rows.parquet"),
+    }[form]()
+    assert BayesClassifier(**NAIVE).fit_table(source, "y").families_ == {"few": "categorical", "x": "gaussian"}

@@ -7,7 +7,6 @@ from suffice.cli.output import CommandError, print_note, show_work
 from suffice.data import label_text, missing_labels_error
 from suffice.data.column_names import quote_names
 from suffice.data.engines.duckdb_files import FilesSource
-from suffice.data.engines.open_source import open_source
 from suffice.data.engines.source import check_target_type
 from suffice.data.files.table_file import ColumnHints, TableFile
 from suffice.data.frames import header_hint, missing_column
@@ -16,9 +15,7 @@ from suffice.schema import Combinations, Levels, Words
 
 def open_table(table: TableFile, hints: ColumnHints) -> FilesSource:
     """Return the files of a table, ready to be read."""
-    source = open_source(table, hints)
-    assert isinstance(source, FilesSource)
-    return source
+    return FilesSource.open(table, hints)
 
 
 def read_frame(source: FilesSource) -> Any:
@@ -26,12 +23,12 @@ def read_frame(source: FilesSource) -> Any:
     import polars as pl
 
     with show_work("reading rows"):
-        return pl.from_arrow(source.read_frame())
+        return pl.from_arrow(source.scan.read_rows())
 
 
 def find_column(source: FilesSource, wanted: str) -> str:
     """Return the name of a column, which is given by its name or by its position in the file: 0, 1, …, −1."""
-    digits, columns = wanted.removeprefix("-"), source.file_columns
+    digits, columns = wanted.removeprefix("-"), source.scan.file_columns
     is_position = digits.isascii() and digits.isdecimal() and -len(columns) <= int(wanted) < len(columns)
     name = columns[int(wanted)] if is_position and wanted not in columns else wanted
     if name not in source.names:
@@ -101,6 +98,11 @@ def split_labels(model: Any, source: FilesSource, target: str | None, drop: bool
         raise missing_labels_error(column, missing, frame.height)
     frame = frame.filter(frame[column].is_not_null())
     return frame.drop(column), _convert_labels(frame[column].to_list(), model.classes_.tolist())
+
+
+def read_unlabelled(model: Any, table: TableFile) -> Any:
+    """Return the rows of a table, which may lack the target of the model."""
+    return read_frame(open_table(table, hints_from(model, labels=False)))
 
 
 def read_labelled(model: Any, table: TableFile, target: str | None, drop: bool) -> tuple[Any, list[Any]]:

@@ -1,9 +1,10 @@
 """Summary of a model: what it was fitted to, its classes, its columns and its settings."""
 
+from pathlib import Path
 from typing import Any
 
 from suffice.cli.model_rows import target_name, weight_name
-from suffice.cli.output import as_whole, format_number
+from suffice.cli.output import as_whole, format_number, print_facts, print_json
 from suffice.data import label_text
 
 CALIBRATION_MEASURES = (("log-loss", "log_loss"), ("calibration error", "error"))
@@ -50,3 +51,12 @@ def format_summary(summary: dict[str, Any]) -> dict[str, Any]:
         ]
         shown["calibration"] = f"{map_['method']}: {', '.join(figures)}"
     return shown | {"settings": ", ".join(f"{name}={value!r}" for name, value in summary["settings"].items())}
+
+
+def print_summary(model: Any, title: str, json: bool, file: Path | None = None) -> None:
+    """Print the summary of a model: as text with a title, or as JSON with the file that was written."""
+    summary = summarize_model(model)
+    if json:
+        print_json(summary | ({} if file is None else {"file": str(file)}))
+    else:
+        print_facts(title, format_summary(summary))

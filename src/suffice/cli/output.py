@@ -3,13 +3,27 @@
 import gzip
 import io
 import json
-import math
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+# Settings of Python in messages, as patterns, and the options of the command line that stand for them.
+OPTIONS = {
+    r"families=\{(['\"])(.+?)\1: (['\"]?)([\w…]+)\3\}": r"--family \2=\4",
+    r"\bstructure=\"(\w+)\"": r"--structure \1",
+    r"\bcv=(\d+)": r"--cv \1",
+    r"use a splitter, such as KFold\(.*?\), or ": "",  # the command line has no splitters
+    r"TableFile\(…, header=False\)": "--no-header",
+    r"TableFile\(…, header=True\)": "--header",
+    r"TableFile\(…, delimiter=…\)": "--delimiter",
+    "header and delimiter are for": "--header and --delimiter are for",
+    "delimiter is one character": "--delimiter is one character",
+    r"families=\{…\}": "--family",
+    "missing_target='drop'": "--drop-unlabelled",
+}
 
 
 class CommandError(Exception):
@@ -29,20 +43,8 @@ def translate_settings(message: str) -> str:
     >>> translate_settings("line 1 was read as data; if it names the columns, use TableFile(…, header=True)")
     'line 1 was read as data; if it names the columns, use --header'
     """
-    message = re.sub(r"families=\{(['\"])(.+?)\1: (['\"]?)([\w…]+)\3\}", r"--family \2=\4", message)
-    message = re.sub(r"\bstructure=\"(\w+)\"", r"--structure \1", message)
-    message = re.sub(r"\bcv=(\d+)", r"--cv \1", message)
-    message = re.sub(r"use a splitter, such as KFold\(.*?\), or ", "", message)  # the command line has no splitters
-    for setting, option in (
-        ("TableFile(…, header=False)", "--no-header"),
-        ("TableFile(…, header=True)", "--header"),
-        ("TableFile(…, delimiter=…)", "--delimiter"),
-        ("header and delimiter are for", "--header and --delimiter are for"),
-        ("delimiter is one character", "--delimiter is one character"),
-        ("families={…}", "--family"),
-        ("missing_target='drop'", "--drop-unlabelled"),
-    ):
-        message = message.replace(setting, option)
+    for pattern, option in OPTIONS.items():
+        message = re.sub(pattern, option, message)
     return message
 
 
@@ -75,8 +77,10 @@ def show_work(task: str) -> Iterator[None]:
 
 
 def print_json(facts: Any) -> None:
-    """Print facts as JSON; values that JSON lacks, such as infinity, are printed as strings."""
-    sys.stdout.write(json.dumps(_to_json(facts), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+    """Print facts as JSON; NaN is null, and other values that JSON lacks, such as infinity, are strings."""
+    text = json.dumps(facts, default=lambda value: value.tolist() if hasattr(value, "tolist") else str(value))
+    plain = json.loads(text, parse_constant=lambda name: None if name == "NaN" else str(float(name)))
+    sys.stdout.write(json.dumps(plain, ensure_ascii=False, indent=2) + "\n")
 
 
 def print_facts(title: str, facts: Mapping[str, Any]) -> None:
@@ -96,9 +100,11 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
     from rich import box
     from rich.table import Table
 
+    from suffice.data.files.csv_format import is_number
+
     table = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     for place, column in enumerate(columns):
-        is_right = bool(rows) and all(_starts_with_number(row[place]) for row in rows)
+        is_right = bool(rows) and all(is_number(str(row[place]).split(" ")[0].rstrip("%")) for row in rows)
         table.add_column(_to_text(column), justify="right" if is_right else "left", overflow="fold", no_wrap=is_right)
     for row in rows:
         table.add_row(*(_to_text(cell) for cell in row))
@@ -151,26 +157,3 @@ def _to_text(value: Any) -> Any:
     from rich.text import Text  # not a string, because data may look like markup
 
     return Text(f"{value:.4g}" if isinstance(value, float) else str(value))
-
-
-def _starts_with_number(cell: Any) -> bool:
-    try:
-        float(str(cell).split(" ")[0].rstrip("%"))
-    except ValueError:
-        return False
-    return True
-
-
-def _to_json(value: Any) -> Any:
-    """Return a value as numbers, strings, lists and objects that JSON has."""
-    if isinstance(value, Mapping):
-        return {str(key): _to_json(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_to_json(each) for each in value]
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if hasattr(value, "tolist"):
-        return _to_json(value.tolist())
-    if isinstance(value, float):
-        return None if math.isnan(value) else value if math.isfinite(value) else str(value)
-    return str(value)

@@ -1,20 +1,28 @@
 """The commands that write a model: fit, learn, forget and merge."""
 
+from __future__ import annotations
+
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from suffice.cli import model_rows as rows
-from suffice.cli.model_summary import format_summary, summarize_model
+import typer
+
+from suffice.cli.command import Drop, Json, Model, ModelOutput, OtherTarget, Output, Target, Weight, command
 from suffice.cli.output import CommandError, as_whole, check_output, format_number, print_facts, print_json
-from suffice.data.files.table_file import ColumnHints, TableFile
+
+if TYPE_CHECKING:
+    from suffice.data.files.table_file import TableFile
 
 
-def load_model(name: str) -> Any:
-    """Return the model in a file."""
+def load_model(name: str, method: str = "predict", otherwise: str = "") -> Any:
+    """Return the model in a file; raise an error if its kind lacks the method that a command needs."""
     from suffice import load
 
-    return load(name)
+    model = load(name)
+    if not hasattr(model, method):
+        raise CommandError(f"{name} is a {type(model).__name__}, which {otherwise}")
+    return model
 
 
 def save_model(model: Any, output: str) -> Path | None:
@@ -28,79 +36,137 @@ def save_model(model: Any, output: str) -> Path | None:
     return None
 
 
-def require_method(model: Any, name: str, method: str, otherwise: str) -> None:
-    """Raise an error if a kind of model lacks the method that a command needs."""
-    if not hasattr(model, method):
-        raise CommandError(f"{name} is a {type(model).__name__}, which {otherwise}")
-
-
+@command("suffice fit train.csv --target income -o income.suffice")
 def fit(
-    table: TableFile, target: str, output: str, settings: dict[str, Any], weight: str | None, drop: bool, json: bool
+    table: TableFile,
+    target: Target,
+    output: ModelOutput = "model.suffice",
+    structure: Annotated[str, typer.Option(help="auto, naive, chain, tree, averaged, full or joint.")] = "auto",
+    numeric: Annotated[str, typer.Option(help="Model of numbers: auto, gaussian, quantiles or mdl.")] = "auto",
+    estimate: Annotated[str, typer.Option(help="mle, map, mean or predictive.")] = "mean",
+    prior: Annotated[str, typer.Option(help="A pseudo-count, or auto.")] = "0.5",
+    family: Annotated[
+        list[str] | None, typer.Option(help="COLUMN=FAMILY, such as age=gaussian; may be repeated.")
+    ] = None,
+    weight: Annotated[str | None, typer.Option(help="Column of row weights.")] = None,
+    calibrate: Annotated[str | None, typer.Option(help="temperature, vector or isotonic.")] = None,
+    drop_unlabelled: Drop = False,
+    json: Json = False,
 ) -> None:
-    """Fit a model to a table and write it."""
+    """Fit a model to a table and write it to a file."""
     from suffice.classifiers.bayes import BayesClassifier
+    from suffice.cli import model_rows as rows
+    from suffice.cli.model_summary import print_summary
+    from suffice.data.files.table_file import ColumnHints
 
+    families = _parse_families(family or [])
+    settings: dict[str, Any] = {"structure": structure, "numeric": numeric, "estimate": estimate}
+    settings |= {"prior": _parse_prior(prior), "families": families or "auto", "calibrate": calibrate}
     check_output(output)
-    families = settings["families"] if isinstance(settings["families"], dict) else {}
     source = rows.open_table(table, ColumnHints(tuple(filter(None, (target, weight, *families)))))
     column = rows.find_column(source, target)
     weights = None if weight is None else rows.find_column(source, weight)
     model: Any = BayesClassifier(**settings)
-    model.fit_table(source, column, weight=weights, missing_target="drop" if drop else "error")
+    model.fit_table(source, column, weight=weights, missing_target="drop" if drop_unlabelled else "error")
     written = save_model(model, output)
-    if written is None:
-        return
-    if json:
-        print_json(summarize_model(model) | {"file": str(written)})
-    else:
-        print_facts(f"fitted to {table.path}, written to {written}", format_summary(summarize_model(model)))
+    if written is not None:
+        print_summary(model, f"fitted to {table.path}, written to {written}", json, written)
 
 
-def update(
+def _parse_prior(text: str) -> float | str:
+    """Return a prior: a number, or a word."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _parse_families(texts: list[str]) -> dict[str, str]:
+    """Return {column: family} from COLUMN=FAMILY."""
+    pairs = [each.rpartition("=") for each in texts]
+    for column, _, family in pairs:
+        if not column or not family:
+            raise CommandError(f"--family is COLUMN=FAMILY, such as age=gaussian, not {(column or family)!r}")
+    return {column: family for column, _, family in pairs}
+
+
+@command("suffice learn income.suffice more.csv")
+def learn(
+    model: Model,
+    table: TableFile,
+    target: OtherTarget = None,
+    output: Output = None,
+    decay: Annotated[
+        float | None, typer.Option(help="Factor from 0 to 1 for the rows learned before; by default 1.")
+    ] = None,
+    weight: Weight = None,
+    drop_unlabelled: Drop = False,
+    json: Json = False,
+) -> None:
+    """Add rows to a model."""
+    learned, X, y, weights = _read_update(model, table, target, output, weight, drop_unlabelled)
+    before = float(learned.class_count_.sum())
+    learned.partial_fit(X, y, sample_weight=None if weights is None else weights.to_numpy(), decay=decay)
+    if weights is not None and not hasattr(learned, "weight_name_"):
+        learned.weight_name_ = weights.name
+    _save_and_report(learned, output or model, json, before)
+
+
+@command("suffice forget income.suffice deleted.csv")
+def forget(
+    model: Model,
+    table: TableFile,
+    target: OtherTarget = None,
+    output: Output = None,
+    weight: Weight = None,
+    drop_unlabelled: Drop = False,
+    json: Json = False,
+) -> None:
+    """Remove rows from a model."""
+    learned, X, y, weights = _read_update(model, table, target, output, weight, drop_unlabelled, is_forgetting=True)
+    before = float(learned.class_count_.sum())
+    learned.forget(X, y, sample_weight=None if weights is None else weights.to_numpy())
+    if not len(learned.tally_.class_count):
+        raise CommandError("these are all rows of the model, so none would be left; delete the file instead")
+    _save_and_report(learned, output or model, json, before)
+
+
+def _read_update(
     name: str,
     table: TableFile,
     target: str | None,
     output: str | None,
-    json: bool,
-    *,
     weight: str | None,
     drop: bool,
     is_forgetting: bool = False,
-    decay: float | None = None,
-) -> None:
-    """Learn or forget rows, and write the model back."""
+) -> tuple[Any, Any, list[Any], Any]:
+    """Return a model, and the rows, labels and weights that it is to learn or to forget."""
+    from suffice.cli import model_rows as rows
+
     check_output(output or name)
-    model = load_model(name)
-    require_method(model, name, "forget", "cannot learn or forget rows: fit it again")
+    model = load_model(name, "forget", "cannot learn or forget rows: fit it again")
     source = rows.open_table(table, rows.hints_from(model, target, weight))
-    X, y = rows.split_labels(model, source, target, drop)
-    X, weights = rows.split_weights(model, source, X, weight, is_forgetting)
-    X, before = rows.select_features(model, X, grow=True), float(model.class_count_.sum())
-    sample_weight = None if weights is None else weights.to_numpy()
-    if is_forgetting:
-        model.forget(X, y, sample_weight=sample_weight)
-        if not len(model.tally_.class_count):
-            raise CommandError("these are all rows of the model, so none would be left; delete the file instead")
-    else:
-        model.partial_fit(X, y, sample_weight=sample_weight, decay=decay)
-        if weights is not None and not hasattr(model, "weight_name_"):
-            model.weight_name_ = weights.name
-    _save_and_report(model, output or name, json, before)
+    frame, y = rows.split_labels(model, source, target, drop)
+    frame, weights = rows.split_weights(model, source, frame, weight, is_forgetting)
+    return model, rows.select_features(model, frame, grow=True), y, weights
 
 
-def merge(names: list[str], output: str, json: bool) -> None:
-    """Merge models into one and write it."""
-    if len(names) < 2:
+@command("suffice merge monday.suffice tuesday.suffice -o week.suffice")
+def merge(
+    models: Annotated[list[str], typer.Argument(help="Two model files or more.", metavar="MODEL...")],
+    output: ModelOutput,
+    json: Json = False,
+) -> None:
+    """Merge models into the model of all their rows."""
+    if len(models) < 2:
         raise CommandError("merge needs two models or more")
     check_output(output)
-    total = load_model(names[0])
-    require_method(total, names[0], "__add__", "cannot be added")
-    for name in names[1:]:
+    total = load_model(models[0], "__add__", "cannot be added")
+    for name in models[1:]:
         other = load_model(name)
         if type(other) is not type(total):
-            raise CommandError(
-                f"{names[0]} is a {type(total).__name__} and {name} a {type(other).__name__}: they cannot be added"
-            )
+            kinds = f"{models[0]} is a {type(total).__name__} and {name} a {type(other).__name__}"
+            raise CommandError(f"{kinds}: they cannot be added")
         total = total + other
     _save_and_report(total, output, json)
 
@@ -112,10 +178,9 @@ def _save_and_report(model: Any, output: str, json: bool, before: float | None =
         return
     after, digest = float(model.class_count_.sum()), model.tally_.digest()
     if json:
-        counts = (
-            {"rows": as_whole(after)} if before is None else {"rows_before": as_whole(before), "rows": as_whole(after)}
-        )
-        print_json(counts | {"digest": digest, "file": str(written)})
+        counts = {"rows_before": before, "rows": after}
+        whole = {name: as_whole(count) for name, count in counts.items() if count is not None}
+        print_json(whole | {"digest": digest, "file": str(written)})
     else:
         change = "" if before is None else f"{format_number(before)} -> "
         print_facts("", {"rows": change + format_number(after), "digest": digest, "written to": written})

@@ -1,17 +1,19 @@
 """Comparison of models by their predictions of held-out rows."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 from scipy import stats
+from sklearn.base import clone
 
+from suffice.classifiers.bayes import BayesClassifier
 from suffice.data import encode, weights_of
 from suffice.decision.reliability import Reliability
-from suffice.evaluation.candidates import candidates, names_of
 from suffice.evaluation.learners import additive_recipe, fit_copy, learner_of
+from suffice.folds.recipe_choice import PRIORS, structures_for
 from suffice.folds.fold_scores import FoldScores, LabelledRows, score_folds
 from suffice.folds.splits import check_weights, make_splits
 from suffice.progress import Progress
@@ -65,9 +67,8 @@ class Comparison:
         for place, line in enumerate(self.table):
             cells = "  ".join(f"{line[name]:.4f} ± {line[name + '_se']:.4f}" for name in MEASURES)
             count = "" if line["parameters"] is None else f"{line['parameters']:,}"
-            against = (
-                "best" if not place else f"p = {line['p']:.2g}, {'worse' if line['worse'] else 'no real difference'}"
-            )
+            verdict = "worse" if line["worse"] else "no real difference"
+            against = f"p = {line['p']:.2g}, {verdict}" if place else "best"
             times = "  ".join(f"{_time(line[name]):>8}" for name in ("fit_time", "predict_time"))
             again = " (fitted again for each fold)" if line["refitted"] else ""
             lines.append(f"{line['model']:<{width}}  {cells}  {count:>10}  {times}  {against}{again}")
@@ -78,10 +79,8 @@ class Comparison:
 
         columns = list(self.table[0])
         head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(_cell(line[name]))}</td>" for name in columns) + "</tr>"
-            for line in self.table
-        )
+        lines = ["".join(f"<td>{escape(_cell(line[name]))}</td>" for name in columns) for line in self.table]
+        body = "".join(f"<tr>{cells}</tr>" for cells in lines)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
@@ -131,31 +130,51 @@ def compare(
     >>> [(line["model"], round(line["accuracy"], 2)) for line in comparison.table]
     [('full', 0.98), ('naive', 0.95)]
     """
-    named = _named(candidates(X) if models is None else models)
+    named = _named(_candidates(X) if models is None else models)
     classes, codes = encode(y, owner="compare")
     weights = weights_of(sample_weight, len(codes))
     splits = make_splits(cv, X, y, groups)
     check_weights(splits, weights)
-    done = 0
+    learners, done = [learner_of(model, splits) for model in named.values()], list[int]()
     with Progress("comparing", len(named) * len(splits), progress) as line:
 
         def tick(folds: int) -> None:
-            nonlocal done
-            done += folds
-            line.say(done)
+            done.append(folds)
+            line.say(sum(done))
 
-        learners = [learner_of(model, splits) for model in named.values()]
         scores = score_folds(learners, LabelledRows(X, y, classes, codes, weights), splits, tick)
     lines = [_line(name, score, weights) for name, score in zip(named, scores, strict=True)]
     order = sorted(range(len(lines)), key=lambda place: (lines[place]["log_loss"], place))
-    fitted = _fit_on_demand(list(named.values()), X, y, sample_weight)
+    models = list(named.values())
+    fitted = _fit_all([models[place] for place in order], X, y, sample_weight)
     train = np.mean([len(split.test) / max(len(split.train), 1) for split in splits])
     against = _test_against_best([scores[place] for place in order], weights, float(train))
-    for (p, worse), place in zip(against, order, strict=True):
-        model = fitted(place)
+    for (p, worse), place, model in zip(against, order, fitted, strict=True):
         lines[place] |= {"parameters": getattr(model, "n_parameters_", None), "p": p, "worse": worse}
         lines[place]["refitted"] = not isinstance(learners[place], Recipe)
-    return Comparison([lines[place] for place in order], fitted(order[0]), len(splits))
+    return Comparison([lines[place] for place in order], fitted[0], len(splits))
+
+
+def _candidates(X: Any) -> dict[str, Any]:
+    """Return BayesClassifiers with several rules, priors, and structures that suit the number of columns."""
+    models: dict[str, Any] = {}
+    for structure in (*structures_for(X), "full"):
+        for prior in PRIORS:
+            models[f"{structure}, mean, prior {prior:g}"] = BayesClassifier(structure=structure, prior=prior)
+        models[f"{structure}, predictive"] = BayesClassifier(structure=structure, estimate="predictive")
+    models["naive, mle"] = BayesClassifier(structure="naive", estimate="mle")
+    return models
+
+
+def _names_of(models: Sequence[Any]) -> list[str]:
+    """Return a name for each model: its class and the settings that differ from the default, numbered if equal."""
+    bare = [clone(model) if hasattr(model, "get_params") and not isinstance(model, type) else model for model in models]
+    names = [" ".join(repr(model).split()) for model in bare]
+    homes = [type(model).__module__.split(".")[0] for model in models]
+    mixed = {name for name in names if len({home for home, n in zip(homes, names, strict=True) if n == name}) > 1}
+    names = [f"{home}.{name}" if name in mixed else name for home, name in zip(homes, names, strict=True)]
+    times = [names[: place + 1].count(name) for place, name in enumerate(names)]
+    return [f"{name} #{n}" if names.count(name) > 1 else name for name, n in zip(names, times, strict=True)]
 
 
 def _named(models: Any) -> dict[str, Any]:
@@ -165,7 +184,7 @@ def _named(models: Any) -> dict[str, Any]:
             raise ValueError(f"models has several names that are equal as text: {', '.join(map(repr, models))}")
     else:
         models = [models] if hasattr(models, "fit") else list(models)
-        named = dict(zip(names_of(models), models, strict=True))
+        named = dict(zip(_names_of(models), models, strict=True))
     if not named:
         raise ValueError("models is empty: there is nothing to compare")
     for name, model in named.items():
@@ -211,29 +230,21 @@ def _test_against_best(scores: Sequence[FoldScores], weights: Array | None, rati
     p = 2 * stats.t.sf(np.abs(t), folds - 1)
     p[0] = 1.0
     order = np.argsort(p[1:]) + 1
-    corrected = 0.0
-    for rank, place in enumerate(order):
-        corrected = max(corrected, min(p[place] * (len(order) - rank), 1.0))
-        p[place] = corrected
+    p[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)), 1.0)
     return [(float(value), bool(value < LEVEL)) for value in p]
 
 
-def _fit_on_demand(models: Sequence[Any], X: Any, y: Any, sample_weight: Any) -> Callable[[int], Any]:
-    """Return a function that fits a model on all rows; models with the same counts share the pass."""
-    fitted: dict[int, Any] = {}
-
-    def fit(place: int) -> Any:
-        model, recipe = models[place], additive_recipe(models[place])
-        if place not in fitted:
-            for other, fitted_before in fitted.items():
-                counted = additive_recipe(models[other])
-                if recipe is not None and counted is not None and counted.covers(recipe):
-                    fitted[place] = model.with_tally(fitted_before.tally_)
-                    return fitted[place]
-            fitted[place] = fit_copy(model, X, y, sample_weight)
-        return fitted[place]
-
-    return fit
+def _fit_all(models: Sequence[Any], X: Any, y: Any, sample_weight: Any) -> list[Any]:
+    """Return the models, fitted on all rows; models with the same counts share the pass."""
+    fitted: list[tuple[Recipe | None, Any]] = []
+    for model in models:
+        recipe = additive_recipe(model)
+        same = (before for counted, before in fitted if recipe and counted and counted.covers(recipe))
+        before = next(same, None)
+        fitted.append(
+            (recipe, fit_copy(model, X, y, sample_weight) if before is None else model.with_tally(before.tally_))
+        )
+    return [model for _, model in fitted]
 
 
 def _time(seconds: float) -> str:

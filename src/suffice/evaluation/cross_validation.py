@@ -1,6 +1,7 @@
 """Cross-validation: every row is predicted by a model that has not learned it, at the cost of one fit."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from inspect import Parameter, signature
 from time import perf_counter
 from typing import Any
@@ -11,8 +12,7 @@ from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils import _safe_indexing
 
 from suffice.data import as_labels, encode, weights_of
-from suffice.evaluation.learners import additive_recipe, fitted_model, learner_of, predict_splits
-from suffice.evaluation.leave_one_out_predictions import leave_one_out
+from suffice.evaluation.learners import additive_recipe, fitted_model, learner_of, leave_one_out, predict_splits
 from suffice.folds.assessment import LEAST_LOG
 from suffice.folds.held_out import Prediction
 from suffice.folds.splits import IndexSplit, check_weights, make_splits
@@ -27,10 +27,6 @@ class PredictedRows(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, classes: Array, log_proba: Array) -> None:
         self.classes_, self.log_proba = classes, log_proba
 
-    def predict_log_proba(self, X: Any) -> Array:
-        """Return log P(class | x)."""
-        return self.log_proba
-
     def predict_proba(self, X: Any) -> Array:
         """Return P(class | x)."""
         return np.exp(self.log_proba)
@@ -41,6 +37,95 @@ class PredictedRows(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scorers of a cross-validation, and the rows with labels that they score."""
+
+    model: Any
+    scorers: dict[str, Any]
+    X: Any
+    labels: Array
+    classes: Array
+    codes: Array
+    weights: Array | None
+
+    def of_test_rows(self, prediction: Prediction) -> dict[str, float]:
+        """Return the scores of the rows that a fold predicts."""
+        return {name: self.of_fold(scorer, prediction) for name, scorer in self.scorers.items()}
+
+    def of_each_row(self, scorer: Any, prediction: Prediction) -> Array | None:
+        """Return the scores of single rows; None if a scorer needs several."""
+        truth = self.codes[prediction.split.test]
+        if isinstance(scorer, str) and scorer == "accuracy":
+            return np.asarray(prediction.codes == truth, np.float64)
+        if isinstance(scorer, str) and scorer == "neg_log_loss":
+            return np.maximum(prediction.log_proba[np.arange(len(truth)), truth], LEAST_LOG)
+        return None
+
+    def of_fold(self, scorer: Any, prediction: Prediction) -> float:
+        """Return the score of a fold; scikit-learn's scorers use the predictions that were made already."""
+        rows, of_rows = prediction.split.test, self.of_each_row(scorer, prediction)
+        if of_rows is not None:
+            return float(np.average(of_rows, weights=self._weighting(rows).get("sample_weight")))
+        scorer = get_scorer(scorer) if isinstance(scorer, str) else scorer
+        if hasattr(scorer, "_score_func"):
+            return self._score(scorer, PredictedRows(self.classes, prediction.log_proba), rows[:, None], rows)
+        self._check_callable(scorer, prediction.learned)
+        return self._score(scorer, fitted_model(self.model, prediction.learned), _safe_indexing(self.X, rows), rows)
+
+    def of_training_rows(self, prediction: Prediction) -> dict[str, float]:
+        """Return the scores of the rows that a fold learns."""
+        fitted, rows = fitted_model(self.model, prediction.learned), prediction.split.train
+        known = _safe_indexing(self.X, rows)
+        for scorer in self.scorers.values():
+            if callable(scorer) and not hasattr(scorer, "_score_func"):
+                self._check_callable(scorer, fitted)
+        return {
+            name: self._score(check_scoring(fitted, scorer), fitted, known, rows, scorer)
+            for name, scorer in self.scorers.items()
+        }
+
+    def _weighting(self, rows: Array) -> dict[str, Array]:
+        return {} if self.weights is None else {"sample_weight": self.weights[rows]}
+
+    def _score(self, scorer: Any, fitted: Any, X: Any, rows: Array, shown: Any = None) -> float:
+        """Return the result of a scorer as a float, or raise if it is not a number."""
+        score = scorer(fitted, X, self.labels[rows], **self._weighting(rows))
+        try:
+            return float(score)
+        except (TypeError, ValueError):
+            name = _name_of(shown or scorer)
+            raise ValueError(
+                f"scoring={name} returns {score!r}, which is not a number; for several scores pass "
+                "scoring={name: scorer}"
+            ) from None
+
+    def _check_callable(self, scorer: Any, learned: Any) -> None:
+        """Raise if a function cannot score: it needs a fitted model, and must accept weights if rows have any."""
+        if learned is None:
+            raise ValueError(
+                f'scoring={_name_of(scorer)} needs a fitted model for each row, and cv="loo" has none; use the name of '
+                "one of scikit-learn's scorers, or cv=LeaveOneOut()"
+            )
+        if self.weights is not None and not _takes_weights(scorer):
+            raise ValueError(
+                f"scoring={_name_of(scorer)} takes no sample_weight, but the rows have weights: let it accept them"
+            )
+
+
+def _name_of(scorer: Any) -> str:
+    return getattr(scorer, "__name__", repr(scorer))
+
+
+def _takes_weights(scorer: Any) -> bool:
+    """Return whether a function accepts ``sample_weight``, as far as its signature shows."""
+    try:
+        taken = signature(scorer).parameters
+    except (TypeError, ValueError):  # not a Python function
+        return True
+    return "sample_weight" in taken or any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values())
 
 
 def cross_validate(
@@ -108,180 +193,62 @@ def cross_validate(
     if isinstance(model, type):
         raise TypeError(f"{model.__name__} is a class; pass an instance: {model.__name__}()")
     labels = as_labels(y, type(model).__name__)
-    weights = weights_of(sample_weight, len(labels))
-    scorers, single = _scorers(model, scoring)
-    classes, _ = encode(labels, owner=type(model).__name__)
+    classes, codes = encode(labels, owner=type(model).__name__)
+    scores = Scores(model, _name_scorers(scoring), X, labels, classes, codes, weights_of(sample_weight, len(labels)))
     if isinstance(cv, str) and cv == "loo":
         if return_train_score or return_estimator or return_indices:
             raise ValueError('cv="loo" fits no models that could be returned or scored: use cv=LeaveOneOut() instead')
-        return _leave_one_out(model, X, labels, sample_weight, scorers, single, progress)
+        return _leave_one_out(scores, sample_weight, progress)
     splits = make_splits(cv, X, y, groups)
-    check_weights(splits, weights)
-    results: dict[str, list[Any]] = {"fit_time": [], "score_time": []}
-    out_of_fold = OutOfFold(len(labels), classes)
+    check_weights(splits, scores.weights)
+    results: dict[str, Any] = {"fit_time": [], "score_time": []}
+    log_sum, times = np.full((len(labels), len(classes)), -np.inf), np.zeros(len(labels), np.intp)
     with Progress("cross-validation", len(splits), progress) as line:
         for done, prediction in enumerate(predict_splits(model, X, y, splits, sample_weight, classes)):
             line.say(done)
-            results["fit_time"].append(prediction.fit_time)
-            results["score_time"].append(prediction.predict_time)
-            scores = {"test": _score(scorers, model, prediction, X, labels, classes, weights)}
+            found: dict[str, Any] = {"fit_time": prediction.fit_time, "score_time": prediction.predict_time}
+            found |= {f"test_{name}": score for name, score in scores.of_test_rows(prediction).items()}
             if return_train_score:
-                scores["train"] = _score_training_rows(
-                    scorers, fitted_model(model, prediction.learned), X, labels, prediction.split.train, weights
-                )
-            for rows, named in scores.items():
-                for name, score in named.items():
-                    results.setdefault(_key(rows, name, single), []).append(score)
+                found |= {f"train_{name}": score for name, score in scores.of_training_rows(prediction).items()}
             if return_estimator:
-                results.setdefault("estimator", []).append(fitted_model(model, prediction.learned))
-            out_of_fold.add(prediction.split.test, prediction.log_proba)
-    arrays: dict[str, Any] = {
-        name: values if name == "estimator" else np.array(values) for name, values in results.items()
-    }
+                found["estimator"] = fitted_model(model, prediction.learned)
+            for name, value in found.items():
+                results.setdefault(name, []).append(value)
+            test = prediction.split.test
+            log_sum[test] = (
+                np.logaddexp(log_sum[test], prediction.log_proba) if times[test].any() else prediction.log_proba
+            )
+            times[test] += 1
+    results = {name: values if name == "estimator" else np.array(values) for name, values in results.items()}
     if return_indices:
-        arrays["indices"] = {
-            "train": [split.train for split in splits],
-            "test": [split.test for split in splits],
-        }
-    return arrays | out_of_fold.results() | {"refitted": not isinstance(learner_of(model, splits), Recipe)}
+        results["indices"] = {name: [getattr(split, name) for split in splits] for name in ("train", "test")}
+    # a row that was predicted several times gets the mean probability
+    log_proba = log_sum - np.log(np.maximum(times, 1))[:, None] if times.max() > 1 else log_sum
+    results |= {"log_proba": log_proba, "classes": classes, "predicted": times > 0}
+    return results | {"refitted": not isinstance(learner_of(model, splits), Recipe)}
 
 
-def _leave_one_out(
-    model: Any, X: Any, labels: Array, sample_weight: Any, scorers: dict[str, Any], single: bool, progress: bool
-) -> dict[str, Any]:
+def _leave_one_out(scores: Scores, sample_weight: Any, progress: bool) -> dict[str, Any]:
     """Return the results of leave-one-out; scorers that need several rows score all rows at once."""
-    classes, codes = encode(labels, owner=type(model).__name__)
-    weights = weights_of(sample_weight, len(labels))
     started = perf_counter()
-    log_proba = leave_one_out(model, X, labels, sample_weight, classes, progress)
+    log_proba = leave_one_out(scores.model, scores.X, scores.labels, sample_weight, scores.classes, progress)
     results: dict[str, Any] = {"fit_time": np.array([perf_counter() - started])}
     started = perf_counter()
-    every = np.arange(len(labels))
+    every = np.arange(len(log_proba))
     whole = Prediction(IndexSplit(every, every), None, log_proba, log_proba.argmax(axis=1), 0.0, 0.0)
-    for name, scorer in scorers.items():
-        key = _key("test", name, single)
-        if isinstance(scorer, str) and scorer == "accuracy":
-            results[key] = (whole.codes == codes).astype(np.float64)
-        elif isinstance(scorer, str) and scorer == "neg_log_loss":
-            results[key] = np.maximum(log_proba[every, codes], LEAST_LOG)
-        else:
-            results[key] = np.array(list(_score({name: scorer}, model, whole, X, labels, classes, weights).values()))
+    for name, scorer in scores.scorers.items():
+        of_rows = scores.of_each_row(scorer, whole)
+        results[f"test_{name}"] = np.array([scores.of_fold(scorer, whole)]) if of_rows is None else of_rows
     results["score_time"] = np.array([perf_counter() - started])
-    predictions = {"log_proba": log_proba, "classes": classes, "predicted": np.ones(len(labels), bool)}
-    return results | predictions | {"refitted": additive_recipe(model) is None}
+    predictions = {"log_proba": log_proba, "classes": scores.classes, "predicted": np.ones(len(every), bool)}
+    return results | predictions | {"refitted": additive_recipe(scores.model) is None}
 
 
-class OutOfFold:
-    """Log probabilities of rows, collected fold by fold; a row predicted several times gets the mean probability."""
-
-    def __init__(self, rows: int, classes: Array) -> None:
-        self.classes = classes
-        self.log_sum, self.times = np.empty((rows, len(classes))), np.zeros(rows, np.intp)
-
-    def add(self, rows: Array, log_proba: Array) -> None:
-        """Add the predictions of some rows."""
-        again = self.times[rows] > 0
-        if again.any():
-            log_proba[again] = np.logaddexp(self.log_sum[rows[again]], log_proba[again])
-        self.log_sum[rows] = log_proba
-        self.times[rows] += 1
-
-    def results(self) -> dict[str, Array]:
-        """Return the predictions of all rows."""
-        self.log_sum[self.times == 0] = -np.inf
-        times = np.maximum(self.times, 1)
-        log_proba = self.log_sum if int(times.max()) == 1 else self.log_sum - np.log(times)[:, None]
-        return {"log_proba": log_proba, "classes": self.classes, "predicted": self.times > 0}
-
-
-def _key(what: str, name: str, single: bool) -> str:
-    return f"{what}_score" if single else f"{what}_{name}"
-
-
-def _scorers(model: Any, scoring: Any) -> tuple[dict[str, Any], bool]:
-    """Return the scorers by name, and whether there is just one without a name."""
+def _name_scorers(scoring: Any) -> dict[str, Any]:
+    """Return the scorers by name; a single one is called "score"."""
     if scoring is None or isinstance(scoring, str) or callable(scoring):
-        return {"score": "accuracy" if scoring is None else scoring}, True
+        return {"score": "accuracy" if scoring is None else scoring}
     named = dict(scoring) if isinstance(scoring, Mapping) else {name: name for name in scoring}
     if not named:
         raise ValueError(f"scoring={scoring!r} names no scorer")
-    return named, False
-
-
-def _score(
-    scorers: dict[str, Any],
-    model: Any,
-    prediction: Prediction,
-    X: Any,
-    labels: Array,
-    classes: Array,
-    weights: Array | None,
-) -> dict[str, float]:
-    """Return the scores of a fold; scikit-learn's scorers use the predictions that were made already."""
-    rows = prediction.split.test
-    predicted = PredictedRows(classes, prediction.log_proba)
-    weighting = {} if weights is None else {"sample_weight": weights[rows]}
-    scores = {}
-    for name, scorer in scorers.items():
-        if isinstance(scorer, str) and scorer in ("accuracy", "neg_log_loss"):
-            truth = np.searchsorted(classes, labels[rows])
-            if scorer == "accuracy":
-                values = prediction.codes == truth
-            else:
-                values = np.maximum(prediction.log_proba[np.arange(len(rows)), truth], LEAST_LOG)
-            scores[name] = float(np.average(values, weights=weighting.get("sample_weight")))
-            continue
-        scorer = get_scorer(scorer) if isinstance(scorer, str) else scorer
-        if hasattr(scorer, "_score_func"):
-            scores[name] = _number(scorer, scorer(predicted, rows[:, None], labels[rows], **weighting))
-        else:
-            _check_callable(scorer, prediction.learned, weighting)
-            fitted = fitted_model(model, prediction.learned)
-            scores[name] = _number(scorer, scorer(fitted, _safe_indexing(X, rows), labels[rows], **weighting))
-    return scores
-
-
-def _number(scorer: Any, score: Any) -> float:
-    """Return the result of a scorer as a float, or raise if it is not a number."""
-    try:
-        return float(score)
-    except (TypeError, ValueError):
-        name = getattr(scorer, "__name__", repr(scorer))
-        raise ValueError(
-            f"scoring={name} returns {score!r}, which is not a number; for several scores pass scoring={{name: scorer}}"
-        ) from None
-
-
-def _takes_weights(scorer: Any) -> bool:
-    """Return whether a function accepts ``sample_weight``, as far as its signature shows."""
-    try:
-        taken = signature(scorer).parameters
-    except (TypeError, ValueError):  # not a Python function
-        return True
-    return "sample_weight" in taken or any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values())
-
-
-def _check_callable(scorer: Any, learned: Any, weights: dict[str, Any]) -> None:
-    """Raise if a function cannot score: it needs a fitted model, and must accept weights if rows have any."""
-    name = getattr(scorer, "__name__", repr(scorer))
-    if learned is None:
-        raise ValueError(
-            f'scoring={name} needs a fitted model for each row, and cv="loo" has none; use the name of one of '
-            "scikit-learn's scorers, or cv=LeaveOneOut()"
-        )
-    if weights and not _takes_weights(scorer):
-        raise ValueError(f"scoring={name} takes no sample_weight, but the rows have weights: let it accept them")
-
-
-def _score_training_rows(
-    scorers: dict[str, Any], fitted: Any, X: Any, labels: Array, rows: Array, weights: Array | None
-) -> dict[str, float]:
-    weighting = {} if weights is None else {"sample_weight": weights[rows]}
-    known = _safe_indexing(X, rows)
-    for scorer in scorers.values():
-        if callable(scorer) and not hasattr(scorer, "_score_func"):
-            _check_callable(scorer, fitted, weighting)
-    return {
-        name: _number(scorer, check_scoring(fitted, scorer)(fitted, known, labels[rows], **weighting))
-        for name, scorer in scorers.items()
-    }
+    return named

@@ -30,8 +30,7 @@ def batches(X: Any, y: Any, size: Any = 100) -> Iterator[tuple[Any, Any]]:
     >>> [labels for _, labels in batches([[1], [2], [3]], ["a", "b", "a"], size=2)]
     [['a', 'b'], ['a']]
     """
-    if isinstance(size, bool) or not isinstance(size, Integral) or int(size) < 1:
-        raise ValueError(f"size must be a number of rows, 1 or more, not {size!r}")
+    _check_rows(size, "size")
     if _num_samples(X) != _num_samples(y):
         raise ValueError(f"X has {_num_samples(X)} rows and y has {_num_samples(y)}: they must have the same length")
     for first in range(0, _num_samples(X), size):
@@ -64,8 +63,7 @@ class Window:
     """
 
     def __init__(self, model: Any, rows: Any) -> None:
-        if isinstance(rows, bool) or not isinstance(rows, Integral) or int(rows) < 1:
-            raise ValueError(f"rows, the size of the window, must be a number of rows, 1 or more, not {rows!r}")
+        _check_rows(rows, "rows, the size of the window,")
         if additive_recipe(model) is None:
             raise ValueError(f"{model!r} learns more than sums, so rows cannot be subtracted, as a window needs")
         self.model, self.rows = model, int(rows)
@@ -79,9 +77,7 @@ class Window:
         """Learn rows, and forget the oldest rows that no longer fit into the window."""
         arrived = _num_samples(X)
         if arrived > self.rows:  # only the last of them stay in the window
-            last = slice(arrived - self.rows, arrived)
-            X, y = _safe_indexing(X, last), _safe_indexing(y, last)
-            sample_weight = None if sample_weight is None else _safe_indexing(sample_weight, last)
+            X, y, sample_weight = _select((X, y, sample_weight), slice(arrived - self.rows, arrived))
             arrived = self.rows
         self.model.partial_fit(X, y, sample_weight=sample_weight)
         # copies, because a caller may overwrite its arrays
@@ -93,13 +89,12 @@ class Window:
 
     def _drop(self, most: int) -> None:
         """Forget the oldest batch, or its first rows if it has more than ``most``."""
-        X, y, weights = self.held.popleft()
-        rows = _num_samples(X)
+        batch = self.held.popleft()
+        rows = _num_samples(batch[0])
         if rows > most:
-            first, rest = slice(0, most), slice(most, rows)
-            self.held.appendleft(tuple(None if one is None else _safe_indexing(one, rest) for one in (X, y, weights)))  # type: ignore[arg-type]
-            X, y, weights = (None if one is None else _safe_indexing(one, first) for one in (X, y, weights))
-            rows = most
+            self.held.appendleft(_select(batch, slice(most, rows)))
+            batch, rows = _select(batch, slice(0, most)), most
+        X, y, weights = batch
         before = self.model.tally_
         if weights is None or np.any(weights):
             self.model.tally_ = self.model.tally_without(X, y, weights)
@@ -194,29 +189,38 @@ def prequential(
         )
     before = dict(model.__dict__)
     sliding = None if window is None else Window(model, window)
-    rows, right, losses, arrived, started = [], [], [], 0, perf_counter()
+    assessed, arrived, started = list[Assessment](), 0, perf_counter()
+    settings = {} if decay is None else {"decay": decay}
     with Progress("batches", 0, progress) as line:
         for place, batch in enumerate(stream):
             X, y, weights = _parts(batch, place)
             arrived += _num_samples(X)
             if _is_fitted(model):
-                batch_scores = _assess_batch(model, X, y)
-                rows.append(len(batch_scores.right))
-                right.append(batch_scores.right.mean())
-                losses.append(batch_scores.log_loss.mean())
+                assessed.append(_assess_batch(model, X, y))
             if sliding is not None:
                 sliding.learn(X, y, weights)
             else:
-                settings = {} if decay is None else {"decay": decay}
                 model.partial_fit(X, y, sample_weight=weights, **settings)
             line.say(place + 1)
     if window is not None and arrived < window:
         model.__dict__ = before
         raise ValueError(f"window={window} is longer than the stream, which had {arrived} rows: use a shorter window")
-    if not rows:
+    if not assessed:
         model.__dict__ = before  # not fitted
         raise ValueError(f"the stream had {arrived} rows in at most one batch: no batch was left to predict")
-    return Prequential(np.array(rows), np.array(right), np.array(losses), perf_counter() - started, model)
+    rows, right, losses = np.array([(len(a.right), a.right.mean(), a.log_loss.mean()) for a in assessed]).T
+    return Prequential(rows.astype(int), right, losses, perf_counter() - started, model)
+
+
+def _check_rows(number: Any, name: str) -> None:
+    if isinstance(number, bool) or not isinstance(number, Integral) or int(number) < 1:
+        raise ValueError(f"{name} must be a number of rows, 1 or more, not {number!r}")
+
+
+def _select(batch: tuple[Any, Any, Any], rows: slice) -> tuple[Any, Any, Any]:
+    """Return some rows of (X, y, weights); weights may be None."""
+    X, y, weights = (None if part is None else _safe_indexing(part, rows) for part in batch)
+    return X, y, weights
 
 
 def _is_fitted(model: Any) -> bool:

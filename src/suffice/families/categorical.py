@@ -70,6 +70,7 @@ class Categorical(DirichletFamily):
     name = "categorical"
     cells = "levels"
     coded_as = "categorical"
+    sql_sums = "levels"
 
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
         if columns.codings is not None:

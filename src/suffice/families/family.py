@@ -68,6 +68,9 @@ class Family(ABC):
         Whether the columns may be a sparse matrix, whose cells that are not stored are 0.
     is_compositional : bool
         Whether the columns of a block are parts of one whole, so that they have no distribution one by one.
+    sql_sums : {"levels", "moments", "totals"} or None
+        The sums from which a database computes the statistic: counts of levels, moments of the numbers, or their
+        totals. None if SQL cannot compute it, so that rows are read.
     """
 
     name: ClassVar[str]
@@ -75,6 +78,7 @@ class Family(ABC):
     coded_as: ClassVar[str | None] = None
     accepts_sparse: ClassVar[bool] = False
     is_compositional: ClassVar[bool] = False
+    sql_sums: ClassVar[Literal["levels", "moments", "totals"] | None] = None
 
     @property
     def generative(self) -> Family:

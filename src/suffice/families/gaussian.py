@@ -91,6 +91,7 @@ class Gaussian(Family):
     ddof: float = 0.0
 
     name = "gaussian"
+    sql_sums = "moments"
 
     def is_multithreaded(self, columns: Columns) -> bool:
         return columns.pairs

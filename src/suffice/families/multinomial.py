@@ -79,6 +79,7 @@ class Multinomial(DirichletFamily):
     name = "multinomial"
     cells: ClassVar[Cells] = "counts"
     accepts_sparse = True
+    sql_sums: ClassVar[Any] = "totals"
     is_compositional = True
 
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:

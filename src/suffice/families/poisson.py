@@ -75,6 +75,7 @@ class Poisson(Family):
     name = "poisson"
     cells = "counts"
     accepts_sparse = True
+    sql_sums = "totals"
 
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
         return columns, scan.sums(part)

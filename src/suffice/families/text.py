@@ -12,3 +12,4 @@ class WordCounts(Multinomial):
     name = "text"
     cells = "words"
     accepts_sparse = False
+    sql_sums = None

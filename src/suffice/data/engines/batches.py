@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import chain
 from operator import add
 from typing import Any
 
-from suffice.data import (
-    Table,
-    Target,
-    append_columns,
-    as_arrow,
-    as_sheet,
-    concat_frames,
-    encode_frame,
-    missing_labels_error,
-    read_blocks,
-)
+from suffice.data import Table, Target, as_sheet, read_blocks
 from suffice.data.column_names import frame_names, rename_taken
 from suffice.data.engines import memory
 from suffice.data.engines.source import SAMPLE, Request, Scored, Source
-from suffice.data.plan import Facts
+from suffice.data.frames import append_columns, as_arrow, concat_frames, encode_frame, missing_labels_error
 from suffice.progress import Progress
 from suffice.statistics import Tally
 
@@ -81,40 +72,32 @@ def merge_batches(batches: Iterable[Any]) -> Iterator[Any]:
     """Yield batches of a sensible size: Arrow record batches merged into tables, data frames as they are."""
     import pyarrow as pa
 
-    held: list[Any] = []
-    rows = 0
-
-    def flush() -> Iterator[Any]:
-        nonlocal rows
-        if rows:
-            yield pa.Table.from_batches(held)
-        held.clear()
-        rows = 0
-
-    for batch in batches:
-        if not isinstance(batch, pa.RecordBatch):
-            yield from flush()
-            if count_rows(batch):
-                yield batch
-            continue
-        if held and held[0].schema != batch.schema:
-            yield from flush()
-        held.append(batch)
-        rows += batch.num_rows
-        if rows >= ROWS:
-            yield from flush()
-    yield from flush()
+    held, rows = list[Any](), 0
+    for batch in chain(batches, [None]):  # None: the end
+        is_arrow = isinstance(batch, pa.RecordBatch)
+        if not is_arrow or rows >= ROWS or (held and held[0].schema != batch.schema):
+            if rows:
+                yield pa.Table.from_batches(held)
+            held, rows = [], 0
+        if is_arrow:
+            held.append(batch)
+            rows += batch.num_rows
+        elif batch is not None and count_rows(batch):
+            yield batch
 
 
-def _concat_tables(tables: list[Any]) -> Any:
-    """Return Arrow tables as one, with columns matched by name; a column that a table lacks is empty there."""
+def _concat(frames: list[Any]) -> Any:
+    """Return frames as one: as an Arrow table if their libraries, columns or types differ."""
     import pyarrow as pa
 
+    if len({(type(frame), tuple(frame_names(frame))) for frame in frames}) == 1:
+        with suppress(TypeError, ValueError):  # different types, such as integers and floats
+            return concat_frames(frames)
+    tables = [as_arrow(frame) for frame in frames]
     try:
         return pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException as error:
-        message = " ".join(str(error).split())
-        raise ValueError(f"the batches have columns of different types: {message}") from error
+        raise ValueError(f"the batches have columns of different types: {' '.join(str(error).split())}") from error
 
 
 def count_rows(batch: Any) -> int:
@@ -124,17 +107,19 @@ def count_rows(batch: Any) -> int:
 
 @dataclass(frozen=True)
 class Batches(Source):
-    """Batches of rows: a list, a generator, an Arrow reader or an Arrow data set. They are read once."""
+    """Batches of rows: a list, a generator, an Arrow reader or an Arrow data set.
+
+    They are read once, so there are no facts about all rows.
+    """
 
     batches: Iterable[Any]
 
     @classmethod
     def accepts(cls, source: Any) -> bool:
-        made = type(source).__module__.split(".")[0]
-        if made == "pyarrow":
+        if type(source).__module__.split(".")[0] == "pyarrow":
             named = ("RecordBatch", "RecordBatchReader", "Scanner")
             return type(source).__name__ in named or hasattr(source, "to_batches")
-        return isinstance(source, (list, tuple, Iterator)) or hasattr(source, "__iter__")
+        return hasattr(source, "__iter__")
 
     @cached_property
     def _read(self) -> tuple[list[Any], Iterator[Any]]:
@@ -142,11 +127,7 @@ class Batches(Source):
         import pyarrow as pa
 
         source: Any = [self.batches] if isinstance(self.batches, pa.RecordBatch) else self.batches
-        if hasattr(source, "to_reader") and not isinstance(source, pa.Table):
-            source = source.to_reader()
-        elif hasattr(source, "to_batches"):
-            source = source.to_batches()
-        rest, first, rows = iter(source), list[Any](), 0
+        rest, first, rows = iter(source.to_batches() if hasattr(source, "to_batches") else source), list[Any](), 0
         for batch in rest:
             if not hasattr(batch, "columns"):
                 raise TypeError(
@@ -166,32 +147,16 @@ class Batches(Source):
         return tuple(frame_names(self._read[0][0]))
 
     def sample(self, rows: int, *, spread: bool) -> tuple[Any, bool]:
-        import pyarrow as pa
-
-        first = [batch for batch in self._read[0] if count_rows(batch)]
-        frames = [pa.Table.from_batches([b]) if isinstance(b, pa.RecordBatch) else b for b in first]
-        if (
-            len({(type(frame), tuple(frame_names(frame))) for frame in frames}) > 1
-        ):  # different libraries or orders of columns
-            frames = [_concat_tables([as_arrow(frame) for frame in frames])]
-        following = next(self._read[1], None)
+        first, rest = self._read
+        sample = _concat(list(merge_batches(first)))
+        following = next(rest, None)
         if following is not None:
-            self._read[0].append(following)  # it was read only to find out whether there are more rows
-        try:
-            return concat_frames(frames), following is None
-        except (TypeError, ValueError):  # different types, such as integers and floats
-            return _concat_tables([as_arrow(frame) for frame in frames]), following is None
-
-    def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
-        return {}  # the rows can be read only once
+            first.append(following)  # it was read only to find out whether there are more rows
+        return sample, following is None
 
     def tally(self, request: Request) -> Tally:
-        first, rest = self._read
-        return tally(chain(first, rest), request)
+        return tally(chain(*self._read), request)
 
     def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
-        first, rest = self._read
-        return (
-            append_columns(batch, rename_taken(score(batch), frame_names(batch)))
-            for batch in merge_batches(chain(first, rest))
-        )
+        batches = merge_batches(chain(*self._read))
+        return (append_columns(batch, rename_taken(score(batch), frame_names(batch))) for batch in batches)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,10 +10,9 @@ import numpy as np
 
 from suffice.data.engines import batches
 from suffice.data.engines.ibis_tables import SqlSource
-from suffice.data.engines.source import SAMPLE, Request, Scored, Source, SourceError, check_target_type
+from suffice.data.engines.source import SAMPLE, Request, SourceError, check_target_type
 from suffice.data.files.file_scan import VIEW, FileScan, scan_files
 from suffice.data.files.table_file import ColumnHints, TableFile
-from suffice.data.plan import Facts
 from suffice.progress import watched
 from suffice.statistics import Tally
 
@@ -23,15 +20,17 @@ from suffice.statistics import Tally
 RUNS = 4
 
 
-@dataclass(frozen=True)
-class FilesSource(Source):
-    """Files as one table.
+class FilesSource(SqlSource):
+    """Files as one table: a view of an embedded DuckDB.
 
     Files of up to `SAMPLE` rows, and files that are not stored by columns, are counted in batches; larger Parquet files
     by SQL aggregates.
     """
 
     scan: FileScan
+
+    def __init__(self, scan: FileScan) -> None:
+        self.__dict__["scan"] = scan
 
     @classmethod
     def accepts(cls, source: Any) -> bool:
@@ -42,69 +41,40 @@ class FilesSource(Source):
     def open(cls, source: Any, hints: ColumnHints) -> FilesSource:
         return cls(scan_files(source if isinstance(source, TableFile) else TableFile(source), hints))
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.scan.names
-
-    @property
-    def file_columns(self) -> tuple[str, ...]:
-        """The columns of the files, including a row counter that is left out of the table."""
-        return self.scan.file_columns
-
     @cached_property
-    def rows(self) -> int:
-        """The number of rows."""
-        return self.scan.count_rows()
-
-    @cached_property
-    def database(self) -> SqlSource:
+    def table(self) -> Any:
         """The files as a table expression of Ibis."""
         import ibis
 
         backend = ibis.duckdb.from_connection(self.scan.connection)
         backend.scratch_folder = self.scan.folder  # lazy tables of this backend may read copies of files
-        return _FileTable(backend.table(VIEW), self.scan)
+        return backend.table(VIEW)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.scan.names
+
+    @cached_property
+    def rows(self) -> int:
+        return self.scan.count_rows()
 
     def sample(self, rows: int, *, spread: bool) -> tuple[Any, bool]:
         if self.scan.format == "Parquet" and self.rows > rows:
-            return self.database.sample(rows, spread=spread)
+            return super().sample(rows, spread=spread)
         # the number of rows of other formats is not known before all are read
         first = self.scan.read_rows(rows + 1)
         if first.num_rows == 0:
             raise SourceError("there are no rows to learn from")
-        if first.num_rows <= rows or not spread:
-            return first, first.num_rows <= rows
-        return self.database.sample(rows, spread=spread)
-
-    def read_frame(self) -> Any:
-        """Return all rows as an Arrow table."""
-        return self.scan.read_rows()
-
-    def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
-        return self.database.facts(kinds)
-
-    def rows_with(self, name: str, rows: int) -> Any:
-        return self.database.rows_with(name, rows)
+        is_whole = first.num_rows <= rows
+        return (first, is_whole) if is_whole or not spread else super().sample(rows, spread=spread)
 
     def check_target(self, name: str) -> None:
         check_target_type(name, self.scan.read_rows(0).schema.field(name).type)
 
     def tally(self, request: Request) -> Tally:
         if self.scan.format == "Parquet" and self.rows > SAMPLE:
-            return self.database.tally(request)
-        wanted = request.column_names
-        names = [name for name in self.names if name in wanted]
-        return batches.tally(self.scan.read_batches(names, batches.ROWS), request)
-
-    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
-        return self.database.scored(score, added, query)
-
-
-@dataclass(frozen=True)
-class _FileTable(SqlSource):
-    """The view of the files as a table expression of Ibis; errors name the file."""
-
-    scan: FileScan
+            return super().tally(request)
+        return batches.tally(self.read_batches(request), request)
 
     def run(self, expression: Any) -> Any:
         with watched("reading files", self.scan.connection.query_progress):

@@ -10,7 +10,7 @@ from uuid import uuid4
 from suffice.data.column_names import rename_taken
 from suffice.data.engines import batches
 from suffice.data.engines.source import NoSqlError, Request, Scored, Source, SourceError, check_target_type
-from suffice.data.engines.sql_tally import SqlTally
+from suffice.data.engines.sql_tally import tally_by_sql
 from suffice.data.plan import Facts
 from suffice.statistics import Tally
 
@@ -71,8 +71,7 @@ class SqlSource(Source):
 
     def read_batches(self, request: Request) -> Iterator[Any]:
         """Yield the columns of a request as Arrow record batches."""
-        wanted = request.column_names
-        rows = self.table.select(*[name for name in self.table.columns if name in wanted])
+        rows = self.table.select(*request.select(self.table.columns))
         try:
             yield from rows.to_pyarrow_batches(chunk_size=batches.ROWS)
         except Exception as error:
@@ -118,10 +117,10 @@ class SqlSource(Source):
     def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
         wanted: dict[str, Any] = {}
         for j, (name, kind) in enumerate(kinds.items()):
-            x = self.value(self.table, name, kind)
+            x = self.value(self.table, name)
             wanted |= {f"rows{j}": x.count(), f"distinct{j}": x.nunique()}
             if kind == "number" and not x.type().is_integer():
-                small = (x.abs() < 2.0**53).ifelse(x, 0.5)  # larger doubles are all whole, and do not count as such
+                small = (x.abs() >= 2.0**53).ifelse(0.5, x)  # larger doubles are all whole, and do not count as such
                 wanted[f"fractions{j}"] = (small != small.floor()).ifelse(1, 0).sum()
         found = self.run(self.table.aggregate(**wanted)).to_pylist()[0] if wanted else {}
         return {
@@ -133,7 +132,7 @@ class SqlSource(Source):
         check_target_type(name, self.table[name].type())
 
     def tally(self, request: Request) -> Tally:
-        return SqlTally(self, request).tally()
+        return tally_by_sql(self, request)
 
     def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
         name = f"suffice_{uuid4().hex[:16]}"  # unique: several tables may be scored at once
@@ -168,17 +167,17 @@ class SqlSource(Source):
         both = self.table.mutate(**{apart: scored(*(self.table[name] for name in self.names))})
         return both.select(*self.names, **{name: both[apart][name] for name in kinds})
 
-    def value(self, table: Any, name: str, kind: str) -> Any:
+    def value(self, table: Any, name: str) -> Any:
         """Return the expression of a column as it is counted: fractions as doubles, NaN as an empty cell."""
         import ibis
 
-        value = table[name]
-        if value.type().is_uuid():
-            value = value.cast("string")
-        if value.type().is_string() and self.dialect == "sqlite":
-            value = value.concat("")  # a concatenation has no collation, so capitals are distinguished
-        if kind not in ("number", "boolean") or value.type().is_boolean() or value.type().is_integer():
+        value, kind = table[name], table[name].type()
+        if kind.is_uuid():
+            return value.cast("string")
+        if kind.is_string() and self.dialect == "sqlite":
+            return value.concat("")  # a concatenation has no collation, so capitals are distinguished
+        if not (kind.is_floating() or kind.is_decimal()):
             return value
-        floating = value.type().is_floating() and self.has("IsNan")
         number = value.cast("float64")
-        return number.isnan().ifelse(ibis.null("float64"), number) if floating else number
+        has_nan = kind.is_floating() and self.has("IsNan")
+        return number.isnan().ifelse(ibis.null("float64"), number) if has_nan else number

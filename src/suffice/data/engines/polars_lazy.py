@@ -45,14 +45,12 @@ class LazySource(Source):
     def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
         import polars as pl
 
-        wanted = []
+        wanted, types = list[Any](), self.frame.collect_schema()
         for j, (name, kind) in enumerate(kinds.items()):
-            x = pl.col(name)
-            x = x.fill_nan(None) if self.frame.collect_schema()[name].is_float() else x
+            x = pl.col(name).fill_nan(None) if types[name].is_float() else pl.col(name)
             wanted += [x.count().alias(f"rows{j}"), x.drop_nulls().n_unique().alias(f"distinct{j}")]
-            if kind == "number" and not self.frame.collect_schema()[name].is_integer():
-                there = x.drop_nulls()
-                wanted.append(((there == there.floor()) & (there.abs() < 2**53)).all().alias(f"whole{j}"))
+            if kind == "number" and not types[name].is_integer():
+                wanted.append(((x == x.floor()) & (x.abs() < 2**53)).all().alias(f"whole{j}"))
         if not wanted:
             return {}
         found = self._collect(lambda: self.frame.select(wanted).collect(engine="streaming")).row(0, named=True)
@@ -68,9 +66,8 @@ class LazySource(Source):
         return self._collect(lambda: filled.collect(engine="streaming"))
 
     def tally(self, request: Request) -> Tally:
-        wanted = request.column_names
-        needed = [name for name in self.names if name in wanted]
-        rows = self.frame.select(needed).collect_batches(chunk_size=batches.ROWS, maintain_order=False)
+        rows = self.frame.select(request.select(self.names))
+        rows = rows.collect_batches(chunk_size=batches.ROWS, maintain_order=False)
         return self._collect(lambda: batches.tally(rows, request, self.rows))  # type: ignore[no-any-return]
 
     def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
@@ -79,15 +76,13 @@ class LazySource(Source):
         kinds = {name: pl.Series([value]).dtype for name, value in added.items()}
         taken = self.names
         schema = pl.Schema({**self.frame.collect_schema(), **rename_taken(kinds, taken)})
-        return self.frame.map_batches(
-            lambda frame: (
-                append_columns(frame, rename_taken(score(frame), taken)).cast(dict(schema))
-                if len(frame)
-                else schema.to_frame()
-            ),
-            schema=schema,
-            streamable=True,
-        )
+
+        def score_batch(frame: Any) -> Any:
+            if not len(frame):
+                return schema.to_frame()
+            return append_columns(frame, rename_taken(score(frame), taken)).cast(dict(schema))
+
+        return self.frame.map_batches(score_batch, schema=schema, streamable=True)
 
     def _collect(self, call: Callable[[], Any]) -> Any:
         """Return the result of a call of polars; raise its errors as one line."""

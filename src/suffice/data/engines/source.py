@@ -1,7 +1,7 @@
 """Sources: tables that stay where they are. A sample shows the types of the columns, and one scan takes the sums."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -55,11 +55,10 @@ class Request:
         assert self.sample.schema.features is not None
         return self.sample.schema.features
 
-    @property
-    def column_names(self) -> set[Any]:
-        """The columns that are read: those that are counted, the target and the weight."""
-        counted = {name for block in self.blocks for name in block.names or ()}
-        return counted | {name for name in (self.target, self.weight) if name is not None}
+    def select(self, names: Iterable[str]) -> list[str]:
+        """Return the columns of a table that are read: those that are counted, the target and the weight."""
+        wanted = {self.target, self.weight}.union(*(block.names or () for block in self.blocks))
+        return [name for name in names if name in wanted]
 
 
 class Source(ABC):
@@ -87,9 +86,9 @@ class Source(ABC):
         The rows come from the whole table if ``spread``, and otherwise from where they are cheapest to read.
         """
 
-    @abstractmethod
     def facts(self, kinds: dict[str, str]) -> dict[str, Facts]:
         """Return facts about columns, given their kinds, from all rows; columns without facts are left out."""
+        return {}
 
     def rows_with(self, name: str, rows: int) -> Any:
         """Return a frame of some rows in which a column is not empty; None if the engine cannot select them."""

@@ -71,7 +71,6 @@ def _explain_error(error: Exception) -> Exception:
             f"Spark's workers cannot count: {message}; install suffice where they run, and set their interpreter "
             "(PYSPARK_PYTHON)"
         )
-    if kind:
-        return SourceError(f"Spark could not count the rows: {kind}: {message[:600]}")
-    message = next((line for line in lines if not line.startswith(("at ", "File "))), type(error).__name__)
-    return SourceError(f"Spark could not count the rows: {message[:600]}")
+    spark_message = next((line for line in lines if not line.startswith(("at ", "File "))), type(error).__name__)
+    reason = f"{kind}: {message[:600]}" if kind else spark_message[:600]
+    return SourceError(f"Spark could not count the rows: {reason}")

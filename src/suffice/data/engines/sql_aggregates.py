@@ -1,194 +1,150 @@
 """Sums as SQL aggregates by class: the queries, and the arrays of their answers.
 
-Moments are count, avg and var_pop of x − shift, where the shift is the mean of a sample, because Σx² would lose digits.
+Moments are sums of x − shift and of its square, where the shift is the mean of a sample, because Σx² would lose digits.
 Levels are counted by one GROUP BY for each column and pairs by one for each two columns, several in one statement.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from suffice.data import label_of
 from suffice.schema import Array, Cuts
-from suffice.statistics import CoMoments, Moments, two_sum
+from suffice.statistics import Moments
 
 # The largest numbers of aggregates and of GROUP BYs in a statement; with twice as many, planning outlasts execution.
 AGGREGATES, GROUPINGS = 400, 16
+# Sums of squares are taken again, about the means of the classes, if less than this share of them remains.
+LEAST_SHARE = 1e-4
 
-Run = Callable[[Any], Any]  # an expression of Ibis -> a table of Arrow
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column as it is counted: its expression, and the function that reads an answer as a label."""
-
-    name: str
-    value: Any
-    label: Callable[[Any], Any] = label_of
+Encoded = tuple[list[Any], Array]  # distinct values, and the code of each line: −1 for NULL
 
 
 @dataclass(frozen=True)
 class Scan:
-    """A table whose rows have a class and a weight; ``run`` evaluates an expression."""
+    """The rows of a table of a database, with their labels and weights.
 
+    ``target`` and ``weight_name`` are columns, and ``codes`` is the class of each label, of ``classes`` in all.
+    """
+
+    source: Any
     table: Any
-    label: Any
-    weight: Any
-    run: Run
+    target: str
+    weight_name: str | None
+    codes: dict[Any, int] = field(default_factory=dict)
+    classes: int = 0
 
-    def aggregated(self, wanted: dict[str, Any]) -> tuple[list[Any], dict[str, Array]]:
-        """Return the labels, and the aggregates of each label as arrays; NULL is NaN."""
-        labels: list[Any] = []
-        aggregates: dict[str, Array] = {}
-        items = list(wanted.items())
-        for first in range(0, len(items), AGGREGATES):
-            part = dict(items[first : first + AGGREGATES])
-            answer = self.run(self.table.group_by(label=self.label).aggregate(**part))
-            here = [_nan_to_none(value) for value in answer["label"].to_pylist()]
-            if not labels:
-                labels = here
-            places = {label: place for place, label in enumerate(here)}
-            order = [places[label] for label in labels]
-            for name in part:
-                aggregates[name] = _to_doubles(answer[name])[order]
-        return labels, aggregates
+    @property
+    def label(self) -> Any:
+        """The expression of the label."""
+        return self.source.value(self.table, self.target)
 
-    def rows(self) -> Any:
-        """Return the aggregate of the number or the weight of rows."""
+    @property
+    def weight(self) -> Any:
+        """The expression of the weight; None if rows have none."""
+        return None if self.weight_name is None else self.table[self.weight_name].cast("float64")
+
+    @property
+    def row_weight(self) -> Any:
+        """The aggregate of the weight of all rows."""
         return self.table.count() if self.weight is None else self.weight.sum()
 
-    def counted(self, groups: Sequence[tuple[Column, ...]]) -> Iterator[tuple[int, list[Any], list[Any], Array]]:
-        """Yield for each group of columns its index, the labels of rows, the levels of columns, and the weights.
+    def sum(self, x: Any) -> Any:
+        """Return the aggregate of the weighted sum of an expression."""
+        return x.sum() if self.weight is None else (x * self.weight).sum()
 
-        Labels and levels are (distinct values, code of each line), because an answer has many lines and few values.
+    def count(self, x: Any) -> Any:
+        """Return the aggregate of the weight of the rows in which an expression is not NULL."""
+        return x.count() if self.weight is None else x.notnull().ifelse(self.weight, 0.0).sum()
+
+    def aggregate(self, *wanted: Sequence[Any]) -> list[Array]:
+        """Return each list of aggregates as an array [class, aggregate]; NULL is 0."""
+        found = [np.zeros((self.classes + 1, len(each))) for each in wanted]  # the last line is for unknown labels
+        places = [(which, j) for which, each in enumerate(wanted) for j in range(len(each))]
+        for first in range(0, len(places), AGGREGATES):
+            part = {f"sum{which}_{j}": (which, j) for which, j in places[first : first + AGGREGATES]}
+            sums = {name: wanted[which][j] for name, (which, j) in part.items()}
+            answer = self.source.run(self.table.group_by(label=self.label).aggregate(**sums))
+            lines = [self.codes.get(label, -1) for label in answer["label"].to_pylist()]
+            for name, (which, j) in part.items():
+                np.add.at(found[which][:, j], lines, _to_doubles(answer[name]))
+        return [array[:-1] for array in found]
+
+    def count_levels(self, groups: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Array, list[Encoded], Array]]:
+        """Yield for each group of columns its index, and for each combination of levels its class, levels and weight.
+
+        Levels are encoded, because an answer has many lines and few values. The class of an unknown label is −1.
         """
         import ibis
+        import pyarrow as pa
 
-        kinds: dict[Any, list[int]] = {}
+        alike: dict[Any, list[int]] = {}
         for place, group in enumerate(groups):
-            kinds.setdefault(tuple(str(column.value.type()) for column in group), []).append(place)
-        for alike in kinds.values():
-            for first in range(0, len(alike), GROUPINGS):
-                places = alike[first : first + GROUPINGS]
-                parts = [self._grouped(place, groups[place]) for place in places]
-                answer = self.run(ibis.union(*parts) if len(parts) > 1 else parts[0])
-                group_of = np.asarray(answer["place"].to_numpy(zero_copy_only=False), np.intp)
-                weight = _to_doubles(answer["weight"])
-                label = _encode(answer["label"])
-                levels = [_encode(answer[f"level{j}"]) for j in range(len(groups[places[0]]))]
+            alike.setdefault(tuple(str(column.type()) for column in group), []).append(place)
+        for kinds, same in alike.items():
+            for first in range(0, len(same), GROUPINGS):
+                places = same[first : first + GROUPINGS]
+                parts = [self._group_by(place, groups[place]) for place in places]
+                answer = self.source.run(ibis.union(*parts) if len(parts) > 1 else parts[0])
+                group_of = answer["place"].to_numpy()
                 for place in places:
-                    lines = group_of == place
-                    group_levels = [(values, codes[lines]) for values, codes in levels]
-                    yield place, [label[0], label[1][lines]], group_levels, weight[lines]
+                    lines = answer.filter(pa.array(group_of == place))
+                    labels, codes = _encode(lines["label"])
+                    classes = np.array([*(self.codes.get(label, -1) for label in labels), -1], np.intp)[codes]
+                    levels = [_encode(lines[f"level{j}"]) for j in range(len(kinds))]
+                    yield place, classes, levels, _to_doubles(lines["weight"])
 
-    def _grouped(self, place: int, group: tuple[Column, ...]) -> Any:
+    def _group_by(self, place: int, group: tuple[Any, ...]) -> Any:
         import ibis
 
-        levels = {f"level{j}": column.value for j, column in enumerate(group)}
-        counts = self.table.group_by(label=self.label, **levels).aggregate(weight=self.rows())
+        levels = {f"level{j}": column for j, column in enumerate(group)}
+        counts = self.table.group_by(label=self.label, **levels).aggregate(weight=self.row_weight)
         return counts.select("label", *levels, "weight", place=ibis.literal(place, "int32"))
 
 
-def query_moments(scan: Scan, columns: Sequence[Column], shift: Array, spread: bool) -> tuple[list[Any], Moments]:
-    """Return labels and the moments of columns of numbers; the caller checks that they are finite."""
-    wanted: dict[str, Any] = {}
-    for j, column in enumerate(columns):
-        x = column.value - float(shift[j]) if shift[j] else column.value
-        if scan.weight is None and spread:
-            wanted |= {f"n{j}": x.count(), f"mean{j}": x.mean(), f"var{j}": x.var(how="pop")}
-        else:
-            wanted |= _weighted_sums(scan, j, x)
-    labels, found = scan.aggregated(wanted)
-    n = _stack(found, "n", len(columns))
-    held = np.where(n > 0, n, 1.0)
-    if scan.weight is None and spread:
-        mean, tail = two_sum(np.broadcast_to(shift, n.shape), np.where(n > 0, _stack(found, "mean", len(columns)), 0))
-        m2 = np.where(n > 0, _stack(found, "var", len(columns)), 0) * n
-        return labels, Moments(n, np.where(n > 0, mean, 0.0), np.where(n > 0, tail, 0.0), m2)
-    sums, squares = _stack(found, "sum", len(columns)), _stack(found, "square", len(columns))
-    about = Moments.about(n, np.broadcast_to(shift, n.shape), np.where(n > 0, sums, 0), np.where(n > 0, squares, 0))
-    # a shift far from the mean loses digits; a second query about the means just found does not
-    if bool(np.any(about.m2 < 1e-5 * np.where(n > 0, squares, 0))) and len(labels):
-        return labels, _query_centred_moments(scan, columns, labels, about, held)
-    return labels, about
+def query_moments(
+    scan: Scan, columns: Sequence[Any], shift: Array, pairs: bool, is_last: bool = False
+) -> tuple[Moments, Array]:
+    """Return the moments of columns of numbers, and their scatter matrices if ``pairs``.
+
+    ``shift`` is [1 or class, column]. The scatter matrices are correct only if no cell is empty. The caller checks that
+    all sums are finite.
+    """
+    x = [column - by_class if by_class is not None else column for column, by_class in _shifts(scan, columns, shift)]
+    both = list(combinations(range(len(x)), 2)) if pairs else []
+    n, sums, squares, products = scan.aggregate(
+        [scan.count(each) for each in x],
+        [scan.sum(each) for each in x],
+        [scan.sum(each * each) for each in x],
+        [scan.sum(x[i] * x[j]) for i, j in both],
+    )
+    with np.errstate(invalid="ignore", over="ignore"):
+        moments = Moments.about(n, np.where(n > 0, shift, 0.0), sums, squares)
+        if not is_last and bool(np.any(moments.m2 < LEAST_SHARE * squares)):
+            return query_moments(scan, columns, moments.mean, pairs, is_last=True)
+        if not pairs:
+            return moments, np.zeros(0)
+        drift = sums / np.where(n > 0, n, 1.0)
+        scatter = -sums[:, :, None] * drift[:, None, :]
+    for place, (i, j) in enumerate(both):
+        scatter[:, i, j] += products[:, place]
+        scatter[:, j, i] = scatter[:, i, j]
+    scatter[:, range(len(x)), range(len(x))] = moments.m2
+    return moments, scatter
 
 
-def _query_centred_moments(
-    scan: Scan, columns: Sequence[Column], labels: list[Any], about: Moments, held: Array
-) -> Moments:
-    """Return the moments about the mean of each class."""
-    wanted: dict[str, Any] = {}
-    for j, column in enumerate(columns):
-        wanted |= _weighted_sums(scan, j, column.value - label_expression(scan.label, labels, about.mean[:, j]))
-    again, found = scan.aggregated(wanted)
-    order = [again.index(label) for label in labels]
-    sums, squares = (_stack(found, name, len(columns))[order] for name in ("sum", "square"))
-    n = about.n
-    return Moments.about(n, about.mean, np.where(n > 0, sums, 0.0), np.where(n > 0, squares, 0.0))
-
-
-def _weighted_sums(scan: Scan, j: int, x: Any) -> dict[str, Any]:
-    if scan.weight is None:
-        return {f"n{j}": x.count(), f"sum{j}": x.sum(), f"square{j}": (x * x).sum()}
-    there = x.notnull().ifelse(scan.weight, 0.0)
-    return {f"n{j}": there.sum(), f"sum{j}": (scan.weight * x).sum(), f"square{j}": (scan.weight * x * x).sum()}
-
-
-def label_expression(label: Any, labels: Sequence[Any], numbers: Array) -> Any:
-    """Return the expression of a number that depends on the class."""
+def _shifts(scan: Scan, columns: Sequence[Any], shift: Array) -> Iterator[tuple[Any, Any]]:
+    """Yield each column and the number to subtract from it: the same for all rows, one for each class, or None."""
     import ibis
 
-    cases = [(label == one, ibis.literal(float(x))) for one, x in zip(labels, numbers, strict=True) if one is not None]
-    return ibis.cases(*cases, else_=0.0)
-
-
-def query_comoments(
-    scan: Scan, columns: Sequence[Column], means: Array, labels: list[Any]
-) -> tuple[list[Any], Array, Any]:
-    """Return labels, the weight of the rows in which each column is present, and the co-moments of the columns.
-
-    The co-moments are correct only if no cell is empty. Without ``labels`` they are covariances of x − means as the
-    database computes them, with one row of means; with ``labels`` they are sums of products, with means for each label.
-    """
-    count, own = len(columns), not labels
-    shift = [float(means[0, j]) if own else label_expression(scan.label, labels, means[:, j]) for j in range(count)]
-    deviation = [column.value - about for column, about in zip(columns, shift, strict=True)]
-    wanted: dict[str, Any] = {"rows": scan.rows()}
-    for j, x in enumerate(deviation):
-        wanted |= _weighted_sums(scan, j, x) if not own else {f"n{j}": x.count(), f"sum{j}": x.sum()}
-    for i, j in combinations(range(count), 2):
-        product = deviation[i] * deviation[j]
-        weighed = product if scan.weight is None else product * scan.weight
-        wanted[f"both{i}_{j}"] = deviation[i].cov(deviation[j], how="pop") if own else weighed.sum()
-    if own:
-        wanted |= {f"square{j}": x.var(how="pop") for j, x in enumerate(deviation)}
-    seen, found = scan.aggregated(wanted)
-    there = [found[name] for name in found if name.startswith("both")]
-    n = found["rows"][:, None]
-    drift = np.nan_to_num(_stack(found, "sum", count)) / np.where(n > 0, n, 1.0)
-    both = np.zeros((len(seen), count, count))
-    both[:, range(count), range(count)] = np.nan_to_num(_stack(found, "square", count))
-    for (i, j), products in zip(combinations(range(count), 2), there, strict=True):
-        both[:, i, j] = both[:, j, i] = np.nan_to_num(products)
-    scatter = both * n[:, :, None] if own else both - n[:, :, None] * drift[:, :, None] * drift[:, None, :]
-    lines = np.zeros(len(seen), np.intp) if own else np.array([labels.index(label) for label in seen], np.intp)
-    return seen, _stack(found, "n", count), CoMoments(n, *two_sum(means[lines], drift), scatter)
-
-
-def query_sums(scan: Scan, columns: Sequence[Column]) -> tuple[list[Any], Array, Array, Array]:
-    """Return labels, and for each column the weight of the rows in which it is present, its sum and its minimum."""
-    wanted: dict[str, Any] = {}
-    for j, column in enumerate(columns):
-        x = column.value
-        weighed = x if scan.weight is None else x * scan.weight
-        there = x.count() if scan.weight is None else x.notnull().ifelse(scan.weight, 0.0).sum()
-        wanted |= {f"n{j}": there, f"sum{j}": weighed.sum(), f"least{j}": x.min()}
-    labels, found = scan.aggregated(wanted)
-    n, sums, least = (_stack(found, name, len(columns)) for name in ("n", "sum", "least"))
-    return labels, n, np.where(n > 0, sums, 0.0), least
+    for column, numbers in zip(columns, shift.T.tolist(), strict=True):
+        if len(numbers) == 1:
+            yield column, numbers[0] or None
+        else:
+            cases = [(scan.label == label, ibis.literal(numbers[code])) for label, code in scan.codes.items()]
+            yield column, ibis.cases(*cases, else_=0.0)
 
 
 def bin_expression(x: Any, cuts: Cuts) -> Any:
@@ -206,25 +162,13 @@ def bin_expression(x: Any, cuts: Cuts) -> Any:
     return x.isnull().ifelse(ibis.null("int32"), half(0, len(edges)))
 
 
-def _stack(found: dict[str, Array], name: str, count: int) -> Array:
-    return np.column_stack([found[f"{name}{j}"] for j in range(count)])
-
-
 def _to_doubles(column: Any) -> Array:
-    """Return a column of an answer as doubles; NULL is NaN."""
-    import pyarrow as pa
-
-    return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
+    """Return a column of an answer as doubles; NULL is 0."""
+    return np.asarray(column.cast("float64").fill_null(0.0).to_numpy(), np.float64)
 
 
-def _encode(column: Any) -> tuple[list[Any], Array]:
-    """Return the distinct values of a column of an answer, and the code of each line, −1 for NULL."""
-    encoded = column.combine_chunks().dictionary_encode() if hasattr(column, "combine_chunks") else column
-    if hasattr(encoded, "combine_chunks"):
-        encoded = encoded.combine_chunks()
-    codes = np.asarray(encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False), np.intp)
-    return [_nan_to_none(value) for value in encoded.dictionary.to_pylist()], codes
-
-
-def _nan_to_none(value: Any) -> Any:
-    return None if isinstance(value, float) and value != value else value
+def _encode(column: Any) -> Encoded:
+    """Return the distinct values of a column of an answer, and the code of each line."""
+    encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return encoded.dictionary.to_pylist(), np.asarray(codes, np.intp)

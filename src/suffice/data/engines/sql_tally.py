@@ -1,7 +1,8 @@
 """The tally of a table in a database: the queries that each block needs, and statistics from their answers."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -10,73 +11,83 @@ import numpy as np
 from suffice.data import encode, label_of, missing_labels_error
 from suffice.data.engines import batches
 from suffice.data.engines.source import Request, SourceError
-from suffice.data.engines.sql_aggregates import Column, Scan, bin_expression, query_comoments, query_moments, query_sums
+from suffice.data.engines.sql_aggregates import Encoded, Scan, bin_expression, query_moments
+from suffice.families import FAMILIES
 from suffice.progress import Progress
-from suffice.schema import Array, Columns, Combinations, Cuts, Levels, Schema
+from suffice.schema import Array, Columns, Combinations, Cuts, Levels, Schema, by_group
 from suffice.statistics import CoMoments, Counts, PairCounts, Statistic, Tally
 
 # An embedded database counts more pairs of columns than this faster from batches than by GROUP BY.
 PAIRS = 64
 
 
-class SqlTally:
-    """The tally of one request, block by block. Answers come by label, in any order."""
+def tally_by_sql(source: Any, request: Request) -> Tally:
+    """Return the tally of a table: first the weight of each class, then each block."""
+    blocks = request.blocks
+    with Progress("counting", 1 + len(blocks)) as progress:
+        progress.say(0, "classes")
+        classes, class_count, scan = _count_classes(Scan(source, source.table, request.target, request.weight), request)
+        counter, counted = BlockCounter(request, classes, class_count, scan), []
+        for place, (block, sample) in enumerate(zip(blocks, request.sample.statistics, strict=True)):
+            progress.say(1 + place, f"{block.count} {block.family} columns")
+            counted.append(counter.tally(block, sample))
+    schema = Schema(classes, tuple(block for block, _ in counted), request.features)
+    return Tally(schema, class_count, tuple(statistic for _, statistic in counted)).trimmed()
 
-    def __init__(self, source: Any, request: Request) -> None:
-        self.source, self.request = source, request
-        self.scan = self._scan(source.table)
 
-    def _scan(self, table: Any) -> Scan:
-        request = self.request
-        label = self.source.value(table, request.target, "number" if _is_number(table, request.target) else "string")
-        weight = None if request.weight is None else table[request.weight].cast("float64")
-        return Scan(table, label, weight, self.source.run)
+def _count_classes(scan: Scan, request: Request) -> tuple[Array, Array, Scan]:
+    """Return the classes, the weight of each, and a scan of the rows that have a label."""
+    wanted = {"rows": scan.table.count(), "weight": scan.row_weight}
+    if scan.weight is not None:
+        wanted |= {"least": scan.weight.min(), "weighed": scan.weight.count()}
+    answer = scan.source.run(scan.table.group_by(label=scan.label).aggregate(**wanted)).to_pylist()
+    labelled = [line for line in answer if line["label"] is not None and line["label"] == line["label"]]
+    rows = sum(line["rows"] for line in answer)
+    missing = rows - sum(line["rows"] for line in labelled)
+    if rows == 0:
+        raise SourceError("there are no rows to learn from")
+    if missing and (request.missing_target == "error" or not labelled):
+        raise missing_labels_error(request.target, missing, rows)
+    if request.weight is not None:
+        _check_weights(request.weight, labelled)
+    labels = np.empty(len(labelled), object)
+    labels[:] = [label_of(line["label"]) for line in labelled]
+    classes, codes = encode(labels, "fit_table")
+    class_count = np.bincount(codes, [float(line["weight"]) for line in labelled], len(classes))
+    # rows without a label are not counted, nor checked
+    table = scan.table.filter(scan.label.notnull()) if missing else scan.table
+    code_of = {line["label"]: int(code) for line, code in zip(labelled, codes, strict=True)}
+    return classes, class_count, replace(scan, table=table, codes=code_of, classes=len(classes))
 
-    def tally(self) -> Tally:
-        """Return the tally: first the weight of each class, then each block."""
-        blocks = self.request.blocks
-        with Progress("counting", 1 + len(blocks)) as progress:
-            progress.say(0, "classes")
-            self._count_classes()
-            counted = []
-            for place, (block, sample) in enumerate(zip(blocks, self.request.sample.statistics, strict=True)):
-                progress.say(1 + place, f"{block.count} {block.family} columns")
-                counted.append(self._tally_block(block, sample))
-        schema = Schema(self.classes, tuple(block for block, _ in counted), self.request.features)
-        return Tally(schema, self.class_count, tuple(statistic for _, statistic in counted)).trimmed()
 
-    def _count_classes(self) -> None:
-        """Find the classes and the weight of each; raise an error if rows have no label."""
-        scan, request = self.scan, self.request
-        wanted = {"rows": scan.table.count(), "weight": scan.rows()}
-        if scan.weight is not None:
-            wanted |= {"least": scan.weight.min(), "weighed": scan.weight.count()}
-        labels, found = scan.aggregated(wanted)
-        there = [place for place, label in enumerate(labels) if label is not None]
-        rows = found["rows"]
-        missing = int(rows.sum() - rows[there].sum())
-        if rows.sum() == 0:
-            raise SourceError("there are no rows to learn from")
-        if missing and (request.missing_target == "error" or not there):
-            raise missing_labels_error(request.target, missing, int(rows.sum()))
-        if scan.weight is not None:
-            _check_weights(str(request.weight), {name: values[there] for name, values in found.items()})
-        kept = np.empty(len(there), object)
-        kept[:] = [label_of(labels[place]) for place in there]
-        self.classes, codes = encode(kept, "fit_table")
-        self.code = {labels[place]: int(code) for place, code in zip(there, codes, strict=True)}
-        self.class_count = np.zeros(len(self.classes))
-        np.add.at(self.class_count, codes, found["weight"][there])
-        if missing:  # rows without a label are not counted, nor checked
-            self.scan = self._scan(scan.table.filter(scan.label.notnull()))
+def _check_weights(name: str, lines: Sequence[dict[str, Any]]) -> None:
+    if any(line["weighed"] < line["rows"] for line in lines):
+        raise SourceError(f"column {name!r} must hold the weight of each row, but does not hold numbers only")
+    least = min(line["least"] for line in lines)
+    if least < 0:
+        raise SourceError(f"column {name!r} holds a negative weight ({least:g}); to unlearn rows, use forget")
+    if not np.isfinite([line["weight"] for line in lines]).all():
+        raise SourceError(f"column {name!r} must hold the weight of each row, but some weights are not finite")
 
-    def _tally_block(self, block: Columns, sample: Statistic) -> tuple[Columns, Statistic]:
-        has_many_pairs = block.pairs and block.count * (block.count - 1) // 2 > PAIRS and self.source.is_embedded
-        if block.family == "categorical" and not has_many_pairs:
+
+@dataclass(frozen=True)
+class BlockCounter:
+    """The rows of a request, of which one block after the other is counted."""
+
+    request: Request
+    classes: Array
+    class_count: Array
+    scan: Scan
+
+    def tally(self, block: Columns, sample: Statistic) -> tuple[Columns, Statistic]:
+        """Return a block with all levels of the table, and its statistic."""
+        sums = FAMILIES[block.family].sql_sums
+        has_many_pairs = block.pairs and block.count * (block.count - 1) // 2 > PAIRS and self.scan.source.is_embedded
+        if sums == "levels" and not has_many_pairs:
             return self._count_levels(block)
-        if block.family == "gaussian":
-            return block, self._query_numbers(block, sample)
-        if block.family in ("poisson", "multinomial", "complement"):
+        if sums == "moments":
+            return block, self._query_moments(block, sample)
+        if sums == "totals":
             return block, self._query_totals(block)
         return self._tally_batches(block, sample)
 
@@ -85,207 +96,150 @@ class SqlTally:
         request, schema = self.request, self.request.sample.schema
         block_sample = Tally(replace(schema, blocks=(block,)), request.sample.class_count, (sample,))
         part = replace(request, sample=block_sample, missing_target="drop")
-        counted = batches.tally(self.source.read_batches(part), part)
+        counted = batches.tally(self.scan.source.read_batches(part), part)
         wider = Schema(self.classes, counted.schema.blocks, request.features)
         return counted.schema.blocks[0], counted.on(wider).statistics[0]
 
-    def _columns(self, table: Any, block: Columns, guarded: bool = True) -> list[Column]:
+    def _columns(self, block: Columns, scan: Scan, guarded: bool = True) -> dict[str, Any]:
         """Return the columns of a block as they are counted; if ``guarded``, NaN counts as an empty cell."""
-        columns = []
+        table, columns = scan.table, {}
         for name, coding in zip(block.names or (), block.codings or (None,) * block.count, strict=True):
             if isinstance(coding, Combinations):
                 continue
             if name not in table.columns:
                 raise SourceError(f"the table no longer has a column {name!r}")
-            kind = "number" if _is_number(table, name) else "string"
-            value = self.source.value(table, name, kind) if guarded else table[name]
+            value, kind = scan.source.value(table, name) if guarded else table[name], table[name].type()
             if not isinstance(coding, Levels):
-                if kind == "string" and not table[name].type().is_boolean():
-                    raise SourceError(f"column {name!r} must hold numbers, but holds {table[name].type()}")
+                if not (kind.is_numeric() or kind.is_boolean()):
+                    raise SourceError(f"column {name!r} must hold numbers, but holds {kind}")
                 value = value.cast("float64")
-            columns.append(Column(name, bin_expression(value, coding) if isinstance(coding, Cuts) else value))
+            columns[name] = bin_expression(value, coding) if isinstance(coding, Cuts) else value
         return columns
 
     def _count_levels(self, block: Columns) -> tuple[Columns, Counts]:
         """Return the block with all levels of the table, and the counts of levels and of pairs of levels."""
-        columns = self._columns(self.scan.table, block)
-        alone: list[Any] = [None] * len(columns)
-        for place, label, levels, weight in self.scan.counted([(column,) for column in columns]):
-            alone[place] = (label, levels[0], weight)
+        columns = self._columns(block, self.scan)
+        names, groups = list(columns), [(column,) for column in columns.values()]
+        alone = sorted(self.scan.count_levels(groups), key=lambda counted: counted[0])
         self._check_finite(block)
         codings: list[Any] = list(block.codings or ())
-        for j, (_, (values, codes), _) in enumerate(alone):
+        for j, _, [(values, _)], _ in alone:
             if isinstance(codings[j], Levels):
-                seen = {label_of(values[code]) for code in np.unique(codes[codes >= 0])}
-                codings[j] = codings[j].grown(sorted(seen, key=str), f"column {columns[j].name!r}")
-        combined = None
+                codings[j] = codings[j].grown(sorted(set(map(label_of, values)), key=str), f"column {names[j]!r}")
+        combined = np.zeros((len(self.classes), 0))
         if codings and isinstance(codings[-1], Combinations):
-            codings[-1], combined = self._count_combinations(block, codings, columns)
+            codings[-1], combined = self._count_combinations(codings, columns)
         wider = block.recoded(tuple(codings))
-        counts = np.zeros((len(self.classes), wider.width))
-        starts = wider.starts
-        for j, (label, level, weight) in enumerate(alone):
-            lines, cells, kept = self._locate(label, [(level, codings[j])])
-            np.add.at(counts, (lines, starts[j] + cells[0]), weight[kept])
-        if combined is not None:
-            counts[:, starts[-1] :] = combined
-        n = np.add.reduceat(counts, starts, axis=1) if counts.shape[1] else np.zeros((len(counts), wider.count))
-        n[:, np.diff([*starts, counts.shape[1]]) == 0] = (
-            0.0  # reduceat returns the next column's sum for a column without levels
-        )
+        starts, counts = wider.starts, np.zeros((len(self.classes), wider.width))
+        for j, lines, levels, weight in alone:
+            lines, (cells,), weight = _locate(lines, levels, [codings[j]], weight)
+            np.add.at(counts, (lines, starts[j] + cells), weight)
+        counts[:, counts.shape[1] - combined.shape[1] :] += combined
+        n = by_group(np.add, counts, starts)
         if not block.pairs:
             return wider, Counts(n, counts)
-        return wider, PairCounts(n, counts, self._count_pairs(wider, columns, counts))
+        return wider, PairCounts(n, counts, self._count_pairs(wider, list(columns.values()), counts))
 
-    def _locate(self, label: Any, levels: Sequence[tuple[Any, Any]]) -> tuple[Array, list[Array], Array]:
-        """Return the class and the level codes of the complete lines of an answer, and which lines these are."""
-        values, codes = label
-        lines = np.append([self.code.get(value, -1) for value in values], -1).astype(np.intp)[codes]
-        cells = []
-        for (distinct, level), coding in levels:
-            if isinstance(coding, Levels):
-                places = [coding.index.get(label_of(x), -1) for x in distinct]  # some levels belong to other columns
-            else:
-                places = [int(value) for value in distinct]
-            cells.append(np.append(places, -1).astype(np.intp)[level])
-        kept = (lines >= 0) & np.logical_and.reduce([cell >= 0 for cell in cells])
-        return lines[kept], [cell[kept] for cell in cells], kept
-
-    def _count_pairs(self, block: Columns, columns: list[Column], counts: Array) -> Array:
+    def _count_pairs(self, block: Columns, columns: list[Any], counts: Array) -> Array:
         """Return the counts of all pairs of levels."""
         both = np.zeros((len(counts), counts.shape[1], counts.shape[1]))
-        every = np.arange(counts.shape[1])
+        every, starts, codings = np.arange(counts.shape[1]), block.starts, block.codings or ()
         both[:, every, every] = counts
-        places, starts = list(combinations(range(len(columns)), 2)), block.starts
-        codings = block.codings or ()
-        groups = [(columns[i], columns[j]) for i, j in places]
-        for place, label, levels, weight in self.scan.counted(groups):
+        places = list(combinations(range(len(columns)), 2))
+        for place, lines, levels, weight in self.scan.count_levels([(columns[i], columns[j]) for i, j in places]):
             i, j = places[place]
-            lines, (first, second), kept = self._locate(label, [(levels[0], codings[i]), (levels[1], codings[j])])
-            np.add.at(both, (lines, starts[i] + first, starts[j] + second), weight[kept])
-            np.add.at(both, (lines, starts[j] + second, starts[i] + first), weight[kept])
+            lines, (first, second), weight = _locate(lines, levels, [codings[i], codings[j]], weight)
+            np.add.at(both, (lines, starts[i] + first, starts[j] + second), weight)
+            np.add.at(both, (lines, starts[j] + second, starts[i] + first), weight)
         return both
 
-    def _count_combinations(self, block: Columns, codings: list[Any], columns: list[Column]) -> tuple[Any, Array]:
+    def _count_combinations(self, codings: list[Any], columns: dict[str, Any]) -> tuple[Any, Array]:
         """Return all combinations of levels in the table, and their counts."""
-        order = sorted(range(len(columns)), key=lambda place: str(columns[place].name))
-        ((_, label, levels, weight),) = self.scan.counted([tuple(columns[place] for place in order)])
-        lines, cells, kept = self._locate(label, [(level, codings[p]) for level, p in zip(levels, order, strict=True)])
+        order = sorted(zip(columns, columns.values(), codings, strict=False), key=lambda column: str(column[0]))
+        ordered = [coding for _, _, coding in order]
+        ((_, lines, levels, weight),) = self.scan.count_levels([tuple(value for _, value, _ in order)])
+        lines, cells, weight = _locate(lines, levels, ordered, weight)
         decoded = [
-            [codings[p].labels[c] for c in column] if isinstance(codings[p], Levels) else column.tolist()
-            for column, p in zip(cells, order, strict=True)
+            [coding.labels[code] for code in column] if isinstance(coding, Levels) else column.tolist()
+            for column, coding in zip(cells, ordered, strict=True)
         ]
         rows = list(zip(*decoded, strict=True))
         coding = codings[-1].grown(dict.fromkeys(rows), "a combination of levels")
         counts = np.zeros((len(self.classes), coding.size))
-        np.add.at(counts, (lines, [coding.index[row] for row in rows]), weight[kept])
+        np.add.at(counts, (lines, [coding.index[row] for row in rows]), weight)
         return coding, counts
 
-    def _query_numbers(self, block: Columns, sample: Any) -> Any:
+    def _query_moments(self, block: Columns, sample: Any) -> Statistic:
         """Return the moments or co-moments of columns of numbers."""
-        shift = _choose_shift(sample.pooled())
-        variances = self.source.has("Variance") and self.source.dialect != "sqlite"
-        own = self.scan.weight is None and variances and self.source.has("Covariance")
-        if not block.pairs and self.scan.weight is None:
-            try:  # few tables hold NaN, and testing for it would make the query half as long again
-                labels, alone = query_moments(self.scan, self._columns(self.scan.table, block, False), shift, variances)
-                return self._order_by_class(labels, alone, block)
-            except SourceError:
-                pass
-        columns = self._columns(self.scan.table, block)
+        pooled = sample.pooled()
+        deviation = np.sqrt(pooled.m2 / np.maximum(pooled.n, 1.0))
+        # a column is shifted by its mean only where that is far from 0, so that sums of whole numbers stay exact
+        shift = np.where(np.isfinite(pooled.mean) & (np.abs(pooled.mean) > 10 * deviation), pooled.mean, 0.0)
+        with suppress(SourceError):  # few tables hold NaN, and testing for it would make the query half as long again
+            return self._query_guarded_moments(block, shift, guarded=False)
         try:
-            if block.pairs and own:
-                labels, n, comoments = query_comoments(self.scan, columns, shift[None], [])
-                there = [label is not None for label in labels]
-                if np.array_equal(np.broadcast_to(comoments.n, n.shape)[there], n[there]):
-                    return self._order_by_class(labels, comoments, block)
-            labels, alone = query_moments(self.scan, columns, shift, variances)
-            spreads = self._order_by_class(labels, alone, block)
-            if not block.pairs:
-                return spreads
-            return self._query_complete_rows(block, shift, own).with_spreads(spreads)
+            return self._query_guarded_moments(block, shift, guarded=True)
         except SourceError:
             self._check_finite(block)
             raise
 
-    def _query_complete_rows(self, block: Columns, shift: Array, own: bool) -> Any:
-        """Return the co-moments of the rows in which no column is empty."""
-        table = self.scan.table
-        present = [self.source.value(table, name, "number").notnull() for name in block.names or ()]
-        whole = self._scan(table.filter(*present))
-        columns = self._columns(whole.table, block)
-        if own:
-            seen, _, comoments = query_comoments(whole, columns, shift[None], [])
-        else:
-            # sums of products lose digits unless they are about the means of the same rows
-            seen, means = query_moments(whole, columns, shift, False)
-            if seen:
-                seen, _, comoments = query_comoments(whole, columns, means.mean, seen)
-        return self._order_by_class(seen, comoments, block) if seen else CoMoments.zero(len(self.classes), block.count)
-
-    def _order_by_class(self, labels: list[Any], statistic: Any, block: Columns) -> Any:
-        """Return a statistic with one row for each class, without rows of no label; check that it is finite."""
-        places = np.array([self.code.get(label, -1) for label in labels], np.intp)
-        kept = np.flatnonzero(places >= 0)
-        arrays = {name: array[kept] for name, array in statistic.arrays().items()}
-        if not all(np.isfinite(array).all() for array in arrays.values()):
+    def _query_guarded_moments(self, block: Columns, shift: Array, guarded: bool) -> Statistic:
+        columns = self._columns(block, self.scan, guarded)
+        moments, scatter = query_moments(self.scan, list(columns.values()), shift, block.pairs)
+        if not all(np.isfinite(array).all() for array in (*moments.arrays().values(), scatter)):
             raise SourceError(
                 f"numbers of {block.name(0)} or a similar column are so large that their squares overflow"
             )
-        wide = {name: np.zeros((len(self.classes), *array.shape[1:])) for name, array in arrays.items()}
-        for name, array in arrays.items():
-            wide[name][places[kept]] = array
-        if "m2" in wide and np.array_equal(np.broadcast_to(wide["n"][:, :1], wide["n"].shape), wide["n"]):
-            wide["n"] = wide["n"][:, :1]
-        return type(statistic)(**wide)
+        if not block.pairs:
+            return replace(moments, n=_common_n(moments.n))
+        if np.array_equal(moments.n, np.broadcast_to(self.class_count[:, None], moments.n.shape)):
+            return CoMoments(moments.n[:, :1], moments.mean, moments.tail, scatter)
+        # the scatter is that of the rows in which no column is empty
+        present = [column.notnull() for column in columns.values()]
+        complete = replace(self.scan, table=self.scan.table.filter(*present))
+        columns = self._columns(block, complete, guarded)
+        whole, scatter = query_moments(complete, list(columns.values()), shift, pairs=True)
+        return CoMoments(whole.n[:, :1], whole.mean, whole.tail, scatter).with_spreads(moments)
 
     def _query_totals(self, block: Columns) -> Counts:
-        columns = self._columns(self.scan.table, block)
-        labels, n, sums, least = query_sums(self.scan, columns)
+        scan, columns = self.scan, self._columns(block, self.scan).values()
+        n, sums, least = scan.aggregate(
+            [scan.count(x) for x in columns], [scan.sum(x) for x in columns], [x.min() for x in columns]
+        )
         if not np.isfinite(sums).all():
             self._check_finite(block)
-        if bool(np.any(least < 0)):
-            j = int(np.argmin(np.nanmin(least, axis=0)))
+        if least.min() < 0:
             raise SourceError(
-                f"Negative values in data: {block.name(j)} is {block.family} but has negative values (least: "
-                f"{np.nanmin(least):g}); make it gaussian or drop them"
+                f"Negative values in data: {block.name(int(least.min(axis=0).argmin()))} is {block.family} but has "
+                f"negative values (least: {least.min():g}); make it gaussian or drop them"
             )
-        counts = self._order_by_class(labels, Counts(n, sums), block)
-        return Counts(counts.n[:, :1], counts.total) if bool(np.all(counts.n == counts.n[:, :1])) else counts
+        return Counts(_common_n(n), sums)
 
     def _check_finite(self, block: Columns) -> None:
         """Raise an error if a column of numbers holds infinity, which sums may hide."""
-        table = self.scan.table
+        table, source = self.scan.table, self.scan.source
         doubtful = [name for name in block.names or () if isinstance(name, str) and table[name].type().is_floating()]
         if not doubtful:
             return
-        most = {f"most{j}": self.source.value(table, name, "number").abs().max() for j, name in enumerate(doubtful)}
-        found = self.source.run(table.aggregate(**most)).to_pylist()[0]
-        for j, name in enumerate(doubtful):
-            if found[f"most{j}"] is not None and np.isinf(found[f"most{j}"]):
-                raise SourceError(
-                    f"Input X contains infinity in column {name!r}. Drop those rows, clip them, or leave the cell "
-                    "empty."
-                )
+        most = [source.value(table, name).abs().max().name(f"most{j}") for j, name in enumerate(doubtful)]
+        for name, value in zip(doubtful, source.run(table.aggregate(most)).to_pylist()[0].values(), strict=True):
+            if value == np.inf:
+                advice = "Drop those rows, clip them, or leave the cell empty."
+                raise SourceError(f"Input X contains infinity in column {name!r}. {advice}")
 
 
-def _choose_shift(pooled: Any) -> Array:
-    """Return the shift of each column: its mean where that is far from 0, so that no digits are lost."""
-    deviation = np.sqrt(pooled.m2[0] / np.maximum(pooled.n[0], 1.0))
-    return np.where(np.isfinite(pooled.mean[0]) & (np.abs(pooled.mean[0]) > 10 * deviation), pooled.mean[0], 0.0)
+def _common_n(n: Array) -> Array:
+    """Return the weights of rows [class, column], or [class, 1] if they are the same for all columns."""
+    return n[:, :1] if (n == n[:, :1]).all() else n
 
 
-def _is_number(table: Any, name: str) -> bool:
-    kind = table[name].type()
-    return bool(kind.is_numeric() and not kind.is_boolean())
-
-
-def _check_weights(name: str, found: dict[str, Array]) -> None:
-    if bool(np.any(found["weighed"] < found["rows"])):
-        raise SourceError(f"column {name!r} must hold the weight of each row, but does not hold numbers only")
-    if bool(np.any(found["least"] < 0)):
-        raise SourceError(
-            f"column {name!r} holds a negative weight ({found['least'].min():g}); to unlearn rows, use forget"
-        )
-    if not np.isfinite(found["weight"]).all():
-        raise SourceError(f"column {name!r} must hold the weight of each row, but some weights are not finite")
+def _locate(
+    lines: Array, levels: Sequence[Encoded], codings: Sequence[Any], weight: Array
+) -> tuple[Array, list[Array], Array]:
+    """Return the classes, the codes of levels and the weights of the lines of an answer that have all of them."""
+    cells = []
+    for (values, codes), coding in zip(levels, codings, strict=True):
+        index = coding.index if isinstance(coding, Levels) else {value: value for value in values}
+        cells.append(np.array([*(index.get(label_of(value), -1) for value in values), -1], np.intp)[codes])
+    kept = np.logical_and.reduce([cell >= 0 for cell in (lines, *cells)])
+    return lines[kept], [cell[kept] for cell in cells], weight[kept]

@@ -51,9 +51,8 @@ def detect_csv_format(file: FoundFile, settings: TableFile, hints: ColumnHints) 
     rows = csv.reader(io.StringIO("\n".join(text.splitlines()[skip:])), delimiter=delimiter[0], skipinitialspace=True)
     sample = [*islice((row for row in rows if "".join(row).strip()), SAMPLE_LINES), []]
     first, rest = sample[0], sample[1:-1]
-    if settings.header is not None:
-        has_header = settings.header
-    else:
+    has_header = settings.header
+    if has_header is None:
         has_header = _looks_like_names(first, rest, hints) or _has_names_above_numbers(first, rest, hints)
     names = _name_columns(file, first, has_header, hints)
     unnamed = tuple(name for name, cell in zip(names, first, strict=False) if has_header and not cell.strip())
@@ -141,14 +140,12 @@ def _decode_head(file: FoundFile) -> str:
 
 def _count_lines_before(lines: Sequence[str], delimiter: str) -> int:
     """Return the number of lines before the table: blank lines, and comments with another number of cells."""
-    skip = 0
-    while skip < len(lines) - 1:
-        line, rest = lines[skip], [each for each in lines[skip + 1 :] if each.strip() and not each.startswith("#")]
+    for skip, line in enumerate(lines[:-1]):
+        rest = [each for each in lines[skip + 1 :] if each.strip() and not each.startswith("#")]
         is_comment = line.startswith("#") and rest and line.count(delimiter) != rest[0].count(delimiter)
         if line.strip() and not is_comment:
-            break
-        skip += 1
-    return skip
+            return skip
+    return max(len(lines) - 1, 0)
 
 
 def _has_space_after_each(lines: Sequence[str], delimiter: str) -> bool:

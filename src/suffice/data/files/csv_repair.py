@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -23,50 +22,40 @@ def repair_csv(file: FoundFile, layout: CsvFormat, folder: str) -> tuple[FoundFi
     named = [part for part in Path(file.path).parts if "=" in part]  # folders that name a column and its value
     path = Path(folder, uuid4().hex, *named, "rows.csv")
     path.parent.mkdir(parents=True)
-    problem = None
-    quotings: tuple[Literal[0, 3], ...] = (csv.QUOTE_MINIMAL, csv.QUOTE_NONE)
-    for quoting in quotings:
+    try:
+        longest = _rewrite(file, layout, path, csv.QUOTE_MINIMAL)
+    except SourceError as problem:
         try:
-            longest = _rewrite(file, layout, path, quoting)
-            simple = replace(layout, delimiter=layout.delimiter[0], skip=0, longest_row=longest)
-            return replace(file, path=str(path), compression="uncompressed"), simple
-        except SourceError as error:
-            problem = problem or error
-    assert problem is not None
-    raise problem
+            longest = _rewrite(file, layout, path, csv.QUOTE_NONE)
+        except SourceError:
+            raise problem from None
+    simple = replace(layout, delimiter=layout.delimiter[0], skip=0, longest_row=longest)
+    return replace(file, path=str(path), compression="uncompressed"), simple
 
 
 def _rewrite(file: FoundFile, layout: CsvFormat, path: Path, quoting: Literal[0, 3]) -> int:
-    width, longest = 0, 0
-    with path.open("w", encoding="utf-8", newline="") as written:
-        writer = csv.writer(written, delimiter=layout.delimiter[0], lineterminator="\n")
-        for line, cells in _rows(file, layout, quoting):
-            width = width or len(cells)
-            if width > 1 and not "".join(cells).strip() and len(cells) < 2:
-                continue
-            if len(cells) != width and not (width == 1 and not cells):
-                raise SourceError(
-                    f"{file.shown} cannot be read: line {line} has {len(cells)} cells, but the first has {width}; "
-                    f"quote cells that hold a {layout.delimiter[0]!r}, or set TableFile(…, delimiter=…)"
-                )
-            longest = max(longest, writer.writerow(cells or [""]))
-    return longest
-
-
-def _rows(file: FoundFile, layout: CsvFormat, quoting: Literal[0, 3]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the cells of each line of the table."""
-    with open_bytes(file.path, file.compression) as packed:
+    """Write the rows of a file with one delimiter and one line end; return the length of the longest."""
+    shown, delimiter, width, longest = f"{file.shown} cannot be read:", layout.delimiter[0], 0, 0
+    with open_bytes(file.path, file.compression) as packed, path.open("w", encoding="utf-8", newline="") as written:
         text = io.TextIOWrapper(packed, encoding="utf-8-sig", newline=None)
         for _ in range(layout.skip):
             text.readline()
-        reader = csv.reader(
-            text, delimiter=layout.delimiter[0], quoting=quoting, skipinitialspace=len(layout.delimiter) > 1
-        )
+        reader = csv.reader(text, delimiter=delimiter, quoting=quoting, skipinitialspace=len(layout.delimiter) > 1)
+        writer = csv.writer(written, delimiter=delimiter, lineterminator="\n")
         try:
             for cells in reader:
-                yield layout.skip + reader.line_num, cells
+                width = width or len(cells)
+                if width > 1 and not "".join(cells).strip() and len(cells) < 2:
+                    continue
+                if len(cells) != width and not (width == 1 and not cells):
+                    raise SourceError(
+                        f"{shown} line {layout.skip + reader.line_num} has {len(cells)} cells, but the first has "
+                        f"{width}; quote cells that hold a {delimiter!r}, or set TableFile(…, delimiter=…)"
+                    )
+                longest = max(longest, writer.writerow(cells or [""]))
         except csv.Error as error:
-            raise SourceError(f"{file.shown} cannot be read: line {layout.skip + reader.line_num}: {error}") from error
+            raise SourceError(f"{shown} line {layout.skip + reader.line_num}: {error}") from error
+    return longest
 
 
 def _check_utf8(file: FoundFile) -> None:

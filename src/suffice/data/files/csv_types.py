@@ -6,8 +6,6 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import Any
 
 from suffice.data.column_names import quote_names
@@ -76,24 +74,13 @@ class CsvGroup:
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """The cells of a column in one file or in several: how many are filled, have a comma and pass each test."""
+    """The cells of a column in a file: how many are filled, have a comma and pass each test."""
 
     file: str
     filled: int
     commas: int
     fitting: tuple[int, ...]
     looks_like_dates: bool
-
-    def __add__(self, other: ColumnFacts) -> ColumnFacts:
-        fitting = tuple(a + b for a, b in zip(self.fitting, other.fitting, strict=True))
-        dates = self.looks_like_dates and other.looks_like_dates
-        return ColumnFacts(self.file, self.filled + other.filled, self.commas + other.commas, fitting, dates)
-
-    @property
-    def type(self) -> str:
-        """The first type whose test all cells pass."""
-        fits = (kind for kind, count in zip(TESTS, self.fitting, strict=True) if self.filled and count == self.filled)
-        return next((kind for kind in fits if kind != "COMMA" or self.commas), "VARCHAR")
 
 
 def infer_types(connection: Any, groups: Sequence[CsvGroup], hints: ColumnHints) -> dict[str, str]:
@@ -106,13 +93,9 @@ def infer_types(connection: Any, groups: Sequence[CsvGroup], hints: ColumnHints)
     commas = [name for name, kind in types.items() if kind == "COMMA"]
     if commas:
         warnings.warn(f"columns with decimal commas are read as numbers: {quote_names(commas)}", stacklevel=2)
-    dates = [
-        name
-        for name, column_facts in facts.items()
-        if types[name] == "VARCHAR" and column_facts and all(one.looks_like_dates for one in column_facts)
-    ]
-    dates = [name for name in dates if not hints.learned and name not in hints.named]
-    if dates:
+    texts = [name for name, kind in types.items() if kind == "VARCHAR" and name not in hints.named]
+    dates = [name for name in texts if facts[name] and all(file.looks_like_dates for file in facts[name])]
+    if dates and not hints.learned:
         warnings.warn(
             f"columns hold dates as text: {quote_names(dates)}; turn them into numbers, such as the month or days "
             f"since, or leave them out, such as families={{{dates[0]!r}: 'ignore'}}",
@@ -174,14 +157,21 @@ def _count_cells(connection: Any, group: CsvGroup) -> list[tuple[str, ColumnFact
     return facts
 
 
+def _type_of(facts: Sequence[ColumnFacts]) -> str:
+    """Return the first type whose test all cells of a column pass."""
+    filled, has_commas = sum(file.filled for file in facts), any(file.commas for file in facts)
+    counts = [sum(file.fitting[place] for file in facts) for place in range(len(TESTS))]
+    fits = (kind for kind, count in zip(TESTS, counts, strict=True) if filled and count == filled)
+    return next((kind for kind in fits if kind != "COMMA" or has_commas), "VARCHAR")
+
+
 def _common_type(name: str, facts: Sequence[ColumnFacts]) -> str:
     """Return the type of a column in all files; raise an error if it is text in only some of them."""
-    total = reduce(add, facts, ColumnFacts("", 0, 0, (0,) * len(TESTS), True))
-    different = {column.type: column for column in reversed(facts) if column.filled}
-    if total.type == "VARCHAR" and len(different) > 1:
-        one, other, *_ = reversed(different.values())
-        first, second = (TYPE_NAMES.get(column.type, "numbers") for column in (one, other))
-        raise SourceError(
-            f"column {name!r} is {first} in {one.file} and {second} in {other.file}; make it the same in all files"
+    common = _type_of(facts)
+    different = {_type_of([file]): file.file for file in reversed(facts) if file.filled}
+    if common == "VARCHAR" and len(different) > 1:
+        first, second, *_ = (
+            f"{TYPE_NAMES.get(kind, 'numbers')} in {file}" for kind, file in [*different.items()][::-1]
         )
-    return total.type
+        raise SourceError(f"column {name!r} is {first} and {second}; make it the same in all files")
+    return common

@@ -24,9 +24,9 @@ FORMATS = {
     "JSON lines": (".jsonl", ".ndjson", ".json"),
     "Arrow": (".arrow", ".feather", ".ipc"),
 }
+KNOWN_ENDINGS = f"{', '.join(sum(FORMATS.values(), ()))}; CSV and JSON lines also with .gz or .zst"
 FORMAT_MAGIC = {b"PAR1": "Parquet", b"ARROW1": "Arrow"}
 COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-COMPRESSED_ENDINGS = (".gz", ".zst")
 HEAD_BYTES, HEAD_LINES = 1 << 16, 3  # the head has at least this many bytes and lines, if the file has
 
 
@@ -48,18 +48,18 @@ def find_files(path: Any) -> list[str]:
         return [name for each in path for name in find_files(each)]
     name = os.fspath(path)
     if os.path.isdir(name):
-        found = sorted(str(each) for each in Path(name).rglob("*") if _has_known_ending(each.name) and each.is_file())
-        found = [each for each in found if not Path(each).name.startswith(("_", "."))]
+        files = [each for each in Path(name).rglob("*") if ending_format(each.name) and each.is_file()]
+        found = sorted(str(each) for each in files if not each.name.startswith(("_", ".")))
         if not found:
-            raise SourceError(f"folder {name!r} holds no file that can be read: {_endings()}")
+            raise SourceError(f"folder {name!r} holds no file that can be read: {KNOWN_ENDINGS}")
         return found
     if name == "-" or os.path.exists(name):
         return [name]
     if glob.has_magic(name):
         found = sorted(glob.glob(name, recursive=True))
-        if found:
-            return found
-        raise SourceError(f"no file matches {name!r}")
+        if not found:
+            raise SourceError(f"no file matches {name!r}")
+        return found
     parent = Path(name).parent
     similar = get_close_matches(Path(name).name, os.listdir(parent) if parent.is_dir() else [], 1)
     hint = f"; did you mean {str(parent / similar[0])!r}?" if similar else ""
@@ -85,9 +85,8 @@ def inspect_file(name: str, folder: str) -> FoundFile:
     except (OSError, EOFError, zlib.error) as error:
         if compression == "uncompressed":
             raise
-        raise SourceError(
-            f"{show_path(name)} is a damaged {compression[:2]} file and cannot be unpacked: {error}"
-        ) from error
+        problem = f"is a damaged {compression[:2]} file and cannot be unpacked: {error}"
+        raise SourceError(f"{show_path(name)} {problem}") from error
     if not head.strip():
         raise SourceError(f"{show_path(name)} is empty")
     found = _detect_format(name, head)
@@ -112,17 +111,14 @@ def is_partitioned(files: Sequence[FoundFile]) -> bool:
     """Return whether the folders of the files name a column and its value, as in year=2024/month=05."""
     named = ["=" in Path(file.path).parent.name for file in files]
     if any(named) and not all(named):
-        raise SourceError(
-            f"{files[named.index(False)].shown} is in no folder that names a column, but "
-            f"{files[named.index(True)].shown} is; move it, or leave it out"
-        )
+        without, within = (files[named.index(each)].shown for each in (False, True))
+        raise SourceError(f"{without} is in no folder that names a column, but {within} is; move it, or leave it out")
     return all(named)
 
 
 def ending_format(name: str) -> str | None:
     """Return the format that the ending of a file name stands for, compressed or not."""
-    lower = name.lower()
-    bare = next((lower[: -len(end)] for end in COMPRESSED_ENDINGS if lower.endswith(end)), lower)
+    bare = re.sub(r"\.(gz|zst)$", "", name.lower())
     return next((kind for kind, endings in FORMATS.items() if bare.endswith(endings)), None)
 
 
@@ -132,14 +128,12 @@ def _detect_format(name: str, head: bytes) -> str:
     by_magic = next((kind for magic, kind in FORMAT_MAGIC.items() if head.startswith(magic)), None)
     if by_magic is not None and by_name in (None, "CSV", by_magic):
         return by_magic
-    is_json = re.match(rb"\s*\[?\s*\{", head) is not None
+    is_json = re.match(rb"\s*\{", head) is not None
     if by_name in ("CSV", "JSON lines", None) and re.match(rb"\s*\[\s*\{", head):
-        raise SourceError(
-            f"{show_path(name)} is one array of JSON; write one object per line (JSON lines): jq -c '.[]' {name} > "
-            "new.jsonl"
-        )
+        advice = f"write one object per line (JSON lines): jq -c '.[]' {name} > new.jsonl"
+        raise SourceError(f"{show_path(name)} is one array of JSON; {advice}")
     if by_name is None and not is_json and name != "-" and not re.search(rb"[,;\t|]|[\r\n]+[^\r\n]", head):
-        raise SourceError(f"{show_path(name)} has no known extension; known are {_endings()}")
+        raise SourceError(f"{show_path(name)} has no known extension; known are {KNOWN_ENDINGS}")
     return by_name or ("JSON lines" if is_json else "CSV")
 
 
@@ -152,12 +146,3 @@ def _read_head(file: IO[bytes]) -> tuple[bytes, bool]:
             return head, True
         head += more
     return head, False
-
-
-def _has_known_ending(name: str) -> bool:
-    return ending_format(name) is not None
-
-
-def _endings() -> str:
-    known = ", ".join(end for endings in FORMATS.values() for end in endings)
-    return f"{known}; CSV and JSON lines also with .gz or .zst"

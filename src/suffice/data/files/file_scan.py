@@ -5,7 +5,7 @@ The command line and ``fit_table`` both read files with `scan_files`, so that a 
 
 import shutil
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from tempfile import mkdtemp
 from typing import Any
@@ -16,7 +16,6 @@ from suffice.data.files.csv_format import check_names, detect_csv_format
 from suffice.data.files.csv_repair import repair_csv
 from suffice.data.files.csv_types import find_row_counter, group_files, identifier, infer_types, literal
 from suffice.data.files.file_formats import FoundFile, find_files, inspect_file, is_partitioned
-from suffice.data.files.parquet_types import check_parquet_types
 from suffice.data.files.table_file import AS_ROW, ColumnHints, TableFile
 from suffice.progress import watched
 
@@ -63,18 +62,6 @@ class FileScan:
     def read_rows(self, most: int | None = None) -> Any:
         """Return the rows, or the first of them, as an Arrow table."""
         return self.run(f"SELECT * FROM {VIEW}" + ("" if most is None else f" LIMIT {most}"))
-
-    def read_batches(self, names: Sequence[str], rows: int) -> Iterator[Any]:
-        """Yield some columns of all rows as Arrow record batches."""
-        import duckdb
-
-        try:
-            query = f"SELECT {', '.join(map(identifier, names))} FROM {VIEW}"
-            found = self.connection.sql(query)
-            # the method has another name before DuckDB 1.4
-            yield from (found.to_arrow_reader if hasattr(found, "to_arrow_reader") else found.fetch_arrow_reader)(rows)
-        except duckdb.Error as error:
-            raise self.explain_error(error) from error
 
     def run(self, query: str) -> Any:
         """Return the answer to a query as an Arrow table."""
@@ -154,11 +141,47 @@ def _select_csv(
 
 
 def _select_parquet(connection: Any, files: Sequence[FoundFile]) -> str:
-    check_parquet_types([(file.path, file.shown) for file in files])
+    _check_parquet_types(files)
     return (
         f"SELECT * FROM read_parquet([{_list(files)}], union_by_name={str(len(files) > 1).lower()}, "
         f"hive_partitioning={str(is_partitioned(files)).lower()})"
     )
+
+
+def _check_parquet_types(files: Sequence[FoundFile]) -> None:
+    """Raise an error that names the column and two files if a column has two types."""
+    import pyarrow.parquet as pq
+
+    first: dict[str, tuple[str, str]] = {}
+    for file in files:
+        for field in _read_schema(file, pq.read_schema):
+            kind = _name_type(field.type)
+            before, known = first.setdefault(field.name, (file.shown, kind)) if kind else (file.shown, "")
+            if kind != known:
+                types = f"column {field.name!r} is {known} in {before} and {kind} in {file.shown}"
+                raise SourceError(f"{types}; make it the same in all files")
+
+
+def _read_schema(file: FoundFile, read: Callable[[str], Any]) -> Any:
+    """Return the schema of a file of Arrow or Parquet; raise an error if it is damaged or two names are equal."""
+    try:
+        schema = read(file.path)
+    except Exception as error:
+        raise _explain_error(error, [file]) from error
+    check_names(schema.names, file.shown)
+    return schema
+
+
+def _name_type(kind: Any) -> str:
+    """Return the name of a type of Arrow; numbers of any width are numbers, and an empty column has no type."""
+    import pyarrow.types as types
+
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return "numbers"
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return "strings"
+    return "" if types.is_null(kind) else str(kind)
 
 
 def _select_json(connection: Any, files: Sequence[FoundFile]) -> str:
@@ -173,11 +196,7 @@ def _select_arrow(connection: Any, files: Sequence[FoundFile]) -> str:
     import pyarrow.dataset as ds
 
     for file in files:
-        try:
-            schema = ds.dataset(file.path, format="arrow").schema
-        except Exception as error:
-            raise _explain_error(error, [file]) from error
-        check_names(schema.names, file.shown)
+        _read_schema(file, lambda path: ds.dataset(path, format="arrow").schema)
     connection.register("arrow_files", ds.dataset([file.path for file in files], format="arrow"))
     return "SELECT * FROM arrow_files"
 

@@ -1,0 +1,109 @@
+"""What all commands share: the application, options that several commands have, and how errors are printed."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from suffice.cli.output import CommandError, print_note, translate_settings
+
+app = typer.Typer(
+    help="Generative classifiers on sufficient statistics: everything learned is a sum.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+FILE_HELP = "A file, folder or glob of CSV, Parquet, Arrow or JSON lines (.gz and .zst too); - is standard input."
+File = Annotated[str, typer.Argument(help=FILE_HELP, metavar="FILE")]
+Model = Annotated[str, typer.Argument(help="A model file, as `suffice fit -o` writes it.", metavar="MODEL")]
+TARGET_HELP = "Column of labels: its name, or its position (0, 1, …, -1)."
+Target = Annotated[str, typer.Option("--target", "-t", help=TARGET_HELP)]
+OTHER_TARGET_HELP = "Column of labels, if it is not the one of the model."
+OtherTarget = Annotated[str | None, typer.Option("--target", "-t", help=OTHER_TARGET_HELP)]
+Output = Annotated[str | None, typer.Option("--output", "-o", help="File to write; - is standard output.")]
+ModelOutput = Annotated[str, typer.Option("--output", "-o", help="Model file to write; - is standard output.")]
+HEADER_HELP = "Whether line 1 of a CSV file names the columns."
+Header = Annotated[bool | None, typer.Option("--header/--no-header", help=HEADER_HELP)]
+DELIMITER_HELP = "Character between the cells of a CSV file, or tab. By default it is detected."
+Delimiter = Annotated[str | None, typer.Option(help=DELIMITER_HELP)]
+Weight = Annotated[str | None, typer.Option(help="Column of row weights; by default the one of the model, if any.")]
+Drop = Annotated[bool, typer.Option("--drop-unlabelled", help="Leave out rows without a label.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+# A parameter `table` of a command stands for the argument FILE and these options.
+TABLE_OPTIONS = {"header": Header, "delimiter": Delimiter}
+
+
+def command(example: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a command: add shared options, put an example into its help, and print errors as one line."""
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def run(*, debug: bool, **given: Any) -> None:
+            try:
+                with warnings.catch_warnings():
+                    warnings.showwarning = _print_warning
+                    # a command may call the library twice, for labels and for probabilities
+                    warnings.simplefilter("once", UserWarning)
+                    function(**_with_table(given))
+                sys.stdout.flush()
+            except BrokenPipeError:
+                # the reader of the output has closed it; discard the rest
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                raise typer.Exit(0) from None
+            except (typer.Exit, typer.Abort):
+                raise
+            except Exception as error:
+                if debug:
+                    raise
+                is_expected = isinstance(error, (CommandError, ValueError, OSError, TypeError, ImportError))
+                unexpected = f"{type(error).__name__}: {error}; --debug shows where"
+                print_note(f"error: {translate_settings(str(error)) if is_expected and str(error) else unexpected}")
+                raise typer.Exit(1) from None
+
+        parameters = _expand_parameters(function)
+        run.__signature__ = signature(run).replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in parameters}
+        run.__doc__ = f"{function.__doc__}\n\n\b\nExample:\n  {example}"
+        app.command(name=function.__name__)(run)
+        return function
+
+    return register
+
+
+def _print_warning(message: Any, *_: Any, **__: Any) -> None:
+    print_note(f"note: {translate_settings(str(message))}")
+
+
+def _expand_parameters(function: Callable[..., None]) -> list[Parameter]:
+    """Return the parameters of a command, with the shared options."""
+    hints = get_type_hints(function, localns={"TableFile": str}, include_extras=True)
+    options: dict[str, Any] = {}
+    for name, parameter in signature(function).parameters.items():
+        options |= {"file": (File, Parameter.empty)} if name == "table" else {name: (hints[name], parameter.default)}
+    if "file" in options:
+        options |= {name: (annotation, None) for name, annotation in TABLE_OPTIONS.items()}
+    return [
+        Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+        for name, (annotation, default) in (options | {"debug": (Debug, False)}).items()
+    ]
+
+
+def _with_table(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a command with the file and its options as one value."""
+    if "file" not in given:
+        return given
+    from suffice.data.files.table_file import TableFile
+
+    rest = {name: value for name, value in given.items() if name not in ("file", *TABLE_OPTIONS)}
+    return rest | {"table": TableFile(given["file"], given["header"], given["delimiter"])}
