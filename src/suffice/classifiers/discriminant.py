@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array
 
 from suffice.blocks import Dense
+from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data import Target
 from suffice.data.reader import NumberReader
@@ -35,6 +36,7 @@ def _learns_sums(classifier: GaussianDiscriminant) -> bool:
     return classifier.solver != "svd"
 
 
+@with_constructor
 class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TallyClassifier):  # type: ignore[misc]
     """Gaussian classes with a mean and a covariance each: from naive Bayes to quadratic and linear discriminants.
 
@@ -83,23 +85,15 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     }
 
     _extra_attributes = ("calibration_", "subspace_")
-    subspace_: tuple[tuple[Any, ...], LowRankGaussian]
 
-    def __init__(
-        self,
-        *,
-        covariance: CovarianceKind = "full",
-        shrinkage: float | Literal["oas"] | None = None,
-        estimate: Rule = "mean",
-        prior: Any = 1.0,
-        class_prior: Any = "empirical",
-        ddof: float = 0,
-        solver: Literal["moments", "svd"] = "moments",
-        calibrate: CalibrationMethod | None = None,
-    ) -> None:
-        self.covariance, self.shrinkage, self.ddof = covariance, shrinkage, ddof
-        self.estimate, self.prior, self.class_prior = estimate, prior, class_prior
-        self.solver, self.calibrate = solver, calibrate
+    covariance: CovarianceKind = "full"
+    shrinkage: float | Literal["oas"] | None = None
+    estimate: Rule = "mean"
+    prior: Any = 1.0
+    class_prior: Any = "empirical"
+    ddof: float = 0
+    solver: Literal["moments", "svd"] = "moments"
+    calibrate: CalibrationMethod | None = None
 
     @property
     def means_(self) -> Array:

@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from suffice import store
+from suffice.classifiers.constructor import with_constructor
 from suffice.data import Target, as_block, weights_of
 from suffice.logistic.forms import LinearForm
 from suffice.logistic.lift import Lift, feature_names, lift_rows
@@ -28,6 +29,7 @@ from suffice.schema import Array
 CHEAP = 1 << 29
 
 
+@with_constructor
 class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Logistic regression, fitted by Newton's method from the solution of a generative model.
 
@@ -89,29 +91,12 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "tol": [Interval(Real, 0, None, closed="left")],
     }
 
-    coef_: Array
-    intercept_: Array
-    classes_: Array
-    n_iter_: int
-    trace_: tuple[dict[str, float], ...]
-    fitted_with_: tuple[str, bool]
-
-    def __init__(
-        self,
-        *,
-        C: float | None = 1.0,
-        fit_intercept: bool = True,
-        lift: Lift = "linear",
-        start: Literal["generative", "zero"] | LinearForm = "generative",
-        max_iter: int = 100,
-        tol: float = 1e-11,
-    ) -> None:
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.lift = lift
-        self.start = start
-        self.max_iter = max_iter
-        self.tol = tol
+    C: float | None = 1.0
+    fit_intercept: bool = True
+    lift: Lift = "linear"
+    start: Literal["generative", "zero"] | LinearForm = "generative"
+    max_iter: int = 100
+    tol: float = 1e-11
 
     @classmethod
     def from_generative(cls, model: Any, **settings: Any) -> Self:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import field
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NoReturn
 
@@ -13,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from suffice import decision
 from suffice.blocks import Dense
+from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data import Target
 from suffice.data.reader import NumberReader
@@ -28,6 +30,7 @@ from suffice.statistics import Tally
 from suffice.structures.covariances import KINDS, CovarianceKind
 
 
+@with_constructor
 class MixtureClassifier(TallyClassifier):
     """Bayes' rule with a mixture of Gaussians, or of Bernoullis, for each class.
 
@@ -90,41 +93,23 @@ class MixtureClassifier(TallyClassifier):
     }
 
     _extra_attributes = ("calibration_", "mixtures_", "fitted_with_")
-    mixtures_: tuple[Mixture, ...]
-    fitted_with_: tuple[Any, ...]
+    mixtures_: tuple[Mixture, ...] = field(init=False)
+    fitted_with_: tuple[Any, ...] = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        components: int | Mapping[Any, int] = 2,
-        family: Literal["gaussian", "bernoulli"] = "gaussian",
-        covariance: CovarianceKind = "full",
-        shrinkage: float | Literal["oas"] | None = None,
-        binarize: float = 0.5,
-        estimate: Rule = "mean",
-        prior: Any = 1.0,
-        class_prior: Any = "empirical",
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-3,
-        random_state: Any = 0,
-        progress: bool = True,
-        calibrate: CalibrationMethod | None = None,
-    ) -> None:
-        self.components = components
-        self.family = family
-        self.covariance = covariance
-        self.shrinkage = shrinkage
-        self.binarize = binarize
-        self.estimate = estimate
-        self.prior = prior
-        self.class_prior = class_prior
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.progress = progress
-        self.calibrate = calibrate
+    components: int | Mapping[Any, int] = 2
+    family: Literal["gaussian", "bernoulli"] = "gaussian"
+    covariance: CovarianceKind = "full"
+    shrinkage: float | Literal["oas"] | None = None
+    binarize: float = 0.5
+    estimate: Rule = "mean"
+    prior: Any = 1.0
+    class_prior: Any = "empirical"
+    n_init: int = 1
+    max_iter: int = 100
+    tol: float = 1e-3
+    random_state: Any = 0
+    progress: bool = True
+    calibrate: CalibrationMethod | None = None
 
     @property
     def partial_fit(self) -> NoReturn:
