@@ -144,10 +144,9 @@ def mixture(
     components: int,
     kind: Kind,
     rng: np.random.Generator,
-    *,
     steps: int,
     tolerance: float,
-    say: Callable[[str], None] = lambda detail: None,
+    say: Callable[[str], None],
 ) -> Mixture:
     """Return a mixture by expectation maximisation, from one start (k-means++, then ten steps of Lloyd's algorithm)."""
     shares = _start(x, weights, components, rng) * weights[:, None]

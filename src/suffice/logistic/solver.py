@@ -171,15 +171,18 @@ def _solve_exactly(problem: Problem, p: Array, gradient: Array) -> Array:
     if scores > 1:
         # adding a constant to all scores does not change the loss, so H is singular; the gradient has no such part
         level = np.diagonal(hessian).reshape(scores, size).mean(axis=0)
-        cells = hessian.reshape(scores, size, scores, size)
         places = np.arange(size)
-        cells[:, places, :, places] += level[:, None, None] / scores
-    diagonal = np.diagonal(hessian).copy()
-    scale = np.sqrt(np.where(diagonal > 1e-290, diagonal, 1.0))
-    hessian /= scale[:, None] * scale
-    hessian[np.diag_indices(len(hessian))] += 1e-12
+        hessian.reshape(scores, size, scores, size)[:, places, :, places] += level[:, None, None] / scores
+    scaled, scale = _scale_to_unit_diagonal(hessian, 1e-12)
     flat = gradient.T.ravel() / scale
-    return np.asarray(-(np.linalg.solve(hessian, flat) / scale).reshape(scores, size).T)
+    return np.asarray(-(np.linalg.solve(scaled, flat) / scale).reshape(scores, size).T)
+
+
+def _scale_to_unit_diagonal(matrix: Array, ridge: float) -> tuple[Array, Array]:
+    """Return the matrix with rows and columns divided by a scale, and a ridge on its diagonal; and the scale."""
+    diagonal = np.diagonal(matrix)
+    scale = np.sqrt(np.where(diagonal > 1e-290, diagonal, 1.0))
+    return matrix / (scale[:, None] * scale) + ridge * np.eye(len(scale)), scale
 
 
 def _preconditioner(problem: Problem, p: Array) -> Callable[[Array], Array]:
@@ -194,11 +197,8 @@ def _preconditioner(problem: Problem, p: Array) -> Callable[[Array], Array]:
         return lambda residual: residual / diagonal[:, None]
     gram = problem.gram(weights)
     gram[np.diag_indices(len(gram))] += problem.penalty
-    diagonal = np.diagonal(gram)
-    scale = np.sqrt(np.where(diagonal > 1e-290, diagonal, 1.0))
-    gram /= scale[:, None] * scale
-    gram[np.diag_indices(len(gram))] += 1e-8  # for columns that are linearly dependent
-    inverse = np.linalg.inv(gram) / (scale[:, None] * scale)
+    scaled, scale = _scale_to_unit_diagonal(gram, 1e-8)  # the ridge is for columns that are linearly dependent
+    inverse = np.linalg.inv(scaled) / (scale[:, None] * scale)
     return lambda residual: np.asarray(inverse @ residual)
 
 
