@@ -53,11 +53,9 @@ class Kind(ABC):
         """Return log p(x | component) as a model scores rows with it."""
         return parameters.score()
 
-    def log_densities(self, parameters: Parameters, x: Array, components: int) -> Array:
-        """Return log p(x | component) of complete rows, [row, component]."""
-        scores = np.zeros((len(x), components))
-        parameters.score().add(Dense("mixture", None, x), slice(0, len(x)), scores)
-        return scores
+    def score_of_complete_rows(self, parameters: Parameters) -> Score | LinearProduct:
+        """Return log p(x | component) as rows without missing cells are scored fastest."""
+        return parameters.score()
 
 
 @dataclass(frozen=True)
@@ -118,10 +116,8 @@ class Bernoullis(Kind):
         assert isinstance(parameters, BernoulliParameters)
         return replace(parameters, threshold=self.threshold).score()
 
-    def log_densities(self, parameters: Parameters, x: Array, components: int) -> Array:
-        scores = np.zeros((len(x), components))
-        LinearProduct(parameters.score().terms).add(Dense("mixture", None, x), slice(0, len(x)), scores)  # type: ignore[arg-type]
-        return scores
+    def score_of_complete_rows(self, parameters: Parameters) -> Score | LinearProduct:
+        return LinearProduct(parameters.score().terms)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -158,7 +154,8 @@ def mixture(
         size = shares.sum(axis=0)
         pseudo = 0.0 if kind.rule == "mle" else 1.0
         log_shares = np.log(np.maximum(size + pseudo, 1e-300) / (size.sum() + pseudo * components))
-        scores = kind.log_densities(parameters, x, components) + log_shares
+        scores = np.tile(log_shares, (len(x), 1))
+        kind.score_of_complete_rows(parameters).add(Dense("mixture", None, x), slice(0, len(x)), scores)
         total = logsumexp(scores, axis=1)
         trace.append(float(weights @ total / weights.sum()))
         say(f"step {len(trace)}, log likelihood {trace[-1]:.4f}")
@@ -184,22 +181,20 @@ def _start(x: Array, weights: Array, components: int, rng: np.random.Generator) 
 
     scale = x.std(axis=0)
     z = (x - x.mean(axis=0)) / np.where(scale > 0, scale, 1.0) if (scale.max() > 100 * np.median(scale)) else x
-    squares = np.einsum("ij,ij->i", z, z)
     # rows are drawn in an order of their own, so that neither their order nor a repetition matters
     order = np.argsort(z @ np.random.default_rng(0).standard_normal(z.shape[1]), kind="stable")
-    centres, _ = kmeans_plusplus(
-        z[order], components, sample_weight=weights[order], random_state=int(rng.integers(2**31))
-    )
+    seed = int(rng.integers(2**31))
+    centres, _ = kmeans_plusplus(z[order], components, sample_weight=weights[order], random_state=seed)
     for _ in range(LLOYD_STEPS):
-        shares = _nearest(z, squares, centres) * weights[:, None]
+        shares = _nearest(z, centres) * weights[:, None]
         size = shares.sum(axis=0)
         centres = np.where(size[:, None] > 0, shares.T @ z / np.maximum(size, 1e-300)[:, None], centres)
-    return _nearest(z, squares, centres)
+    return _nearest(z, centres)
 
 
-def _nearest(z: Array, squares: Array, centres: Array) -> Array:
+def _nearest(z: Array, centres: Array) -> Array:
     """Return 1 for the nearest centre of each row, and 0 for others, [row, centre]."""
-    distances = squares[:, None] - 2 * z @ centres.T + (centres**2).sum(axis=1)
+    distances = (centres**2).sum(axis=1) - 2 * z @ centres.T  # without |z|², which is the same for all centres
     return np.asarray(np.eye(len(centres))[distances.argmin(axis=1)])
 
 
