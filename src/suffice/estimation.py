@@ -94,14 +94,14 @@ def choose_prior(prior: Any, family: Family, columns: Columns, statistic: Statis
     """Return the prior itself, or for "auto" the pseudo-count of highest evidence, one for all columns or for each."""
     if not isinstance(prior, str):
         return prior
+
+    def evidence(log_count: Array) -> Array:
+        return log_evidence(family, columns, statistic, np.exp(log_count))
+
     if prior == "auto":
-        return float(
-            np.exp(_maximize(lambda c: log_evidence(family, columns, statistic, np.exp(c[0])).sum()[None], 1)[0])
-        )
+        return float(np.exp(_maximize(lambda logs: evidence(logs[0]).sum()[None], 1)[0]))
     if prior == "auto-by-column":
-        return np.exp(
-            _maximize(lambda c: log_evidence(family, columns, statistic, np.exp(c)).sum(axis=0), columns.count)
-        )
+        return np.exp(_maximize(lambda logs: evidence(logs).sum(axis=0), columns.count))
     raise ValueError(f"prior={prior!r} is not known; it is a number, a Prior, a list, 'auto' or 'auto-by-column'")
 
 

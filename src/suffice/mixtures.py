@@ -66,10 +66,9 @@ class Gaussians(Kind):
     shrinkage: float | str | None = None
 
     def tally(self, x: Array, shares: Array, lifted: Array | None) -> Statistic:
-        n = shares.sum(axis=0)
-        divisor = np.maximum(n, 1e-300)[:, None]
-        shift = x.mean(axis=0)
-        mean, tail = two_sum(np.broadcast_to(shift, (len(n), x.shape[1])), shares.T @ (x - shift) / divisor)
+        n, shift = shares.sum(axis=0), x.mean(axis=0)
+        drift = shares.T @ (x - shift) / np.maximum(n, 1e-300)[:, None]
+        mean, tail = two_sum(np.broadcast_to(shift, drift.shape), drift)
         if self.covariance not in PAIRED:
             m2 = np.stack([share @ (x - centre) ** 2 for share, centre in zip(shares.T, mean, strict=True)])
             return Moments(n[:, None], mean, tail, m2)
@@ -214,16 +213,10 @@ class MixtureParameters(Parameters):
         return sum(each.parameters.n_parameters + len(each.log_shares) - 1 for each in self.mixtures)
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
-        each = self.mixtures[k]
-        shares = np.exp(each.log_shares)
-        components = rng.choice(len(shares), count, p=shares / shares.sum())
-        drawn: Array | None = None
-        for c in np.unique(components):
-            here = np.flatnonzero(components == c)
-            part = each.parameters.sample(int(c), len(here), rng)
-            drawn = np.empty((count, part.shape[1])) if drawn is None else drawn
-            drawn[here] = part
-        return np.zeros((0, 0)) if drawn is None else drawn
+        parameters, shares = self.mixtures[k].parameters, np.exp(self.mixtures[k].log_shares)
+        codes = rng.choice(len(shares), count, p=shares / shares.sum())
+        by_component = [parameters.sample(c, size, rng) for c, size in enumerate(np.bincount(codes).tolist()) if size]
+        return np.concatenate(by_component)[np.argsort(np.argsort(codes, kind="stable"))]
 
 
 def rows_of(block: Dense, columns: Columns, first: int, last: int) -> Array:

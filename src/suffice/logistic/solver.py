@@ -97,14 +97,21 @@ def newton(problem: Problem, start: Array, *, steps: int, tolerance: float) -> S
     if not (np.isfinite(point.value) and np.isfinite(gradient).all()):
         raise ValueError(OVERFLOW)
     weight, trace = float(problem.row_weights.sum()), list[dict[str, float]]()
-    find_direction = _Direction(problem, point.p, float(np.abs(gradient).max()))
+    is_exact = problem.shape[0] * problem.shape[1] <= FACTORED and bool(np.prod(problem.X.shape) <= SMALL)
     for step in range(steps + 1):
         trace.append(_trace_line(point, gradient))
         converged = trace[-1]["gradient"] <= tolerance * weight
         separated = _is_separated(problem, point, weight)
         if converged or separated or step == steps:
             break
-        direction = find_direction(step, point.p, gradient)
+        if is_exact:
+            direction = _solve_exactly(problem, point.p, gradient)
+        else:
+            if step == 0 or (step <= 2 and problem.scores > 1):
+                solve = _preconditioner(problem, point.p)
+            # the accuracy grows as the gradient vanishes, so that the steps still converge superlinearly
+            accuracy = min(0.1, np.sqrt(trace[-1]["gradient"] / trace[0]["gradient"]))
+            direction = _solve_by_conjugate_gradients(problem, point.p, gradient, solve, accuracy)
         if not np.isfinite(direction).all():
             raise ValueError(OVERFLOW)
         slope, before = float((gradient * direction).sum()), point.value
@@ -114,7 +121,7 @@ def newton(problem: Problem, start: Array, *, steps: int, tolerance: float) -> S
             trace.append(_trace_line(point, gradient))
             converged = True
             break
-    drifting = find_direction.is_exact and converged and not separated and _is_drifting(problem, point, gradient)
+    drifting = is_exact and converged and not separated and _is_drifting(problem, point, gradient)
     return Solution(point.parameters, point.p, tuple(trace), converged, separated, drifting)
 
 
@@ -144,24 +151,6 @@ def _search_line(problem: Problem, point: _Point, direction: Array, slope: float
             break
         share /= 2
     return new, share
-
-
-class _Direction:
-    """Computes −H⁻¹·gradient: exactly for small problems, else by preconditioned conjugate gradients."""
-
-    def __init__(self, problem: Problem, p: Array, first_gradient: float) -> None:
-        self.problem, self.first_gradient = problem, first_gradient
-        self.is_exact = problem.shape[0] * problem.shape[1] <= FACTORED and bool(np.prod(problem.X.shape) <= SMALL)
-        self.solve = None if self.is_exact else _preconditioner(problem, p)
-
-    def __call__(self, step: int, p: Array, gradient: Array) -> Array:
-        if self.solve is None:
-            return _solve_exactly(self.problem, p, gradient)
-        if 0 < step <= 2 and self.problem.scores > 1:
-            self.solve = _preconditioner(self.problem, p)
-        # the accuracy grows as the gradient vanishes, so that the steps still converge superlinearly
-        accuracy = min(0.1, np.sqrt(float(np.abs(gradient).max()) / self.first_gradient))
-        return _solve_by_conjugate_gradients(self.problem, p, gradient, self.solve, accuracy)
 
 
 def _solve_exactly(problem: Problem, p: Array, gradient: Array) -> Array:
