@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 
 from suffice.blocks import Dense
 from suffice.estimation import RULES
-from suffice.families.bernoulli import Bernoulli, BernoulliParameters
+from suffice.families.bernoulli import Bernoulli
 from suffice.families.family import Parameters
 from suffice.families.gaussian import Gaussian
 from suffice.schema import Array, Columns
@@ -77,7 +77,6 @@ class Gaussians(Kind):
         scatter = np.empty((len(n), x.shape[1], x.shape[1]))
         rows, columns = np.tril_indices(x.shape[1])
         scatter[:, rows, columns] = scatter[:, columns, rows] = shares.T @ lifted
-        drift = (mean - shift) + tail
         scatter -= drift[:, :, None] * drift[:, None, :] * n[:, None, None]
         diagonal = np.arange(x.shape[1])
         scatter[:, diagonal, diagonal] = np.maximum(scatter[:, diagonal, diagonal], 0.0)
@@ -107,13 +106,11 @@ class Bernoullis(Kind):
         return Counts(shares.sum(axis=0)[:, None], shares.T @ x)
 
     def estimate(self, statistic: Statistic) -> Parameters:
-        assert isinstance(statistic, Counts)
-        columns = Columns("bernoulli", statistic.total.shape[1])
+        columns = Columns("bernoulli", statistic.total.shape[1])  # type: ignore[attr-defined]
         return RULES[self.rule](Bernoulli(1e-12), columns, statistic, self.prior)
 
     def score(self, parameters: Parameters) -> Score:
-        assert isinstance(parameters, BernoulliParameters)
-        return replace(parameters, threshold=self.threshold).score()
+        return replace(parameters, threshold=self.threshold).score()  # type: ignore[call-arg]
 
     def score_of_complete_rows(self, parameters: Parameters) -> Score | LinearProduct:
         return LinearProduct(parameters.score().terms)  # type: ignore[arg-type]

@@ -111,22 +111,19 @@ class Gaussian(Distribution):
         Moments or CoMoments
             Number of observations, mean, and sum of squared deviations or scatter matrix.
         """
-        if np.ndim(x) == 2:
-            rows = np.asarray(x, np.float64)
-            if not rows.size:
-                raise ValueError("Gaussian takes at least one row of at least one column")
-            if not (np.abs(rows) < LARGEST).all():
-                row, column = np.argwhere(~(np.abs(rows) < LARGEST))[0]
-                raise ValueError(
-                    f"column {column} is {rows[row, column]} in row {row}; Gaussian takes numbers up to 1e100"
-                )
-            return CoMoments.of(rows, check_weights(weights, len(rows)))
-        values = check_column(x, "Gaussian")
-        if not (np.abs(values) < LARGEST).all():
+        has_rows = np.ndim(x) == 2
+        rows = np.asarray(x, np.float64) if has_rows else check_column(x, "Gaussian")[:, None]
+        if not rows.size:
+            raise ValueError("Gaussian takes at least one row of at least one column")
+        too_large = np.argwhere(~(np.abs(rows) < LARGEST))
+        if len(too_large):
+            row, column = too_large[0]
             raise ValueError(
-                f"Gaussian takes numbers up to 1e100, not {np.abs(values).max():g}: their squares overflow"
+                f"column {column} is {rows[row, column]} in row {row}; Gaussian takes numbers up to 1e100, because "
+                "their squares would overflow"
             )
-        return Moments.of(values[:, None], check_weights(weights, len(values)))
+        each = check_weights(weights, len(rows))
+        return CoMoments.of(rows, each) if has_rows else Moments.of(rows, each)
 
     @classmethod
     def estimate(cls, tally: Any, prior: Any = 1.0, rule: RuleName = "mean", *, ddof: float = 0) -> Self:
