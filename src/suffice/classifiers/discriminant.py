@@ -167,8 +167,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
             _, singular, turned = np.linalg.svd((centred * np.sqrt(shares)[:, None]) @ whitening, full_matrices=False)
             most = min(len(means) - 1, len(singular))
             return singular[:most] ** 2, whitening @ turned[:most].T
-        covariance = self.covariance_
-        within = covariance[0] if len(covariance) == 1 else np.tensordot(shares, covariance, 1)
+        within = np.tensordot(shares if len(self.covariance_) > 1 else [1.0], self.covariance_, 1)
         spreads, axes = eigh((centred * shares[:, None]).T @ centred, within)
         most = min(len(means) - 1, means.shape[1])
         return spreads[::-1][:most], axes[:, ::-1][:, :most]

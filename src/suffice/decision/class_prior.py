@@ -52,7 +52,8 @@ def class_prior(setting: Any, classes: Array, class_count: Array) -> Array:
     if isinstance(setting, (str, bool)):
         if setting == "uniform":
             return np.full(len(classes), 1 / len(classes))
-        raise ValueError(f"class_prior={setting!r} is not known; use 'empirical', 'uniform', probabilities or a Prior")
+        problem = "is not known" if isinstance(setting, str) else "is not a probability"
+        raise ValueError(f"class_prior={setting!r} {problem}; use 'empirical', 'uniform', probabilities or a Prior")
     if isinstance(setting, (Real, Prior)):
         return empirical_prior(class_count + pseudo_counts(setting, np.array([len(classes)]), "class"))
     if isinstance(setting, Mapping):

@@ -265,10 +265,9 @@ class Gaussian(Distribution):
 
     def __add__(self, other: Any) -> Gaussian:
         mine = self._check_gaussian()
-        if isinstance(other, Gaussian):
-            other = other._check_gaussian()
-            return Gaussian(mine.mean + other.mean, mine.variance + other.variance)
-        return Gaussian(mine.mean + check_numbers(other, "what is added"), mine.variance)
+        if not isinstance(other, Gaussian):
+            return Gaussian(mine.mean + check_numbers(other, "what is added"), mine.variance)
+        return Gaussian(mine.mean + other._check_gaussian().mean, mine.variance + other.variance)
 
     __radd__ = __add__
 
