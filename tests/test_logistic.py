@@ -17,8 +17,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import suffice
 from suffice import GaussianDiscriminant, LogisticRegression
-from suffice.logistic.forms import LinearForm
-from suffice.logistic.lift import lift_rows, pairs
+from suffice.logistic.forms import LinearForm, lift_rows
 from suffice.logistic.loss import Problem
 from suffice.logistic.solver import newton
 
@@ -159,7 +158,7 @@ def additive_part(form: LinearForm, column: int, values: np.ndarray) -> np.ndarr
     x = values[:, None]
     if form.lift != "quadratic":
         return x * form.coefficients[:, column]
-    first, second = pairs(int((np.sqrt(9 + 8 * form.coefficients.shape[1]) - 3) / 2))
+    first, second = np.triu_indices(int((np.sqrt(9 + 8 * form.coefficients.shape[1]) - 3) / 2))
     assert not form.coefficients[:, : len(first)][:, first != second].any()
     square = form.coefficients[:, np.flatnonzero((first == column) & (second == column))[0]]
     return x**2 * square + x * form.coefficients[:, len(first) + column]

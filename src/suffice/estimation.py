@@ -8,14 +8,15 @@
 | ``predictive`` | the posterior predictive distribution: the average over all parameters |
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from suffice.families import Family
 from suffice.families.family import Hyperparameters, Parameters
-from suffice.priors import Prior, combine_priors
+from suffice.priors import list_priors
 from suffice.schema import Array, Columns
 from suffice.statistics import Statistic
 
@@ -50,22 +51,26 @@ RULES: dict[str, Rule] = {"mle": mle, "map": map_, "mean": mean, "predictive": p
 
 
 def prior_hyperparameters(family: Family, columns: Columns, statistic: Statistic, prior: Any) -> Hyperparameters:
-    """Return the hyperparameters of a prior, or of one prior for each column, which may be of different kinds."""
-    kinds = {_kind(each): each for each in prior} if isinstance(prior, (list, tuple)) else {}
-    if len(kinds) < 2 or len(prior) != columns.count or columns.sizes is not None:
-        return family.prior_hyperparameters(combine_priors(prior, columns), columns, statistic)
-    found: list[Array] = []
-    for kind, example in kinds.items():
-        own = np.array([_kind(each) == kind for each in prior])
-        filled = [each if is_own else example for each, is_own in zip(prior, own, strict=True)]
-        given = combine_priors(filled if kind is not float else np.array(filled, np.float64), columns)
-        arrays = family.prior_hyperparameters(given, columns, statistic)
-        found = list(arrays) if not found else [np.where(own, *both) for both in zip(arrays, found, strict=True)]
-    return tuple(found)
+    """Return the hyperparameters of one prior for all columns, or of one prior for each column."""
+    priors, sizes = list_priors(prior, columns), columns.sizes
+    if priors is None:
+        return family.prior_hyperparameters(prior, columns, statistic)
+    found = []
+    for j, each in enumerate(priors):
+        column = replace(columns, count=1, names=None, codings=None, sizes=None if sizes is None else sizes[j : j + 1])
+        try:
+            arrays = family.prior_hyperparameters(each, column, statistic)
+        except ValueError as error:
+            raise ValueError(f"{columns.name(j)}: {error}") from None
+        # what a family takes from the statistic has an entry for each column
+        found.append([array[..., j : j + 1] if sizes is None and array.shape[-1] > 1 else array for array in arrays])
+    return tuple(np.concatenate(_align(arrays), axis=-1) for arrays in zip(*found, strict=True))
 
 
-def _kind(prior: Any) -> type:
-    return type(prior) if isinstance(prior, Prior) else float
+def _align(arrays: Sequence[Array]) -> list[Array]:
+    """Return arrays [class, cell] with the same leading axes: for leave-one-out, some are [row, class, cell]."""
+    leading = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+    return [np.broadcast_to(array, (*leading, array.shape[-1])) for array in arrays]
 
 
 def posterior_hyperparameters(family: Family, columns: Columns, statistic: Statistic, prior: Any) -> Hyperparameters:
@@ -89,14 +94,14 @@ def choose_prior(prior: Any, family: Family, columns: Columns, statistic: Statis
     """Return the prior itself, or for "auto" the pseudo-count of highest evidence, one for all columns or for each."""
     if not isinstance(prior, str):
         return prior
+
+    def evidence(log_count: Array) -> Array:
+        return log_evidence(family, columns, statistic, np.exp(log_count))
+
     if prior == "auto":
-        return float(
-            np.exp(_maximize(lambda c: log_evidence(family, columns, statistic, np.exp(c[0])).sum()[None], 1)[0])
-        )
+        return float(np.exp(_maximize(lambda logs: evidence(logs[0]).sum()[None], 1)[0]))
     if prior == "auto-by-column":
-        return np.exp(
-            _maximize(lambda c: log_evidence(family, columns, statistic, np.exp(c)).sum(axis=0), columns.count)
-        )
+        return np.exp(_maximize(lambda logs: evidence(logs).sum(axis=0), columns.count))
     raise ValueError(f"prior={prior!r} is not known; it is a number, a Prior, a list, 'auto' or 'auto-by-column'")
 
 

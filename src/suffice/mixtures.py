@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 
 from suffice.blocks import Dense
 from suffice.estimation import RULES
-from suffice.families.bernoulli import Bernoulli, BernoulliParameters
+from suffice.families.bernoulli import Bernoulli
 from suffice.families.family import Parameters
 from suffice.families.gaussian import Gaussian
 from suffice.schema import Array, Columns
@@ -53,11 +53,9 @@ class Kind(ABC):
         """Return log p(x | component) as a model scores rows with it."""
         return parameters.score()
 
-    def log_densities(self, parameters: Parameters, x: Array, components: int) -> Array:
-        """Return log p(x | component) of complete rows, [row, component]."""
-        scores = np.zeros((len(x), components))
-        parameters.score().add(Dense("mixture", None, x), slice(0, len(x)), scores)
-        return scores
+    def score_of_complete_rows(self, parameters: Parameters) -> Score | LinearProduct:
+        """Return log p(x | component) as rows without missing cells are scored fastest."""
+        return parameters.score()
 
 
 @dataclass(frozen=True)
@@ -68,10 +66,9 @@ class Gaussians(Kind):
     shrinkage: float | str | None = None
 
     def tally(self, x: Array, shares: Array, lifted: Array | None) -> Statistic:
-        n = shares.sum(axis=0)
-        divisor = np.maximum(n, 1e-300)[:, None]
-        shift = x.mean(axis=0)
-        mean, tail = two_sum(np.broadcast_to(shift, (len(n), x.shape[1])), shares.T @ (x - shift) / divisor)
+        n, shift = shares.sum(axis=0), x.mean(axis=0)
+        drift = shares.T @ (x - shift) / np.maximum(n, 1e-300)[:, None]
+        mean, tail = two_sum(np.broadcast_to(shift, drift.shape), drift)
         if self.covariance not in PAIRED:
             m2 = np.stack([share @ (x - centre) ** 2 for share, centre in zip(shares.T, mean, strict=True)])
             return Moments(n[:, None], mean, tail, m2)
@@ -80,7 +77,6 @@ class Gaussians(Kind):
         scatter = np.empty((len(n), x.shape[1], x.shape[1]))
         rows, columns = np.tril_indices(x.shape[1])
         scatter[:, rows, columns] = scatter[:, columns, rows] = shares.T @ lifted
-        drift = (mean - shift) + tail
         scatter -= drift[:, :, None] * drift[:, None, :] * n[:, None, None]
         diagonal = np.arange(x.shape[1])
         scatter[:, diagonal, diagonal] = np.maximum(scatter[:, diagonal, diagonal], 0.0)
@@ -110,18 +106,14 @@ class Bernoullis(Kind):
         return Counts(shares.sum(axis=0)[:, None], shares.T @ x)
 
     def estimate(self, statistic: Statistic) -> Parameters:
-        assert isinstance(statistic, Counts)
-        columns = Columns("bernoulli", statistic.total.shape[1])
+        columns = Columns("bernoulli", statistic.total.shape[1])  # type: ignore[attr-defined]
         return RULES[self.rule](Bernoulli(1e-12), columns, statistic, self.prior)
 
     def score(self, parameters: Parameters) -> Score:
-        assert isinstance(parameters, BernoulliParameters)
-        return replace(parameters, threshold=self.threshold).score()
+        return replace(parameters, threshold=self.threshold).score()  # type: ignore[call-arg]
 
-    def log_densities(self, parameters: Parameters, x: Array, components: int) -> Array:
-        scores = np.zeros((len(x), components))
-        LinearProduct(parameters.score().terms).add(Dense("mixture", None, x), slice(0, len(x)), scores)  # type: ignore[arg-type]
-        return scores
+    def score_of_complete_rows(self, parameters: Parameters) -> Score | LinearProduct:
+        return LinearProduct(parameters.score().terms)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -144,10 +136,9 @@ def mixture(
     components: int,
     kind: Kind,
     rng: np.random.Generator,
-    *,
     steps: int,
     tolerance: float,
-    say: Callable[[str], None] = lambda detail: None,
+    say: Callable[[str], None],
 ) -> Mixture:
     """Return a mixture by expectation maximisation, from one start (k-means++, then ten steps of Lloyd's algorithm)."""
     shares = _start(x, weights, components, rng) * weights[:, None]
@@ -159,7 +150,8 @@ def mixture(
         size = shares.sum(axis=0)
         pseudo = 0.0 if kind.rule == "mle" else 1.0
         log_shares = np.log(np.maximum(size + pseudo, 1e-300) / (size.sum() + pseudo * components))
-        scores = kind.log_densities(parameters, x, components) + log_shares
+        scores = np.tile(log_shares, (len(x), 1))
+        kind.score_of_complete_rows(parameters).add(Dense("mixture", None, x), slice(0, len(x)), scores)
         total = logsumexp(scores, axis=1)
         trace.append(float(weights @ total / weights.sum()))
         say(f"step {len(trace)}, log likelihood {trace[-1]:.4f}")
@@ -185,22 +177,20 @@ def _start(x: Array, weights: Array, components: int, rng: np.random.Generator) 
 
     scale = x.std(axis=0)
     z = (x - x.mean(axis=0)) / np.where(scale > 0, scale, 1.0) if (scale.max() > 100 * np.median(scale)) else x
-    squares = np.einsum("ij,ij->i", z, z)
     # rows are drawn in an order of their own, so that neither their order nor a repetition matters
     order = np.argsort(z @ np.random.default_rng(0).standard_normal(z.shape[1]), kind="stable")
-    centres, _ = kmeans_plusplus(
-        z[order], components, sample_weight=weights[order], random_state=int(rng.integers(2**31))
-    )
+    seed = int(rng.integers(2**31))
+    centres, _ = kmeans_plusplus(z[order], components, sample_weight=weights[order], random_state=seed)
     for _ in range(LLOYD_STEPS):
-        shares = _nearest(z, squares, centres) * weights[:, None]
+        shares = _nearest(z, centres) * weights[:, None]
         size = shares.sum(axis=0)
         centres = np.where(size[:, None] > 0, shares.T @ z / np.maximum(size, 1e-300)[:, None], centres)
-    return _nearest(z, squares, centres)
+    return _nearest(z, centres)
 
 
-def _nearest(z: Array, squares: Array, centres: Array) -> Array:
+def _nearest(z: Array, centres: Array) -> Array:
     """Return 1 for the nearest centre of each row, and 0 for others, [row, centre]."""
-    distances = squares[:, None] - 2 * z @ centres.T + (centres**2).sum(axis=1)
+    distances = (centres**2).sum(axis=1) - 2 * z @ centres.T  # without |z|², which is the same for all centres
     return np.asarray(np.eye(len(centres))[distances.argmin(axis=1)])
 
 
@@ -220,16 +210,10 @@ class MixtureParameters(Parameters):
         return sum(each.parameters.n_parameters + len(each.log_shares) - 1 for each in self.mixtures)
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
-        each = self.mixtures[k]
-        shares = np.exp(each.log_shares)
-        components = rng.choice(len(shares), count, p=shares / shares.sum())
-        drawn: Array | None = None
-        for c in np.unique(components):
-            here = np.flatnonzero(components == c)
-            part = each.parameters.sample(int(c), len(here), rng)
-            drawn = np.empty((count, part.shape[1])) if drawn is None else drawn
-            drawn[here] = part
-        return np.zeros((0, 0)) if drawn is None else drawn
+        parameters, shares = self.mixtures[k].parameters, np.exp(self.mixtures[k].log_shares)
+        codes = rng.choice(len(shares), count, p=shares / shares.sum())
+        by_component = [parameters.sample(c, size, rng) for c, size in enumerate(np.bincount(codes).tolist()) if size]
+        return np.concatenate(by_component)[np.argsort(np.argsort(codes, kind="stable"))]
 
 
 def rows_of(block: Dense, columns: Columns, first: int, last: int) -> Array:

@@ -64,16 +64,13 @@ class Model:
         """Return rows drawn from the joint, block by block, and the code of each row's class."""
         shares = np.exp(self.class_log_prior)
         codes = rng.choice(len(shares), count, p=shares / shares.sum())
-        blocks = []
-        for columns, parameters in zip(self.columns, self.parameters, strict=True):
-            drawn: Array | None = None
-            for k in np.unique(codes):
-                here = np.flatnonzero(codes == k)
-                part = parameters.sample(int(k), len(here), rng)
-                drawn = np.zeros((count, part.shape[1]), part.dtype) if drawn is None else drawn
-                drawn[here] = part
-            blocks.append(np.zeros((0, columns.count)) if drawn is None else drawn)
-        return tuple(blocks), codes
+        sizes, places = np.bincount(codes).tolist(), np.argsort(np.argsort(codes, kind="stable"))
+
+        def draw(parameters: Parameters) -> Array:
+            by_class = [parameters.sample(k, size, rng) for k, size in enumerate(sizes) if size]
+            return np.concatenate(by_class)[places]
+
+        return tuple(map(draw, self.parameters)), codes
 
     def _by_row(self, blocks: tuple[Block, ...], view: Callable[[Array], Array]) -> Array:
         """Return a function of the log joint of all rows, which is computed for a range of rows at a time."""

@@ -43,11 +43,6 @@ class Prior:
             else:
                 check_positive(value, what)
 
-    @classmethod
-    def _fields_by_level(cls, priors: Sequence[Any]) -> tuple[str, ...]:
-        """Return the fields with one entry per level, not per column, if each column has one of these priors."""
-        return ()
-
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
@@ -115,10 +110,6 @@ class Dirichlet(Prior):
 
     alpha: Any
 
-    @classmethod
-    def _fields_by_level(cls, priors: Sequence[Any]) -> tuple[str, ...]:
-        return ("alpha",)
-
 
 @dataclass(frozen=True, eq=False)
 class MEstimate(Prior):
@@ -150,10 +141,6 @@ class MEstimate(Prior):
         super().__post_init__()
         if self.p is not None and not ((p := check_numbers(self.p, "MEstimate(p=…)")) >= 0).all() & (p <= 1).all():
             raise ValueError(f"MEstimate(p=…) is a probability, from 0 to 1, not {self.p}")
-
-    @classmethod
-    def _fields_by_level(cls, priors: Sequence[Any]) -> tuple[str, ...]:
-        return ("p",) if any(np.ndim(each.p) for each in priors) else ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -346,48 +333,23 @@ def _shares(p: Any, sizes: Array) -> Array:
     return np.asarray(share / np.repeat(check_sums_to_one(totals, "MEstimate(p=…)"), sizes))
 
 
-def combine_priors(prior: Any, columns: Columns) -> Any:
-    """Return one prior for a block of columns, from a list or dictionary with one prior per column.
+def list_priors(prior: Any, columns: Columns) -> list[Any] | None:
+    """Return the prior of each column if it is a list or dictionary with a `Prior`; None if all columns have the same.
 
-    >>> combine_priors([Beta(1, 2), Beta(3, 4)], Columns("bernoulli", 2))
-    Beta(a=array([1., 3.]), b=array([2., 4.]))
+    >>> list_priors({"b": Beta(1, 2), "a": 0.5}, Columns("bernoulli", 2, ("a", "b")))
+    [0.5, Beta(a=1, b=2)]
     """
     if isinstance(prior, Mapping):
         names: Sequence[Any] = columns.names or range(columns.count)
         odd = [name for name in names if name not in prior] or [name for name in prior if name not in names]
         if odd:
             raise ValueError(f"prior={{…}} must name each column once: {odd[0]!r} is on one side only")
-        prior = [prior[name] for name in names]
+        return [prior[name] for name in names]
     if not isinstance(prior, (list, tuple)) or not any(isinstance(each, Prior) for each in prior):
-        return prior
-    kinds = {type(each) for each in prior}
-    if len(prior) != columns.count or len(kinds) > 1:
-        raise ValueError(
-            f"prior=[…] has {len(prior)} entries of {len(kinds)} kinds; "
-            f"it takes one per column ({columns.count}), all of one kind"
-        )
-    return _stacked(prior, columns)
-
-
-def _stacked(priors: Sequence[Any], columns: Columns) -> Any:
-    """Return priors of one type, one per column, as one prior whose hyperparameters are arrays."""
-    kind, one = type(priors[0]), np.ones(columns.count, int)
-    # a Bernoulli column has two levels, which its block does not list
-    levels = columns.sizes if columns.sizes is not None else one * (2 if columns.family == "bernoulli" else 1)
-    by_level = kind._fields_by_level(priors)
-    stacked: dict[str, Any] = {}
-    for field in fields(kind):
-        values = [getattr(each, field.name) for each in priors]
-        missing = [value is None for value in values]
-        if any(missing) and not all(missing):
-            raise ValueError(f"prior=[…] sets {field.name} of some columns and not of others: set it for all")
-        if all(missing):
-            stacked[field.name] = None
-            continue
-        sizes, what = (levels if field.name in by_level else one), f"{kind.__name__}({field.name}=…)"
-        each = [broadcast_to_columns(value, int(size), what) for value, size in zip(values, sizes, strict=True)]
-        stacked[field.name] = np.concatenate(each)
-    return kind(**stacked)
+        return None
+    if len(prior) != columns.count:
+        raise ValueError(f"prior=[…] has {len(prior)} entries; it takes one per column ({columns.count})")
+    return list(prior)
 
 
 def select_priors(prior: Any, columns: Columns) -> Any:
@@ -405,21 +367,18 @@ def select_priors(prior: Any, columns: Columns) -> Any:
             raise ValueError(
                 f'prior={{…}} has {each!r} for column {name!r}, and takes a number or a Prior; "auto" is for all'
             )
-    if any(isinstance(each, Prior) for each in found) and columns.sizes is not None:
-        found = [_as_dirichlet(*each, columns.family) for each in zip(found, columns.sizes, names, strict=True)]
     if any(isinstance(each, Prior) for each in found):
+        if columns.sizes is not None:
+            found = list(map(_as_prior_of_levels, found, columns.sizes))
         return found[0] if len(found) == 1 or all(each == found[0] for each in found) else found
     return np.array(found, np.float64) if len(found) > 1 else found[0]
 
 
-def _as_dirichlet(prior: Any, size: int, name: Any, family: str) -> Dirichlet:
-    """Return the prior of a column with this number of levels as a Dirichlet, so that different types can be mixed."""
+def _as_prior_of_levels(prior: Any, size: int) -> Any:
+    """Return a prior of the probability of a 1 as one of the levels 0 and 1; other priors as they are."""
     if isinstance(prior, Beta):
-        prior = Dirichlet(np.array([prior.b, prior.a], np.float64))
+        return Dirichlet(np.array([prior.b, prior.a], np.float64))
     if size == 2 and isinstance(prior, MEstimate) and prior.p is not None and np.size(prior.p) == 1:
-        share = float(np.ravel(prior.p)[0])  # the share of the second level, as for Bernoulli columns
-        prior = MEstimate(prior.m, [1 - share, share])
-    try:
-        return Dirichlet(pseudo_counts(prior, np.array([size]), family))
-    except ValueError as error:
-        raise ValueError(f"column {name!r}: {error}") from None
+        share = np.ravel(prior.p)[0]
+        return MEstimate(prior.m, [1 - share, share])
+    return prior

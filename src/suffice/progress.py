@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
-from types import TracebackType
 from typing import Self
 
 EVERY = 0.3  # seconds between two updates of `watched`
@@ -49,9 +48,7 @@ class Progress:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self.written:
             sys.stderr.write("\r" + " " * self.written + "\r")
             sys.stderr.flush()

@@ -29,16 +29,8 @@ from suffice.structures import Averaged, Chain, Full, Joint, Naive, Tree
 
 FORMAT = 2  # in format 1, the digest does not cover the header
 CLASSIFIERS = (
-    "BayesClassifier",
-    "BernoulliNB",
-    "CategoricalNB",
-    "ComplementNB",
-    "GaussianDiscriminant",
-    "GaussianNB",
-    "LogisticRegression",
-    "MixtureClassifier",
-    "MultinomialNB",
-    "PoissonNB",
+    *("BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB", "PoissonNB"),
+    *("BayesClassifier", "GaussianDiscriminant", "LogisticRegression", "MixtureClassifier"),
 )
 STORED: tuple[type[Any], ...] = (
     *(kind for kind in vars(priors).values() if isinstance(kind, type) and is_dataclass(kind)),

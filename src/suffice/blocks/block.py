@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, NoReturn
 
 import numpy as np
@@ -131,15 +132,13 @@ class Dense(Block):
 
     @property
     def cells(self) -> int:
-        return self.array.size
+        return self.shape[0] * self.shape[1]
 
     @property
     def in_place(self) -> bool:
-        return (
-            self.array.flags.c_contiguous
-            and self.array.flags.aligned
-            and (self.array.dtype in NATIVE or self.array.dtype == bool)
-        )
+        """Whether the kernels can read the array as it is."""
+        flags, dtype = self.array.flags, self.array.dtype
+        return flags.c_contiguous and flags.aligned and (dtype in NATIVE or dtype.kind == "b")
 
     def between(self, start: int, stop: int) -> Block:
         return replace(self, array=self.array[start:stop])
@@ -154,9 +153,8 @@ class Dense(Block):
         step = stop - start if whole else max(cells // self.shape[1], 1)
         for first in range(start, stop, step):
             rows = slice(first, min(first + step, stop))
-            with np.errstate(
-                over="ignore"
-            ):  # a number too large for a double becomes infinite, which the kernels report
+            # a number too large for a double becomes infinite, which the kernels report
+            with np.errstate(over="ignore"):
                 piece = self.array[rows].view(self.dtype) if self.in_place else self._copied(rows)
             piece.flags.writeable = False  # the compiler would compile a second version for writeable arrays
             yield rows, piece
@@ -175,13 +173,11 @@ class Dense(Block):
             yield piece, scores[here.start - rows.start : here.stop - rows.start]
 
     def find(self, rows: slice, wrong: Callable[[Array], Array]) -> tuple[int, int, Any] | None:
-        step = max(PIECE // 8 // self.shape[1], 1)
-        for first in range(rows.start, rows.stop, step):
-            for here, piece in self.pieces(first, min(first + step, rows.stop)):
-                places = np.argwhere(wrong(piece))
-                if len(places):
-                    row, column = places[0]
-                    return here.start + int(row), int(column), piece[row, column].item()
+        for here, piece in self.pieces(rows.start, rows.stop, PIECE // 8):
+            places = np.argwhere(wrong(piece))
+            if len(places):
+                row, column = places[0]
+                return here.start + int(row), int(column), piece[row, column].item()
         return None
 
 
@@ -209,10 +205,6 @@ class Taken(Dense):
         return len(self.rows), self.array.shape[1]
 
     @property
-    def cells(self) -> int:
-        return self.shape[0] * self.shape[1]
-
-    @property
     def in_place(self) -> bool:
         return False
 
@@ -236,8 +228,7 @@ class Taken(Dense):
         for first, last, adjacent in _split_runs(self.rows[start:stop]):
             if adjacent:  # no copy is needed, as for most rows of a fold
                 piece = self.array[self.rows[start + first] :][: last - first].view(self.dtype)
-                piece.flags.writeable = False
-                yield slice(start + first, start + last), piece
+                yield slice(start + first, start + last), _read_only(piece)
             else:
                 yield from super().pieces(start + first, start + last)
 
@@ -251,10 +242,9 @@ def _split_runs(rows: Array, least: int = 128) -> Iterator[tuple[int, int, bool]
     >>> list(_split_runs(np.array([4, 0, 1, 2, 3, 9, 7]), least=3))
     [(0, 1, False), (1, 5, True), (5, 7, False)]
     """
-    ends = np.append(np.flatnonzero(np.diff(rows) != 1) + 1, len(rows))
-    starts = np.append(0, ends[:-1])
+    edges = [0, *(np.flatnonzero(np.diff(rows) != 1) + 1).tolist(), len(rows)]
     done = 0
-    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+    for start, end in pairwise(edges):
         if end - start >= least:
             if start > done:
                 yield done, start, False
@@ -298,11 +288,8 @@ class Sparse(Block):
 
     def stored(self, start: int, stop: int) -> tuple[Array, Array, Array]:
         """Return row starts, column numbers and values of a range of rows, without a copy."""
-        return (
-            _read_only(self.matrix.indptr[start : stop + 1]),
-            _read_only(self.matrix.indices),
-            _read_only(self.matrix.data),
-        )
+        starts = self.matrix.indptr[start : stop + 1]
+        return _read_only(starts), _read_only(self.matrix.indices), _read_only(self.matrix.data)
 
     def find(self, rows: slice, wrong: Callable[[Array], Array]) -> tuple[int, int, Any] | None:
         first, last = self.matrix.indptr[rows.start], self.matrix.indptr[rows.stop]

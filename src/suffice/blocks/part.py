@@ -53,12 +53,12 @@ class Part:
 
     def split(self, row: int) -> tuple[Part, Part]:
         """Return the part before a row and the part from it on; rows are counted from the start of this part."""
-        start, middle, stop = self.rows.start, self.rows.start + row, self.rows.stop
-        before, after = (None, None) if self.weights is None else (self.weights[:row], self.weights[row:])
-        return (
-            part_of(self.block, slice(start, middle), self.codes[:row], before, self.classes),
-            part_of(self.block, slice(middle, stop), self.codes[row:], after, self.classes),
-        )
+        return self._between(0, row), self._between(row, len(self.codes))
+
+    def _between(self, start: int, stop: int) -> Part:
+        rows = slice(self.rows.start + start, self.rows.start + stop)
+        weights = None if self.weights is None else self.weights[start:stop]
+        return part_of(self.block, rows, self.codes[start:stop], weights, self.classes)
 
 
 def part_of(block: Block, rows: slice, codes: Array, weights: Array | None, classes: int) -> Part:

@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 from sklearn.utils._param_validation import Interval
 
 from suffice.classifiers import smoothing
+from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data.reader import NumberReader
-from suffice.families.bernoulli import Bernoulli, BernoulliParameters
+from suffice.families.bernoulli import Bernoulli
 from suffice.recipe import Recipe, Rule
-from suffice.schema import Array
-from suffice.statistics import Tally
 
 
+@with_constructor
 class BernoulliNB(TallyClassifier):
     """Naive Bayes for binary columns: the probability of a 1 in each column of each class.
 
@@ -54,50 +54,26 @@ class BernoulliNB(TallyClassifier):
         "binarize": [None, Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        *,
-        alpha: Any = 1.0,
-        force_alpha: bool = True,
-        binarize: float | None = 0.0,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        estimate: Rule = "mean",
-        prior: Any = None,
-        epsilon: float = 0.0,
-        calibrate: CalibrationMethod | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.binarize = binarize
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.estimate = estimate
-        self.prior = prior
-        self.epsilon = epsilon
-        self.calibrate = calibrate
+    alpha: Any = 1.0
+    force_alpha: bool = True
+    binarize: float | None = 0.0
+    fit_prior: bool = True
+    class_prior: Any = None
+    estimate: Rule = "mean"
+    prior: Any = None
+    epsilon: float = 0.0
+    calibrate: CalibrationMethod | None = None
 
     def _make_recipe(self) -> Recipe:
         threshold = None if self.binarize is None else float(self.binarize)
         reader = NumberReader(type(self).__name__, "bernoulli", threshold=threshold)
         return smoothing.count_recipe(self, Bernoulli(self.epsilon), reader)
 
-    def _warn_after_learning(self) -> None:
-        smoothing.warn_small_alpha(self.alpha, self.force_alpha)
-
-    def _check(self, recipe: Recipe, tally: Tally) -> None:
-        smoothing.check_alpha(self.alpha, tally.schema.blocks[0].count)
-        super()._check(recipe, tally)
-
+    _check = smoothing.check_counts
+    _warn_after_learning = smoothing.warn_small_alpha
     feature_count_ = smoothing.feature_count
+    feature_log_prob_ = smoothing.feature_log_prob
     class_log_prior_ = smoothing.class_log_prior
 
     def __sklearn_tags__(self) -> Any:
         return smoothing.tag_counts(super().__sklearn_tags__(), sparse=True)
-
-    @property
-    def feature_log_prob_(self) -> Array:
-        """The log probability of a 1 in each column of each class."""
-        parameters = self.estimate_model().parameters[0]
-        assert isinstance(parameters, BernoulliParameters)
-        return parameters.log_p

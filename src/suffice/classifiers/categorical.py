@@ -8,14 +8,16 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from suffice.classifiers import smoothing
+from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data.reader import NumberReader
-from suffice.families.categorical import Categorical, CategoricalParameters
+from suffice.families.categorical import Categorical
 from suffice.recipe import Recipe, Rule
 from suffice.schema import Array
-from suffice.statistics import Counts, Tally
+from suffice.statistics import Tally
 
 
+@with_constructor
 class CategoricalNB(TallyClassifier):
     """Naive Bayes for categories coded 0, 1, …: the probability of each level of each column.
 
@@ -57,36 +59,23 @@ class CategoricalNB(TallyClassifier):
         "alpha": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        min_categories: int | Sequence[int] | Array | None = None,
-        estimate: Rule = "mean",
-        prior: Any = None,
-        epsilon: float = 0.0,
-        calibrate: CalibrationMethod | None = None,
-    ) -> None:
-        self.min_categories = min_categories
-        self.alpha, self.force_alpha, self.epsilon = alpha, force_alpha, epsilon
-        self.fit_prior, self.class_prior = fit_prior, class_prior
-        self.estimate, self.prior, self.calibrate = estimate, prior, calibrate
+    alpha: float = 1.0
+    force_alpha: bool = True
+    fit_prior: bool = True
+    class_prior: Any = None
+    min_categories: int | Sequence[int] | Array | None = None
+    estimate: Rule = "mean"
+    prior: Any = None
+    epsilon: float = 0.0
+    calibrate: CalibrationMethod | None = None
 
     def _make_recipe(self) -> Recipe:
         reader = NumberReader(type(self).__name__, "categorical", accepts_sparse=False)
         return smoothing.count_recipe(self, Categorical(self.epsilon), reader, least_levels=self.min_categories)
 
-    def _warn_after_learning(self) -> None:
-        smoothing.warn_small_alpha(self.alpha, self.force_alpha)
-
     def _check(self, recipe: Recipe, tally: Tally) -> None:
-        columns = tally.schema.blocks[0].count
-        smoothing.check_alpha(self.alpha, columns)
         if self.min_categories is not None:
-            least = np.asarray(self.min_categories)
+            least, columns = np.asarray(self.min_categories), tally.schema.blocks[0].count
             if least.dtype.kind != "i":
                 raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
             if least.ndim and least.shape != (columns,):
@@ -94,32 +83,30 @@ class CategoricalNB(TallyClassifier):
                     f"'min_categories' should have shape ({columns},) when an array-like is provided. "
                     f"Got {least.shape} instead."
                 )
-        super()._check(recipe, tally)
+        smoothing.check_counts(self, recipe, tally)
 
+    _warn_after_learning = smoothing.warn_small_alpha
     class_log_prior_ = smoothing.class_log_prior
 
     @property
-    def _parameters(self) -> CategoricalParameters:
-        parameters = self.estimate_model().parameters[0]
-        assert isinstance(parameters, CategoricalParameters)
-        return parameters
+    def _parameters(self) -> Any:
+        return self.estimate_model().parameters[0]
 
     @property
     def n_categories_(self) -> Array:
         """The number of levels of each column."""
-        return self._parameters.sizes
+        return np.asarray(self._parameters.sizes)
 
     @property
     def category_count_(self) -> list[Array]:
         """The number of rows with each level, by class: one array [class, level] for each column."""
-        counts = self.chosen_tally().statistics[0]
-        assert isinstance(counts, Counts)
+        counts: Any = self.chosen_tally().statistics[0]
         return np.split(counts.total, np.cumsum(self.n_categories_)[:-1], axis=1)
 
     @property
     def feature_log_prob_(self) -> list[Array]:
         """The log probability of each level, by class: one array [class, level] for each column."""
-        return self._parameters.by_column
+        return list(self._parameters.by_column)
 
     def __sklearn_tags__(self) -> Any:
         return smoothing.tag_counts(super().__sklearn_tags__(), sparse=False, positive=True, categorical=True)

@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array
 
 from suffice.blocks import Dense
+from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data import Target
 from suffice.data.reader import NumberReader
@@ -26,7 +27,7 @@ from suffice.priors import check_positive
 from suffice.recipe import Recipe, Rule
 from suffice.schema import Array
 from suffice.settings import setting_text
-from suffice.statistics import CoMoments, Moments, Tally
+from suffice.statistics import Tally
 from suffice.structures import Full
 from suffice.structures.covariances import KINDS, PAIRED, CovarianceKind, n_parameters
 
@@ -35,6 +36,7 @@ def _learns_sums(classifier: GaussianDiscriminant) -> bool:
     return classifier.solver != "svd"
 
 
+@with_constructor
 class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TallyClassifier):  # type: ignore[misc]
     """Gaussian classes with a mean and a covariance each: from naive Bayes to quadratic and linear discriminants.
 
@@ -83,23 +85,15 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     }
 
     _extra_attributes = ("calibration_", "subspace_")
-    subspace_: tuple[tuple[Any, ...], LowRankGaussian]
 
-    def __init__(
-        self,
-        *,
-        covariance: CovarianceKind = "full",
-        shrinkage: float | Literal["oas"] | None = None,
-        estimate: Rule = "mean",
-        prior: Any = 1.0,
-        class_prior: Any = "empirical",
-        ddof: float = 0,
-        solver: Literal["moments", "svd"] = "moments",
-        calibrate: CalibrationMethod | None = None,
-    ) -> None:
-        self.covariance, self.shrinkage, self.ddof = covariance, shrinkage, ddof
-        self.estimate, self.prior, self.class_prior = estimate, prior, class_prior
-        self.solver, self.calibrate = solver, calibrate
+    covariance: CovarianceKind = "full"
+    shrinkage: float | Literal["oas"] | None = None
+    estimate: Rule = "mean"
+    prior: Any = 1.0
+    class_prior: Any = "empirical"
+    ddof: float = 0
+    solver: Literal["moments", "svd"] = "moments"
+    calibrate: CalibrationMethod | None = None
 
     @property
     def means_(self) -> Array:
@@ -173,8 +167,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
             _, singular, turned = np.linalg.svd((centred * np.sqrt(shares)[:, None]) @ whitening, full_matrices=False)
             most = min(len(means) - 1, len(singular))
             return singular[:most] ** 2, whitening @ turned[:most].T
-        covariance = self.covariance_
-        within = covariance[0] if len(covariance) == 1 else np.tensordot(shares, covariance, 1)
+        within = np.tensordot(shares if len(self.covariance_) > 1 else [1.0], self.covariance_, 1)
         spreads, axes = eigh((centred * shares[:, None]).T @ centred, within)
         most = min(len(means) - 1, means.shape[1])
         return spreads[::-1][:most], axes[:, ::-1][:, :most]
@@ -217,42 +210,36 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
 
     def _fit_subspace(self, block: Dense, target: Target, tally: Tally) -> LowRankGaussian:
         """Return the shared covariance, from the rows centred by the means of their classes."""
-        moments = tally.statistics[0]
-        assert isinstance(moments, Moments)
+        moments: Any = tally.statistics[0]
         x = np.concatenate([piece for _, piece in block.pieces(0, block.shape[0])]).astype(np.float64)
-        weights = np.ones(len(x)) if target.weights is None else target.weights
         n, pooled = tally.class_count, moments.pooled()
-        middle, mean = pooled.mean[0], np.where(n[:, None] > 0, moments.mean, pooled.mean)
-        centred = (x - mean[target.codes]) * np.sqrt(weights)[:, None]
+        mean = np.where(n[:, None] > 0, moments.mean, pooled.mean)
+        centred = x - mean[target.codes]
+        centred *= 1.0 if target.weights is None else np.sqrt(target.weights)[:, None]
         if self.estimate == "mle":
-            within = np.sqrt(moments.m2.sum(axis=0) / n.sum())
-            scale, rows = np.where(within > 0, within, 1.0), n.sum() - self.ddof * (n > 0).sum()
+            variance, rows = moments.m2.sum(axis=0) / n.sum(), n.sum() - self.ddof * (n > 0).sum()
             if rows <= 0:
                 raise ddof_error(self.ddof)
+            scale = np.sqrt(np.where(variance > 0, variance, 1.0))
             return LowRankGaussian.of(centred, mean, scale, rows=rows, pseudo=0.0)
-        pseudo = float(self.prior)
-        variance = pooled.m2[0] / pooled.n.max()
+        pseudo, variance, distance = float(self.prior), pooled.m2[0] / pooled.n.max(), mean - pooled.mean
         scale = np.sqrt(np.where(variance > 0, variance, max(float(variance.max()), 1e-300)))
-        pull = np.sqrt(pseudo * n / (pseudo + n))[:, None] * (mean - middle)
-        posterior = middle + (mean - middle) * (n / (pseudo + n))[:, None]
-        stacked = np.vstack([centred, pull])
-        return LowRankGaussian.of(stacked, posterior, scale, rows=n.sum(), pseudo=pseudo)
+        pull = np.sqrt(pseudo * n / (pseudo + n))[:, None] * distance
+        posterior = pooled.mean + distance * (n / (pseudo + n))[:, None]
+        return LowRankGaussian.of(np.vstack([centred, pull]), posterior, scale, rows=n.sum(), pseudo=pseudo)
 
     def _check_svd(self) -> None:
         """Raise if settings ask for something that solver="svd" does not compute."""
-        if self.covariance != "shared":
-            raise ValueError(f'solver="svd" is for covariance="shared", not {self.covariance!r}')
-        if self.estimate not in ("mle", "mean"):
-            raise ValueError(
-                f'solver="svd" is for estimate="mle" or "mean", not {self.estimate!r}; use solver="moments"'
-            )
-        if self.shrinkage not in (None, 0):
-            raise ValueError(
-                f'solver="svd" has no shrinkage, and it is {self.shrinkage!r}; set it to None, or use solver="moments"'
-            )
+        needs_number = self.estimate == "mean" and not isinstance(self.prior, Real)
+        for is_wrong, reason in (
+            (self.covariance != "shared", f'is for covariance="shared", not {self.covariance!r}'),
+            (self.estimate not in ("mle", "mean"), f'is for estimate="mle" or "mean", not {self.estimate!r}'),
+            (self.shrinkage not in (None, 0), f"has no shrinkage, and it is {self.shrinkage!r}"),
+            (needs_number, f"takes a number as prior, not {self.prior!r}"),
+        ):
+            if is_wrong:
+                raise ValueError(f'solver="svd" {reason}; use solver="moments"')
         if self.estimate == "mean":
-            if not isinstance(self.prior, Real):
-                raise ValueError(f'solver="svd" takes a number as prior, not {self.prior!r}; use solver="moments"')
             check_positive(self.prior, "prior")
 
     def _check(self, recipe: Recipe, tally: Tally) -> None:
@@ -312,11 +299,11 @@ def _explain_singular(covariance: str, tally: Tally, place: int) -> str:
 
 def _warn_few_rows(tally: Tally) -> None:
     """Warn if a class has so few rows that its covariance is mostly the prior's."""
-    columns, statistic, labels = tally.schema.blocks[0], tally.statistics[0], tally.schema.classes.tolist()
-    few = [k for k in range(len(labels)) if isinstance(statistic, CoMoments) and statistic.n[k, 0] <= columns.count]
-    if few:
+    columns, rows = tally.schema.blocks[0].count, tally.statistics[0].n[:, 0]
+    few = np.flatnonzero(rows <= columns)
+    if len(few):
         warnings.warn(
-            f"class {labels[few[0]]!r} has {statistic.n[few[0], 0]:g} rows for {columns.count} columns: "
+            f"class {tally.schema.classes.tolist()[few[0]]!r} has {rows[few[0]]:g} rows for {columns} columns: "
             'much of its covariance is the prior\'s; consider shrinkage="oas", or covariance="shared"',
             UserWarning,
             stacklevel=5,

@@ -6,14 +6,17 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from suffice.classifiers import smoothing
+from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data.reader import NumberReader
 from suffice.estimation import RULES
-from suffice.families.gaussian import Gaussian, GaussianParameters, StudentT
+from suffice.families.gaussian import Gaussian
 from suffice.recipe import Recipe, Rule
 from suffice.schema import Array
 
 
+@with_constructor
 class GaussianNB(TallyClassifier):
     """Naive Bayes for real numbers: a mean and a variance for each column in each class.
 
@@ -54,24 +57,13 @@ class GaussianNB(TallyClassifier):
         "ddof": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        *,
-        priors: Any = None,
-        var_smoothing: float = 1e-9,
-        estimate: Rule = "mle",
-        prior: Any = None,
-        class_prior: Any = None,
-        ddof: float = 0,
-        calibrate: CalibrationMethod | None = None,
-    ) -> None:
-        self.priors = priors
-        self.var_smoothing = var_smoothing
-        self.estimate = estimate
-        self.prior = prior
-        self.class_prior = class_prior
-        self.ddof = ddof
-        self.calibrate = calibrate
+    priors: Any = None
+    var_smoothing: float = 1e-9
+    estimate: Rule = "mle"
+    prior: Any = None
+    class_prior: Any = None
+    ddof: float = 0
+    calibrate: CalibrationMethod | None = None
 
     def _make_recipe(self) -> Recipe:
         if self.priors is not None and self.class_prior is not None:
@@ -85,28 +77,23 @@ class GaussianNB(TallyClassifier):
             family_for=lambda columns: family,
         )
 
+    class_prior_ = smoothing.class_prior
+
     @property
-    def _parameters(self) -> GaussianParameters | StudentT:
-        parameters = self.estimate_model().parameters[0]
-        assert isinstance(parameters, (GaussianParameters, StudentT))
-        return parameters
+    def _parameters(self) -> Any:
+        return self.estimate_model().parameters[0]
 
     @property
     def theta_(self) -> Array:
         """The mean of each column in each class, shape (n_classes, n_features)."""
-        return self._parameters.mean
+        return np.asarray(self._parameters.mean)
 
     @property
     def var_(self) -> Array:
         """The variance of each column in each class, including ``epsilon_``."""
-        return self._parameters.variance
+        return np.asarray(self._parameters.variance)
 
     @property
     def epsilon_(self) -> float:
         """The value that ``var_smoothing`` adds to every variance."""
         return float(np.max(self._parameters.floor))
-
-    @property
-    def class_prior_(self) -> Array:
-        """The probability of each class."""
-        return np.exp(self.estimate_model().class_log_prior)

@@ -15,12 +15,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from suffice import store
+from suffice.classifiers.constructor import with_constructor
 from suffice.data import Target, as_block, weights_of
-from suffice.logistic.forms import LinearForm
-from suffice.logistic.lift import Lift, feature_names, lift_rows
+from suffice.logistic.forms import Lift, LinearForm, feature_names, lift_rows
 from suffice.logistic.loss import Problem
 from suffice.logistic.solver import newton
-from suffice.logistic.starts import generative_start, scale_start
+from suffice.logistic.starts import generative_start, parameters_of_scores, scale_start
 from suffice.logistic.summary import coefficient_table
 from suffice.schema import Array
 
@@ -28,6 +28,7 @@ from suffice.schema import Array
 CHEAP = 1 << 29
 
 
+@with_constructor
 class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Logistic regression, fitted by Newton's method from the solution of a generative model.
 
@@ -89,29 +90,12 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "tol": [Interval(Real, 0, None, closed="left")],
     }
 
-    coef_: Array
-    intercept_: Array
-    classes_: Array
-    n_iter_: int
-    trace_: tuple[dict[str, float], ...]
-    fitted_with_: tuple[str, bool]
-
-    def __init__(
-        self,
-        *,
-        C: float | None = 1.0,
-        fit_intercept: bool = True,
-        lift: Lift = "linear",
-        start: Literal["generative", "zero"] | LinearForm = "generative",
-        max_iter: int = 100,
-        tol: float = 1e-11,
-    ) -> None:
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.lift = lift
-        self.start = start
-        self.max_iter = max_iter
-        self.tol = tol
+    C: float | None = 1.0
+    fit_intercept: bool = True
+    lift: Lift = "linear"
+    start: Literal["generative", "zero"] | LinearForm = "generative"
+    max_iter: int = 100
+    tol: float = 1e-11
 
     @classmethod
     def from_generative(cls, model: Any, **settings: Any) -> Self:
@@ -158,9 +142,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The fitted model itself.
         """
         self._validate_params()
-        # a fit that fails must not change a model that was fitted before
-        fresh = clone(self)
-        rows = fresh._rows(X, reset=True)
+        rows = clone(self)._rows(X, reset=True)  # a fit that fails must not change a model that was fitted before
         target = Target.of(rows.shape[0], y, sample_weight, None, type(self).__name__)
         classes = len(target.classes)
         if classes < 2:
@@ -168,10 +150,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "This solver needs samples of at least 2 classes in the data, but the data contains only one class: "
                 f"{target.classes.tolist()[0]!r}"
             )
-        penalty = 0.0 if self.C is None else 1.0 / self.C
-        problem = Problem(
-            lift_rows(rows, self.lift), target.codes, target.weights, classes, penalty, self.fit_intercept
-        )
+        problem = self._problem(rows, target.codes, target.weights, classes)
         with np.errstate(over="ignore", invalid="ignore"):  # newton raises if something overflows
             start = scale_start(problem, self._find_start(problem, target.classes))
             solution = newton(problem, start, steps=self.max_iter, tolerance=self.tol)
@@ -179,15 +158,12 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         hessian = problem.hessian(solution.probabilities) if rows.shape[0] * size**2 <= CHEAP else None
         for message in solution.problems(self.C is not None):  # before anything is set: warnings may be errors
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
         lines = solution.parameters[:-1] if self.fit_intercept else solution.parameters
         self.coef_ = np.ascontiguousarray(lines.T)
         self.intercept_ = solution.parameters[-1].copy() if self.fit_intercept else np.zeros(problem.scores)
         self.classes_, self.n_iter_, self.trace_ = target.classes, len(solution.trace) - 1, solution.trace
         self._hessian, self.fitted_with_ = hessian, self._fixed()
-        self.n_features_in_ = fresh.n_features_in_
-        self.__dict__.pop("feature_names_in_", None)
-        if hasattr(fresh, "feature_names_in_"):
-            self.feature_names_in_ = fresh.feature_names_in_
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -340,23 +316,27 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if getattr(self, "fitted_with_", self._fixed()) != self._fixed():
             raise ValueError("lift or fit_intercept was changed after fitting: fit it again")
 
+    def _problem(self, rows: Any, codes: Array, weights: Array | None, classes: int) -> Problem:
+        penalty = 0.0 if self.C is None else 1.0 / self.C
+        return Problem(lift_rows(rows, self.lift), codes, weights, classes, penalty, self.fit_intercept)
+
     def _hessian_of(self, X: Any, sample_weight: Any) -> Array:
         """Return the Hessian of the loss at the coefficients; it does not depend on the labels of the rows."""
-        rows = lift_rows(self._rows(X, reset=False), self.lift)
-        codes, penalty = np.zeros(rows.shape[0], np.intp), 0.0 if self.C is None else 1.0 / self.C
-        weights = weights_of(sample_weight, rows.shape[0])
-        problem = Problem(rows, codes, weights, len(self.classes_), penalty, self.fit_intercept)
+        rows = self._rows(X, reset=False)
+        count = rows.shape[0]
+        problem = self._problem(rows, np.zeros(count, np.intp), weights_of(sample_weight, count), len(self.classes_))
         lines = np.vstack([self.coef_.T, self.intercept_]) if self.fit_intercept else self.coef_.T
         return problem.hessian(problem.probabilities(problem.linear(lines))[0])
 
     def _rows(self, X: Any, reset: bool) -> Any:
         """Return rows as doubles; raise where a cell is not finite."""
         rows = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
-        block = as_block(rows, owner=type(self).__name__, sparse=True)
+        block = replace(
+            as_block(rows, owner=type(self).__name__, sparse=True), names=vars(self).get("feature_names_in_")
+        )
         with np.errstate(over="ignore", invalid="ignore"):
-            total = rows.sum()
-        if not np.isfinite(total):
-            replace(block, names=getattr(self, "feature_names_in_", None)).reject_if_not_finite(slice(0, rows.shape[0]))
+            if not np.isfinite(rows.sum()):
+                block.reject_if_not_finite(slice(0, rows.shape[0]))
         return rows
 
     def _find_start(self, problem: Problem, classes: Array) -> Array:
@@ -369,7 +349,5 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"start has {form.coefficients.shape[1]} features and classes {form.classes.tolist()}, but the data "
                 f"have {problem.X.shape[1]} features and classes {classes.tolist()}"
             )
-        lines = np.vstack([form.coefficients.T, form.intercepts])
-        lines = lines[:, 1:] - lines[:, :1] if problem.scores == 1 else lines - lines.mean(axis=1, keepdims=True)
-        lines = lines if problem.intercept else lines[:-1]
-        return np.where(np.isfinite(lines), lines, 0.0)
+        found = parameters_of_scores(problem, np.vstack([form.coefficients.T, form.intercepts]))
+        return np.where(np.isfinite(found), found, 0.0)

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import field
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NoReturn
 
@@ -13,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from suffice import decision
 from suffice.blocks import Dense
+from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data import Target
 from suffice.data.reader import NumberReader
@@ -28,6 +30,16 @@ from suffice.statistics import Tally
 from suffice.structures.covariances import KINDS, CovarianceKind
 
 
+def _unavailable(reason: str) -> Any:
+    """Return an attribute of `TallyClassifier` that a mixture does not have; access raises with the reason."""
+
+    def access(classifier: Any) -> NoReturn:
+        raise AttributeError(reason)
+
+    return property(access, doc=f"Not available: {reason}.")
+
+
+@with_constructor
 class MixtureClassifier(TallyClassifier):
     """Bayes' rule with a mixture of Gaussians, or of Bernoullis, for each class.
 
@@ -90,51 +102,28 @@ class MixtureClassifier(TallyClassifier):
     }
 
     _extra_attributes = ("calibration_", "mixtures_", "fitted_with_")
-    mixtures_: tuple[Mixture, ...]
-    fitted_with_: tuple[Any, ...]
+    mixtures_: tuple[Mixture, ...] = field(init=False)
+    fitted_with_: tuple[Any, ...] = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        components: int | Mapping[Any, int] = 2,
-        family: Literal["gaussian", "bernoulli"] = "gaussian",
-        covariance: CovarianceKind = "full",
-        shrinkage: float | Literal["oas"] | None = None,
-        binarize: float = 0.5,
-        estimate: Rule = "mean",
-        prior: Any = 1.0,
-        class_prior: Any = "empirical",
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-3,
-        random_state: Any = 0,
-        progress: bool = True,
-        calibrate: CalibrationMethod | None = None,
-    ) -> None:
-        self.components = components
-        self.family = family
-        self.covariance = covariance
-        self.shrinkage = shrinkage
-        self.binarize = binarize
-        self.estimate = estimate
-        self.prior = prior
-        self.class_prior = class_prior
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.progress = progress
-        self.calibrate = calibrate
+    components: int | Mapping[Any, int] = 2
+    family: Literal["gaussian", "bernoulli"] = "gaussian"
+    covariance: CovarianceKind = "full"
+    shrinkage: float | Literal["oas"] | None = None
+    binarize: float = 0.5
+    estimate: Rule = "mean"
+    prior: Any = 1.0
+    class_prior: Any = "empirical"
+    n_init: int = 1
+    max_iter: int = 100
+    tol: float = 1e-3
+    random_state: Any = 0
+    progress: bool = True
+    calibrate: CalibrationMethod | None = None
 
-    @property
-    def partial_fit(self) -> NoReturn:
-        """Not available: a mixture is not a sum."""
-        raise AttributeError("a mixture cannot learn in batches: fit it on all rows")
-
-    @property
-    def forget(self) -> NoReturn:
-        """Not available: a mixture is not a sum."""
-        raise AttributeError("a mixture cannot forget: fit it without the rows")
+    partial_fit = _unavailable("a mixture cannot learn in batches: fit it on all rows")
+    forget = _unavailable("a mixture cannot forget: fit it without the rows")
+    predict_interval = _unavailable("a mixture has no intervals: the posterior of its components has no closed form")
+    posterior_ = log_evidence_ = _unavailable("a mixture has no posterior in closed form")
 
     def __add__(self, other: Any) -> NoReturn:
         raise TypeError("mixtures cannot be merged: fit one on the rows of both")
@@ -159,17 +148,6 @@ class MixtureClassifier(TallyClassifier):
         """Whether all classes converged within ``max_iter`` steps."""
         return all(each.converged for _, each in self._by_class())
 
-    def predict_interval(self, X: Any, level: float = 0.9, **settings: Any) -> NoReturn:
-        """Not available: the posterior of the components has no closed form."""
-        raise AttributeError("a mixture has no intervals: the posterior of its components has no closed form")
-
-    @property
-    def posterior_(self) -> NoReturn:
-        """Not available: the posterior of the components has no closed form."""
-        raise AttributeError("a mixture has no posterior in closed form")
-
-    log_evidence_ = posterior_
-
     def _is_additive(self) -> bool:
         return False
 
@@ -183,12 +161,8 @@ class MixtureClassifier(TallyClassifier):
 
     def _make_recipe(self) -> Recipe:
         threshold = float(self.binarize) if self.family == "bernoulli" else None
-        return Recipe(
-            NumberReader(type(self).__name__, self.family, accepts_sparse=False, threshold=threshold),
-            self.estimate,
-            self.prior,
-            self.class_prior,
-        )
+        reader = NumberReader(type(self).__name__, self.family, accepts_sparse=False, threshold=threshold)
+        return Recipe(reader, self.estimate, self.prior, self.class_prior)
 
     def _kind(self) -> Kind:
         if self.family == "bernoulli":
@@ -201,11 +175,10 @@ class MixtureClassifier(TallyClassifier):
 
     def _fit_mixtures(self, block: Dense, columns: Columns, target: Target) -> tuple[Mixture, ...]:
         """Return the mixture of each class: the best of several starts."""
-        labels = target.classes.tolist()
-        rows = rows_of(block, columns, 0, block.shape[0])
-        weighed = np.ones(len(rows)) if target.weights is None else target.weights > 0
-        sizes = np.bincount(target.codes, weighed, minlength=len(labels)).astype(int).tolist()
-        counts = [self._count(label, size) for label, size in zip(labels, sizes, strict=True)]
+        labels, rows = target.classes.tolist(), rows_of(block, columns, 0, block.shape[0])
+        weights = np.ones(len(rows)) if target.weights is None else target.weights
+        members = [(target.codes == k) & (weights > 0) for k in range(len(labels))]
+        counts = [self._count(label, int(each.sum())) for label, each in zip(labels, members, strict=True)]
         random = check_random_state(self.random_state)
         starts = [(k, random.randint(2**31)) for k in range(len(labels)) for _ in range(self.n_init)]
         kind, done = self._kind(), [0]
@@ -213,22 +186,16 @@ class MixtureClassifier(TallyClassifier):
 
             def fitted(start: tuple[int, int]) -> Mixture:
                 k, seed = start
-                in_class = target.codes == k if target.weights is None else (target.codes == k) & (target.weights > 0)
-                if not in_class.any():  # a class of weight 0 gets the mixture of all rows; it is never predicted
-                    in_class = np.ones(len(rows), bool)
-                weights = np.ones(int(in_class.sum())) if target.weights is None else target.weights[in_class]
-                weights = weights if weights.any() else np.ones(len(weights))
+                # a class of weight 0 gets the mixture of all rows; it is never predicted
+                own = members[k] if members[k].any() else np.ones(len(rows), bool)
+                own_weights = weights[own] if weights.any() else np.ones(len(rows))
+                rng = np.random.default_rng(seed)
+
+                def say(detail: str) -> None:
+                    progress.say(done[0], f"class {labels[k]!r}, {detail}")
+
                 try:
-                    found = mixture(
-                        rows[in_class],
-                        weights,
-                        counts[k],
-                        kind,
-                        np.random.default_rng(seed),
-                        steps=self.max_iter,
-                        tolerance=self.tol,
-                        say=lambda detail: progress.say(done[0], f"class {labels[k]!r}, {detail}"),
-                    )
+                    found = mixture(rows[own], own_weights, counts[k], kind, rng, self.max_iter, self.tol, say)
                 except SingularError:
                     raise ValueError(
                         f"a component of class {labels[k]!r} has collapsed on so few rows that its covariance is "
@@ -271,13 +238,10 @@ class MixtureClassifier(TallyClassifier):
 
     def _check(self, recipe: Recipe, tally: Tally) -> None:
         decision.class_prior(self.class_prior, tally.schema.classes, tally.class_count)
-        if isinstance(self.components, Mapping):
-            unknown = [label for label in self.components if label not in tally.schema.classes.tolist()]
-            if unknown:
-                raise ValueError(f"components={{…}} names {unknown[0]!r}, which is not a class")
-            for label, count in self.components.items():
-                if isinstance(count, bool) or not isinstance(count, Integral) or int(count) < 1:
-                    raise ValueError(
-                        f"components={{…}} gives class {label!r} {count!r} components; it must be a whole number, "
-                        "1 or more"
-                    )
+        for label, count in self.components.items() if isinstance(self.components, Mapping) else ():
+            if label not in tally.schema.classes.tolist():
+                raise ValueError(f"components={{…}} names {label!r}, which is not a class")
+            if isinstance(count, bool) or not isinstance(count, Integral) or int(count) < 1:
+                raise ValueError(
+                    f"components={{…}} gives class {label!r} {count!r} components; it must be a whole number, 1 or more"
+                )

@@ -5,15 +5,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from suffice.classifiers import smoothing
+from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data.reader import NumberReader
 from suffice.families.complement import Complement
-from suffice.families.multinomial import DirichletMultinomial, Multinomial, MultinomialParameters
+from suffice.families.multinomial import Multinomial
 from suffice.recipe import Recipe, Rule
 from suffice.schema import Array
-from suffice.statistics import Tally
 
 
+@with_constructor
 class MultinomialNB(TallyClassifier):
     """Naive Bayes for counts, such as words: the share of each column in the total count of a class.
 
@@ -49,47 +50,30 @@ class MultinomialNB(TallyClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = smoothing.CONSTRAINTS
 
-    def __init__(
-        self,
-        *,
-        alpha: Any = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        estimate: Rule = "mean",
-        prior: Any = None,
-        epsilon: float = 0.0,
-        calibrate: CalibrationMethod | None = None,
-    ) -> None:
-        self.estimate, self.prior, self.calibrate = estimate, prior, calibrate
-        self.alpha, self.force_alpha, self.epsilon = alpha, force_alpha, epsilon
-        self.fit_prior, self.class_prior = fit_prior, class_prior
+    alpha: Any = 1.0
+    force_alpha: bool = True
+    fit_prior: bool = True
+    class_prior: Any = None
+    estimate: Rule = "mean"
+    prior: Any = None
+    epsilon: float = 0.0
+    calibrate: CalibrationMethod | None = None
 
     def _make_recipe(self) -> Recipe:
         reader = NumberReader(type(self).__name__, "multinomial")
         return smoothing.count_recipe(self, Multinomial(self.epsilon), reader)
 
-    def _warn_after_learning(self) -> None:
-        smoothing.warn_small_alpha(self.alpha, self.force_alpha)
-
-    def _check(self, recipe: Recipe, tally: Tally) -> None:
-        smoothing.check_alpha(self.alpha, tally.schema.blocks[0].count)
-        super()._check(recipe, tally)
-
+    _check = smoothing.check_counts
+    _warn_after_learning = smoothing.warn_small_alpha
     feature_count_ = smoothing.feature_count
+    feature_log_prob_ = smoothing.feature_log_prob
     class_log_prior_ = smoothing.class_log_prior
-
-    @property
-    def feature_log_prob_(self) -> Array:
-        """The log of each column's share in each class."""
-        parameters = self.estimate_model().parameters[0]
-        assert isinstance(parameters, (MultinomialParameters, DirichletMultinomial))
-        return parameters.log_p
 
     def __sklearn_tags__(self) -> Any:
         return smoothing.tag_counts(super().__sklearn_tags__(), sparse=True, positive=True)
 
 
+@with_constructor
 class ComplementNB(TallyClassifier):
     """Naive Bayes for counts in classes of unequal size: each class is scored by the counts of all other classes.
 
@@ -126,45 +110,25 @@ class ComplementNB(TallyClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {**smoothing.CONSTRAINTS, "norm": ["boolean"]}
 
-    def __init__(
-        self,
-        *,
-        alpha: Any = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        norm: bool = False,
-        estimate: Rule = "mean",
-        prior: Any = None,
-        epsilon: float = 0.0,
-        calibrate: CalibrationMethod | None = None,
-    ) -> None:
-        self.norm = norm
-        self.estimate, self.prior, self.epsilon = estimate, prior, epsilon
-        self.alpha, self.force_alpha = alpha, force_alpha
-        self.fit_prior, self.class_prior = fit_prior, class_prior
-        self.calibrate = calibrate
+    alpha: Any = 1.0
+    force_alpha: bool = True
+    fit_prior: bool = True
+    class_prior: Any = None
+    norm: bool = False
+    estimate: Rule = "mean"
+    prior: Any = None
+    epsilon: float = 0.0
+    calibrate: CalibrationMethod | None = None
 
     def _make_recipe(self) -> Recipe:
         family, reader = Complement(self.epsilon, self.norm), NumberReader(type(self).__name__, "complement")
         return smoothing.count_recipe(self, family, reader, class_prior_is_scored=False)
 
-    def _warn_after_learning(self) -> None:
-        smoothing.warn_small_alpha(self.alpha, self.force_alpha)
-
-    def _check(self, recipe: Recipe, tally: Tally) -> None:
-        smoothing.check_alpha(self.alpha, tally.schema.blocks[0].count)
-        super()._check(recipe, tally)
-
+    _check = smoothing.check_counts
+    _warn_after_learning = smoothing.warn_small_alpha
     feature_count_ = smoothing.feature_count
+    feature_log_prob_ = smoothing.feature_log_prob
     class_log_prior_ = smoothing.class_log_prior
-
-    @property
-    def feature_log_prob_(self) -> Array:
-        """The weight of each column in each class."""
-        parameters = self.estimate_model().parameters[0]
-        assert isinstance(parameters, MultinomialParameters)
-        return parameters.log_p
 
     def __sklearn_tags__(self) -> Any:
         return smoothing.tag_counts(super().__sklearn_tags__(), sparse=True, positive=True)

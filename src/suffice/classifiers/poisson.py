@@ -7,14 +7,16 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.classifiers import smoothing
+from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data.reader import NumberReader
 from suffice.estimation import RULES
-from suffice.families.poisson import NegativeBinomial, Poisson, PoissonParameters
+from suffice.families.poisson import Poisson
 from suffice.recipe import Recipe, Rule
 from suffice.schema import Array
 
 
+@with_constructor
 class PoissonNB(TallyClassifier):
     """Naive Bayes for numbers of events: the rate of each column in each class.
 
@@ -47,20 +49,11 @@ class PoissonNB(TallyClassifier):
         "epsilon": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        *,
-        estimate: Rule = "mean",
-        prior: Any = None,
-        class_prior: Any = None,
-        epsilon: float = 0.0,
-        calibrate: CalibrationMethod | None = None,
-    ) -> None:
-        self.estimate = estimate
-        self.prior = prior
-        self.class_prior = class_prior
-        self.epsilon = epsilon
-        self.calibrate = calibrate
+    estimate: Rule = "mean"
+    prior: Any = None
+    class_prior: Any = None
+    epsilon: float = 0.0
+    calibrate: CalibrationMethod | None = None
 
     def _make_recipe(self) -> Recipe:
         family = Poisson(self.epsilon)
@@ -74,18 +67,13 @@ class PoissonNB(TallyClassifier):
 
     feature_count_ = smoothing.feature_count
     class_log_prior_ = smoothing.class_log_prior
+    class_prior_ = smoothing.class_prior
 
     @property
     def rate_(self) -> Array:
         """The rate of each column in each class."""
-        parameters = self.estimate_model().parameters[0]
-        assert isinstance(parameters, (PoissonParameters, NegativeBinomial))
-        return parameters.rate
-
-    @property
-    def class_prior_(self) -> Array:
-        """The probability of each class."""
-        return np.exp(self.estimate_model().class_log_prior)
+        parameters: Any = self.estimate_model().parameters[0]
+        return np.asarray(parameters.rate)
 
     def __sklearn_tags__(self) -> Any:
         return smoothing.tag_counts(super().__sklearn_tags__(), sparse=True, positive=True)

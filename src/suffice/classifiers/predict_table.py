@@ -61,9 +61,10 @@ def predict_source(model: Any, source: Any) -> Any:
 
 def check_columns(schema: Schema, names: Sequence[str], folds_case: bool) -> None:
     """Warn of learned columns that a table lacks; raise if the model cannot do without them, or if none is there."""
-    present = {name.lower() if folds_case else name for name in names}
+    fold = str.lower if folds_case else str
+    present = set(map(fold, names))
     learned_names = [column_name(name) for name in schema.feature_names or range(schema.feature_count)]
-    found = [name for name in learned_names if (name.lower() if folds_case else name) in present]
+    found = [name for name in learned_names if fold(name) in present]
     if schema.features is not None and schema.feature_names is not None and found:
         learned = {name for block in schema.blocks for name in block.names or ()}
         compare_columns(found, schema.feature_names, [name for name in schema.feature_names if name in learned])

@@ -13,6 +13,7 @@ from suffice.estimation import RULES
 from suffice.families import Family
 from suffice.recipe import Recipe
 from suffice.schema import Array
+from suffice.statistics import Tally
 
 LEAST_ALPHA = 1e-10
 
@@ -25,31 +26,32 @@ CONSTRAINTS: dict[str, Any] = {
 }
 
 
-def prior_or_alpha(prior: Any, alpha: Any, force_alpha: bool) -> Any:
-    """Return the prior if one is set, else the pseudo-counts; a tiny alpha is raised unless it is forced."""
-    counts = np.asarray(alpha, np.float64)
-    counts = counts if force_alpha else np.maximum(counts, LEAST_ALPHA)
-    return counts if prior is None else prior
+def count_recipe(settings: Any, family: Family, reader: NumberReader, **options: Any) -> Recipe:
+    """Return the recipe of a classifier of counts; ``settings`` has the attributes that all of them share.
+
+    Without a prior, the pseudo-counts are used; a tiny alpha is raised unless it is forced.
+    """
+    alpha = np.asarray(settings.alpha, np.float64)
+    alpha = alpha if settings.force_alpha else np.maximum(alpha, LEAST_ALPHA)
+    prior = alpha if settings.prior is None else settings.prior
+    is_uniform = settings.class_prior is None and not settings.fit_prior
+    class_prior = "uniform" if is_uniform else settings.class_prior
+    return Recipe(reader, settings.estimate, prior, class_prior, family_for=lambda columns: family, **options)
 
 
-def warn_small_alpha(alpha: Any, force_alpha: bool) -> None:
+def warn_small_alpha(settings: Any) -> None:
     """Warn that a tiny alpha is raised, as scikit-learn does whenever it learns."""
-    if not force_alpha and np.min(alpha) < LEAST_ALPHA:
+    if not settings.force_alpha and np.min(settings.alpha) < LEAST_ALPHA:
         warnings.warn(
             f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. "
             "Use `force_alpha=True` to keep alpha unchanged.",
-            stacklevel=4,
+            stacklevel=3,
         )
 
 
-def prior_of_classes(class_prior: Any, fit_prior: bool) -> Any:
-    """Return the setting of the class prior: uniform without ``fit_prior``, unless one is given."""
-    return "uniform" if class_prior is None and not fit_prior else class_prior
-
-
-def check_alpha(alpha: Any, columns: int) -> None:
-    """Raise if pseudo-counts are negative or not finite, or if there is not one for each column."""
-    values = np.asarray(alpha, np.float64)
+def check_counts(settings: Any, recipe: Recipe, tally: Tally) -> None:
+    """Raise if pseudo-counts are not finite numbers from 0 up, one for each column, or if the priors do not fit."""
+    values, columns = np.asarray(settings.alpha, np.float64), tally.schema.blocks[0].count
     if values.ndim and values.shape[0] != columns:
         raise ValueError(
             "When alpha is an array, it should contains `n_features`. "
@@ -57,13 +59,7 @@ def check_alpha(alpha: Any, columns: int) -> None:
         )
     if not (np.isfinite(values).all() and (values >= 0).all()):
         raise ValueError("All values in alpha must be greater than 0. They must be finite numbers, too.")
-
-
-def count_recipe(settings: Any, family: Family, reader: NumberReader, **options: Any) -> Recipe:
-    """Return the recipe of a classifier of counts; ``settings`` has the attributes that all of them share."""
-    prior = prior_or_alpha(settings.prior, settings.alpha, settings.force_alpha)
-    class_prior = prior_of_classes(settings.class_prior, settings.fit_prior)
-    return Recipe(reader, settings.estimate, prior, class_prior, family_for=lambda columns: family, **options)
+    recipe.check(tally)
 
 
 def _feature_count(classifier: Any) -> Array:
@@ -77,9 +73,21 @@ def _class_log_prior(classifier: Any) -> Array:
     return decision.log(probabilities)
 
 
+def _feature_log_prob(classifier: Any) -> Array:
+    """The log probability of each column in each class (of a 1, of its share), or its weight (ComplementNB)."""
+    return classifier.estimate_model().parameters[0].log_p  # type: ignore[no-any-return]
+
+
+def _class_prior(classifier: Any) -> Array:
+    """The probability of each class."""
+    return np.asarray(np.exp(classifier.estimate_model().class_log_prior))
+
+
 # Fitted attributes that several classifiers have.
 feature_count = property(_feature_count)
+feature_log_prob = property(_feature_log_prob)
 class_log_prior = property(_class_log_prior)
+class_prior = property(_class_prior)
 
 
 def tag_counts(tags: Any, *, sparse: bool, positive: bool = False, categorical: bool = False) -> Any:

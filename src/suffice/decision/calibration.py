@@ -6,7 +6,6 @@ work on log probabilities or log-odds, where overconfidence is a factor.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,15 +23,8 @@ IMPOSSIBLE = float(np.log(np.finfo(np.float64).eps))
 RIDGE = 1e-6  # a penalty, for parameters that the rows do not determine
 
 
-class Map(ABC):
-    """A map from log probabilities to calibrated log probabilities."""
-
-    @abstractmethod
-    def __call__(self, log_proba: Array) -> Array: ...
-
-
 @dataclass(frozen=True)
-class Temperature(Map):
+class Temperature:
     """Temperature scaling, P ∝ P^(1/T): one parameter, which does not change the order of the classes.
 
     >>> log_proba = np.log([[0.99, 0.01]])
@@ -70,7 +62,7 @@ class Temperature(Map):
 
 
 @dataclass(frozen=True)
-class Vector(Map):
+class Vector:
     """Vector scaling, P ∝ e^(a·log P + b), with a factor and a shift for each class."""
 
     factors: Array
@@ -84,10 +76,8 @@ class Vector(Map):
         """Return the factors and shifts with the least log-loss, starting from the best temperature."""
         classes = log_proba.shape[1]
         truth = np.eye(classes)[codes]
-        start = np.append(
-            np.full(classes, 1 / Temperature.of(log_proba, codes, weights).temperature), np.zeros(classes)
-        )
-        whole = weights.sum()
+        inverse, whole = 1 / Temperature.of(log_proba, codes, weights).temperature, weights.sum()
+        start = np.repeat([inverse, 0.0], classes)
 
         def loss(parameters: Array) -> tuple[float, Array]:
             mapped = log_softmax(parameters[:classes] * log_proba + parameters[classes:], axis=1)
@@ -101,7 +91,7 @@ class Vector(Map):
 
 
 @dataclass(frozen=True)
-class Isotonic(Map):
+class Isotonic:
     """P(class) as any increasing function of its log-odds; the probabilities are then normalised."""
 
     log_odds: tuple[Array, ...]
@@ -128,6 +118,7 @@ class Isotonic(Map):
         return cls(tuple(x for x, _ in knots), tuple(y for _, y in knots))
 
 
+Map = Temperature | Vector | Isotonic
 MAPS: dict[str, Any] = {"temperature": Temperature, "vector": Vector, "isotonic": Isotonic}
 
 

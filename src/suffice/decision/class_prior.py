@@ -18,8 +18,6 @@ def empirical_prior(class_count: Array) -> Array:
     [0.75, 0.25]
     """
     total = class_count.sum(axis=-1, keepdims=True)
-    if total.all():
-        return np.asarray(class_count / total)
     return np.where(total > 0, class_count / np.where(total > 0, total, 1.0), 1 / class_count.shape[-1])
 
 
@@ -51,19 +49,13 @@ def class_prior(setting: Any, classes: Array, class_count: Array) -> Array:
     """
     if setting is None or (isinstance(setting, str) and setting == "empirical"):
         return empirical_prior(class_count)
-    if isinstance(setting, str):
-        if setting != "uniform":
-            raise ValueError(
-                f"class_prior={setting!r} is not known; use 'empirical', 'uniform', probabilities or a Prior"
-            )
-        return np.full(len(classes), 1 / len(classes))
-    if isinstance(setting, bool):
-        raise ValueError(
-            f"class_prior={setting!r} is not a probability; use 'empirical', 'uniform', numbers or a Prior"
-        )
+    if isinstance(setting, (str, bool)):
+        if setting == "uniform":
+            return np.full(len(classes), 1 / len(classes))
+        problem = "is not known" if isinstance(setting, str) else "is not a probability"
+        raise ValueError(f"class_prior={setting!r} {problem}; use 'empirical', 'uniform', probabilities or a Prior")
     if isinstance(setting, (Real, Prior)):
-        smoothed = class_count + pseudo_counts(setting, np.array([len(classes)]), "class")
-        return empirical_prior(smoothed)
+        return empirical_prior(class_count + pseudo_counts(setting, np.array([len(classes)]), "class"))
     if isinstance(setting, Mapping):
         labels = classes.tolist()
         if set(setting) != set(labels):

@@ -5,12 +5,11 @@ from typing import Any, Self
 import numpy as np
 from scipy import stats
 
-from suffice.distributions.distribution import Distribution, check_column, check_weights
+from suffice.distributions.distribution import Distribution
 from suffice.families import FAMILIES
 from suffice.families.family import Hyperparameters
 from suffice.priors import check_numbers
-from suffice.schema import Array, Columns
-from suffice.statistics import Counts
+from suffice.schema import Array
 
 
 class Bernoulli(Distribution):
@@ -41,6 +40,7 @@ class Bernoulli(Distribution):
 
     family = FAMILIES["bernoulli"]
     _shown = ("p",)
+    _hint = "; code the two outcomes as 0 and 1"
 
     def __init__(self, p: float) -> None:
         number = check_numbers(p, "p")
@@ -49,16 +49,11 @@ class Bernoulli(Distribution):
         self.p = float(number)
 
     @classmethod
-    def tally(cls, x: Any, weights: Any = None) -> Counts:
-        values = check_column(x, "Bernoulli", "; code the two outcomes as 0 and 1")
-        if not np.isin(values, (0, 1)).all():
-            raise ValueError(f"Bernoulli takes 0s and 1s, not {values[~np.isin(values, (0, 1))][0]:g}")
-        each = check_weights(weights, len(values))
-        return Counts(np.array([[each.sum()]]), np.array([[(each * values).sum()]]))
-
-    @classmethod
-    def _columns(cls, tally: Counts) -> Columns:
-        return Columns("bernoulli", 1)
+    def _check_values(cls, values: Array) -> Array:
+        wrong = ~np.isin(values, (0, 1))
+        if wrong.any():
+            raise ValueError(f"Bernoulli takes 0s and 1s, not {values[wrong][0]:g}")
+        return values
 
     @classmethod
     def _from_parameters(cls, parameters: Any) -> Self:
@@ -96,8 +91,6 @@ class Bernoulli(Distribution):
             return stats.betabinom(n, *(each.item() for each in self._hyperparameters()))
         return stats.binom(n, self.p)
 
-    def log_density(self, x: Any) -> Array:
-        return np.asarray(stats.bernoulli(self.p).logpmf(x))
-
-    def sample(self, size: int = 1, random_state: Any = None) -> Array:
-        return np.asarray(stats.bernoulli(self.p).rvs(size, random_state=random_state))
+    @property
+    def _distribution(self) -> Any:
+        return stats.bernoulli(self.p)

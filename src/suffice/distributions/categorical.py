@@ -13,8 +13,6 @@ from suffice.priors import check_numbers, check_sums_to_one
 from suffice.schema import Array, Columns
 from suffice.statistics import Counts
 
-HINT = "; code levels as 0, 1, 2, …, for example with numpy.unique(x, return_inverse=True)[1]"
-
 
 class Categorical(Distribution):
     """Categorical distribution: P(level j) = p[j], for levels that are coded as 0, 1, 2, ….
@@ -49,6 +47,7 @@ class Categorical(Distribution):
 
     family = FAMILIES["categorical"]
     _shown = ("p",)
+    _hint = "; code levels as 0, 1, 2, …, for example with numpy.unique(x, return_inverse=True)[1]"
 
     def __init__(self, p: Any) -> None:
         shares = check_numbers(p, "p")
@@ -74,10 +73,17 @@ class Categorical(Distribution):
         Counts
             Sums, which can be added (``+``), subtracted (``-``) and scaled (``*``).
         """
-        values = check_column(x, "Categorical", HINT)
+        values = cls._check_values(check_column(x, "Categorical", cls._hint))
         each = check_weights(weights, len(values))
-        counts = np.bincount(_check_levels(values).astype(np.intp), each, minlength=levels or 0)
+        counts = np.bincount(values.astype(np.intp), each, minlength=levels or 0)
         return Counts(np.array([[each.sum()]]), counts[None])
+
+    @classmethod
+    def _check_values(cls, values: Array) -> Array:
+        wrong = (values < 0) | (values != np.floor(values))
+        if wrong.any():
+            raise ValueError(f"Categorical takes levels as whole numbers 0, 1, 2, …, not {values[wrong].flat[0]:g}")
+        return values
 
     @classmethod
     def _columns(cls, tally: Counts) -> Columns:
@@ -106,18 +112,10 @@ class Categorical(Distribution):
         return float(np.mean([f(theta) for theta in posterior.rvs(DRAWS, random_state=0)]))
 
     def log_density(self, x: Any) -> Array:
-        values = _check_levels(np.atleast_1d(check_numbers(x, "x")))
+        values = self._check_values(np.atleast_1d(check_numbers(x, "x")))
         codes = np.minimum(values, len(self.p)).astype(np.intp)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(np.append(self.p, 0.0))[codes])
 
     def sample(self, size: int = 1, random_state: Any = None) -> Array:
         return np.random.default_rng(random_state).choice(len(self.p), size, p=self.p)
-
-
-def _check_levels(values: Array) -> Array:
-    """Return the values; raise if one is not a whole number from 0 up."""
-    wrong = (values < 0) | (values != np.floor(values))
-    if wrong.any():
-        raise ValueError(f"Categorical takes levels as whole numbers 0, 1, 2, …, not {values[wrong].flat[0]:g}")
-    return values

@@ -10,7 +10,7 @@ from suffice import estimation
 from suffice.families import Family
 from suffice.families.family import Hyperparameters
 from suffice.schema import Array, Columns
-from suffice.statistics import Statistic
+from suffice.statistics import Counts, Statistic
 
 RuleName = Literal["mle", "map", "mean", "predictive"]
 
@@ -32,6 +32,7 @@ class Distribution(ABC):
     """
 
     family: ClassVar[Family]
+    _hint: ClassVar[str] = ""  # ends the error about observations that are not numbers
     averaged: bool = False
     _shown: ClassVar[tuple[str, ...]]  # the parameters in the repr
     _posterior_hyperparameters: Hyperparameters | None = None
@@ -40,7 +41,6 @@ class Distribution(ABC):
         return f"{type(self).__name__}({', '.join(f'{name}={_shown(getattr(self, name))}' for name in self._shown)})"
 
     @classmethod
-    @abstractmethod
     def tally(cls, x: Any, weights: Any = None) -> Statistic:
         """Return the sufficient statistics of observations.
 
@@ -56,11 +56,19 @@ class Distribution(ABC):
         Counts, Moments or CoMoments
             Sums, which can be added (``+``), subtracted (``-``) and scaled (``*``).
         """
+        values = cls._check_values(check_column(x, cls.__name__, cls._hint))
+        each = check_weights(weights, len(values))
+        return Counts(np.array([[each.sum()]]), np.array([[(each * values).sum()]]))
 
     @classmethod
-    @abstractmethod
+    def _check_values(cls, values: Array) -> Array:
+        """Return the values of observations; raise if one of them is not possible."""
+        return values
+
+    @classmethod
     def _columns(cls, tally: Any) -> Columns:
         """Return the columns that a tally describes, as the family needs them."""
+        return Columns(cls.family.name, 1)
 
     @classmethod
     @abstractmethod
@@ -91,15 +99,33 @@ class Distribution(ABC):
         Distribution
             An instance of this class.
         """
-        check_rule(rule, prior)
-        columns = cls._columns(tally)
-        if prior is not None:
-            prior = estimation.choose_prior(prior, cls.family, columns, tally)
-        made = cls._from_parameters(estimation.RULES[rule](cls.family, columns, tally, prior))
-        if prior is not None:
-            made._posterior_hyperparameters = estimation.posterior_hyperparameters(cls.family, columns, tally, prior)
+        if rule not in estimation.RULES:
+            raise ValueError(f"rule={rule!r} is not known; it is one of {', '.join(map(repr, estimation.RULES))}")
+        has_prior = prior is not None or rule != "mle"
+        prior = cls._choose_prior(tally, prior) if has_prior else None
+        made = cls._estimate(tally, prior, rule)
+        made._posterior_hyperparameters = cls._update(tally, prior) if has_prior else None
         made.averaged = rule == "predictive"
         return made
+
+    @classmethod
+    def _estimate(cls, tally: Any, prior: Any, rule: RuleName) -> Self:
+        """Return the distribution with the parameters that a rule estimates."""
+        return cls._from_parameters(estimation.RULES[rule](cls.family, cls._columns(tally), tally, prior))
+
+    @classmethod
+    def _choose_prior(cls, tally: Any, prior: Any) -> Any:
+        """Return the prior, chosen by the evidence if it is "auto"; raise if it is None."""
+        if prior is None:
+            raise ValueError(
+                'prior=None goes with rule="mle" only; pass a number, such as 1.0, or a Prior, such as Flat()'
+            )
+        return estimation.choose_prior(prior, cls.family, cls._columns(tally), tally)
+
+    @classmethod
+    def _update(cls, tally: Any, prior: Any) -> Hyperparameters:
+        """Return the hyperparameters of the posterior."""
+        return estimation.posterior_hyperparameters(cls.family, cls._columns(tally), tally, prior)
 
     @classmethod
     def posterior(cls, tally: Any, prior: Any = 1.0) -> Any:
@@ -115,11 +141,10 @@ class Distribution(ABC):
         Returns
         -------
         scipy.stats distribution
-            Frozen, with ``mean``, ``pdf``, ``interval``, ``rvs`` and so on.
+            Frozen, with ``mean``, ``pdf``, ``interval``, ``rvs`` and so on. For a Gaussian a named tuple of two, the
+            marginal distributions of ``mean`` and ``variance``.
         """
-        columns = cls._columns(tally)
-        prior = estimation.choose_prior(required_prior(prior), cls.family, columns, tally)
-        return cls._posterior_of(estimation.posterior_hyperparameters(cls.family, columns, tally, prior))
+        return cls._posterior_of(cls._update(tally, cls._choose_prior(tally, prior)))
 
     @classmethod
     def log_evidence(cls, tally: Any, prior: Any = 1.0) -> float:
@@ -140,9 +165,8 @@ class Distribution(ABC):
         float
             Logarithm of the evidence, in nats.
         """
-        columns = cls._columns(tally)
-        prior = estimation.choose_prior(required_prior(prior), cls.family, columns, tally)
-        return float(estimation.log_evidence(cls.family, columns, tally, prior).sum())
+        prior = cls._choose_prior(tally, prior)
+        return float(estimation.log_evidence(cls.family, cls._columns(tally), tally, prior).sum())
 
     def _hyperparameters(self) -> Hyperparameters:
         """Return the hyperparameters of the posterior; raise if there is none."""
@@ -191,7 +215,11 @@ class Distribution(ABC):
         """
         return integrate(f, self._posterior_of(self._hyperparameters()))
 
-    @abstractmethod
+    @property
+    def _distribution(self) -> Any:
+        """The distribution as one of scipy.stats."""
+        raise NotImplementedError
+
     def log_density(self, x: Any) -> Array:
         """Return log p(x) of each observation.
 
@@ -205,8 +233,9 @@ class Distribution(ABC):
         ndarray of shape (n_observations,)
             Log probability or log density.
         """
+        distribution = self._distribution
+        return np.asarray((distribution.logpmf if hasattr(distribution, "logpmf") else distribution.logpdf)(x))
 
-    @abstractmethod
     def sample(self, size: int = 1, random_state: Any = None) -> Array:
         """Return random observations.
 
@@ -222,6 +251,7 @@ class Distribution(ABC):
         ndarray
             One observation per row.
         """
+        return np.asarray(self._distribution.rvs(size, random_state=random_state))
 
 
 def _shown(value: Any) -> str:
@@ -229,21 +259,6 @@ def _shown(value: Any) -> str:
     if np.ndim(value) == 0:
         return repr(float(value))
     return " ".join(np.array2string(np.asarray(value), separator=", ", threshold=20, precision=6).split())
-
-
-def check_rule(rule: str, prior: Any) -> None:
-    """Raise if a rule is unknown or needs a prior that is missing."""
-    if rule not in estimation.RULES:
-        raise ValueError(f"rule={rule!r} is not known; it is one of {', '.join(map(repr, estimation.RULES))}")
-    if rule != "mle":
-        required_prior(prior)
-
-
-def required_prior(prior: Any) -> Any:
-    """Return the prior; raise if it is None."""
-    if prior is None:
-        raise ValueError('prior=None goes with rule="mle" only; pass a number, such as 1.0, or a Prior, such as Flat()')
-    return prior
 
 
 def integrate(f: Callable[[float], Any], distribution: Any) -> float:

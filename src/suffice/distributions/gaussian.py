@@ -8,21 +8,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import stats
 
-from suffice.distributions.distribution import (
-    DRAWS,
-    Distribution,
-    RuleName,
-    check_column,
-    check_rule,
-    check_weights,
-    required_prior,
-)
+from suffice.distributions.distribution import DRAWS, Distribution, RuleName, check_column, check_weights
 from suffice.distributions.standardized import Standardized
 from suffice.families import FAMILIES, normal_inverse_wishart
 from suffice.families.family import Hyperparameters
 from suffice.families.gaussian import StudentT
 from suffice.priors import LARGEST, check_numbers
-from suffice.schema import Array, Columns
+from suffice.schema import Array
 from suffice.statistics import CoMoments, Moments
 
 
@@ -74,6 +66,12 @@ class Gaussian(Distribution):
     >>> Gaussian.estimate(scores, rule="mle", ddof=1).variance.round(2)
     np.float64(1692.67)
 
+    The posterior has two parts:
+
+    >>> posterior = Gaussian.posterior(Gaussian.tally([1.0, 2.0, 6.0]))
+    >>> float(posterior.mean.mean()), round(float(posterior.variance.mean()), 3)
+    (3.0, 9.333)
+
     An affine map of a Gaussian is Gaussian, and so is the sum of two that are independent:
 
     >>> 2 * Gaussian(1, 4) + 3
@@ -113,22 +111,19 @@ class Gaussian(Distribution):
         Moments or CoMoments
             Number of observations, mean, and sum of squared deviations or scatter matrix.
         """
-        if np.ndim(x) == 2:
-            rows = np.asarray(x, np.float64)
-            if not rows.size:
-                raise ValueError("Gaussian takes at least one row of at least one column")
-            if not (np.abs(rows) < LARGEST).all():
-                row, column = np.argwhere(~(np.abs(rows) < LARGEST))[0]
-                raise ValueError(
-                    f"column {column} is {rows[row, column]} in row {row}; Gaussian takes numbers up to 1e100"
-                )
-            return CoMoments.of(rows, check_weights(weights, len(rows)))
-        values = check_column(x, "Gaussian")
-        if not (np.abs(values) < LARGEST).all():
+        has_rows = np.ndim(x) == 2
+        rows = np.asarray(x, np.float64) if has_rows else check_column(x, "Gaussian")[:, None]
+        if not rows.size:
+            raise ValueError("Gaussian takes at least one row of at least one column")
+        too_large = np.argwhere(~(np.abs(rows) < LARGEST))
+        if len(too_large):
+            row, column = too_large[0]
             raise ValueError(
-                f"Gaussian takes numbers up to 1e100, not {np.abs(values).max():g}: their squares overflow"
+                f"column {column} is {rows[row, column]} in row {row}; Gaussian takes numbers up to 1e100, because "
+                "their squares would overflow"
             )
-        return Moments.of(values[:, None], check_weights(weights, len(values)))
+        each = check_weights(weights, len(rows))
+        return CoMoments.of(rows, each) if has_rows else Moments.of(rows, each)
 
     @classmethod
     def estimate(cls, tally: Any, prior: Any = 1.0, rule: RuleName = "mean", *, ddof: float = 0) -> Self:
@@ -154,39 +149,35 @@ class Gaussian(Distribution):
         """
         if not 0 <= ddof < tally.n.item():
             raise ValueError(f"ddof={ddof} must be 0 or more, and less than the {tally.n.item():g} observations")
-        if isinstance(tally, CoMoments):
-            made = cls._estimate_multivariate(tally, prior, rule)
-        else:
-            made = super().estimate(tally, prior, rule)
+        made = super().estimate(tally, prior, rule)
         if rule == "mle":
             made.variance = made.variance * (tally.n.item() / (tally.n.item() - ddof))
         return made
 
     @classmethod
-    def _estimate_multivariate(cls, tally: CoMoments, prior: Any, rule: RuleName) -> Self:
-        check_rule(rule, prior)
-        if prior is None:
+    def _estimate(cls, tally: Any, prior: Any, rule: RuleName) -> Self:
+        if not isinstance(tally, CoMoments):
+            return super()._estimate(tally, prior, rule)
+        if rule == "mle":
             return cls(tally.mean[0], tally.scatter[0] / tally.n.item())
-        after = cls._multivariate_posterior(prior, tally)
-        if rule == "predictive":
-            df, shape = normal_inverse_wishart.predictive_of_one(after)
-            made = cls(after[0], shape * (df / (df - 2) if df > 2 else 1.0))
-            made._student_t = Standardized(stats.multivariate_t, after[0], shape, df=df)
-        else:
-            covariance = normal_inverse_wishart.covariance_of_one(rule, after, tally)
-            made = cls(tally.mean[0] if rule == "mle" else after[0], covariance)
-        made._posterior_hyperparameters = after
-        made.averaged = rule == "predictive"
+        after = cls._update(tally, prior)
+        if rule != "predictive":
+            return cls(after[0], normal_inverse_wishart.covariance_of_one(rule, after, tally))
+        df, shape = normal_inverse_wishart.predictive_of_one(after)
+        made = cls(after[0], shape * (df / (df - 2) if df > 2 else 1.0))
+        made._student_t = Standardized(stats.multivariate_t, after[0], shape, df=df)
         return made
 
-    @staticmethod
-    def _multivariate_posterior(prior: Any, tally: CoMoments) -> Hyperparameters:
-        before = normal_inverse_wishart.prior_of_one(prior, tally)
-        return normal_inverse_wishart.posterior_of_one(before, tally)
+    @classmethod
+    def _choose_prior(cls, tally: Any, prior: Any) -> Any:
+        is_given = isinstance(tally, CoMoments) and prior is not None
+        return prior if is_given else super()._choose_prior(tally, prior)
 
     @classmethod
-    def _columns(cls, tally: Moments) -> Columns:
-        return Columns("gaussian", 1)
+    def _update(cls, tally: Any, prior: Any) -> Hyperparameters:
+        if not isinstance(tally, CoMoments):
+            return super()._update(tally, prior)
+        return normal_inverse_wishart.posterior_of_one(normal_inverse_wishart.prior_of_one(prior, tally), tally)
 
     @classmethod
     def _from_parameters(cls, parameters: Any) -> Self:
@@ -194,33 +185,6 @@ class Gaussian(Distribution):
         if isinstance(parameters, StudentT):
             made._student_t = stats.t(parameters.dof.item(), made.mean, np.sqrt(parameters.squared_scale.item()))
         return made
-
-    @classmethod
-    def posterior(cls, tally: Any, prior: Any = 1.0) -> GaussianPosterior:
-        """Return the marginal posteriors of mean and variance.
-
-        Parameters
-        ----------
-        tally : Moments or CoMoments
-            Sufficient statistics, as ``tally`` returns them.
-        prior : float, Prior or "auto", default=1.0
-            Number of pseudo-rows like those at hand, or a prior distribution of the parameters.
-
-        Returns
-        -------
-        GaussianPosterior
-            ``mean`` and ``variance``, each a frozen distribution of scipy.stats.
-
-        Examples
-        --------
-        >>> after = Gaussian.posterior(Gaussian.tally([1.0, 2.0, 6.0]))
-        >>> float(after.mean.mean()), round(float(after.variance.mean()), 3)
-        (3.0, 9.333)
-        """
-        if isinstance(tally, CoMoments):
-            return cls._posterior_of(cls._multivariate_posterior(required_prior(prior), tally))
-        posterior: GaussianPosterior = super().posterior(tally, prior)
-        return posterior
 
     @classmethod
     def _posterior_of(cls, hyperparameters: Hyperparameters) -> GaussianPosterior:
@@ -247,10 +211,9 @@ class Gaussian(Distribution):
     @classmethod
     def log_evidence(cls, tally: Any, prior: Any = 1.0) -> float:
         if isinstance(tally, CoMoments):
-            before = normal_inverse_wishart.prior_of_one(required_prior(prior), tally)
-            after = normal_inverse_wishart.posterior_of_one(before, tally)
+            before = normal_inverse_wishart.prior_of_one(cls._choose_prior(tally, prior), tally)
             log_partition = normal_inverse_wishart.log_partition_of_one
-            return log_partition(after) - log_partition(before)
+            return log_partition(cls._update(tally, prior)) - log_partition(before)
         return super().log_evidence(tally, prior)
 
     def _interval(self, level: float) -> GaussianPosterior:
@@ -288,11 +251,8 @@ class Gaussian(Distribution):
             raise ValueError("a variance of 0 has no density: all observations are the mean")
         return stats.norm(self.mean, np.sqrt(self.variance))
 
-    def log_density(self, x: Any) -> Array:
-        return np.asarray(self._distribution.logpdf(x))
-
     def sample(self, size: int = 1, random_state: Any = None) -> Array:
-        drawn = np.asarray(self._distribution.rvs(size, random_state=random_state))
+        drawn = super().sample(size, random_state)
         return drawn.reshape(size, -1) if np.ndim(self.mean) else drawn
 
     def _check_gaussian(self) -> Self:
@@ -305,10 +265,9 @@ class Gaussian(Distribution):
 
     def __add__(self, other: Any) -> Gaussian:
         mine = self._check_gaussian()
-        if isinstance(other, Gaussian):
-            other = other._check_gaussian()
-            return Gaussian(mine.mean + other.mean, mine.variance + other.variance)
-        return Gaussian(mine.mean + check_numbers(other, "what is added"), mine.variance)
+        if not isinstance(other, Gaussian):
+            return Gaussian(mine.mean + check_numbers(other, "what is added"), mine.variance)
+        return Gaussian(mine.mean + other._check_gaussian().mean, mine.variance + other.variance)
 
     __radd__ = __add__
 

@@ -5,12 +5,11 @@ from typing import Any, Self
 import numpy as np
 from scipy import stats
 
-from suffice.distributions.distribution import Distribution, check_column, check_weights
+from suffice.distributions.distribution import Distribution
 from suffice.families import FAMILIES
 from suffice.families.family import Hyperparameters
 from suffice.priors import check_numbers
-from suffice.schema import Array, Columns
-from suffice.statistics import Counts
+from suffice.schema import Array
 
 
 class Poisson(Distribution):
@@ -46,16 +45,10 @@ class Poisson(Distribution):
         self.rate = float(rate)
 
     @classmethod
-    def tally(cls, x: Any, weights: Any = None) -> Counts:
-        values = check_column(x, "Poisson")
+    def _check_values(cls, values: Array) -> Array:
         if (values < 0).any():
             raise ValueError(f"Poisson takes counts from 0 up, not {values.min():g}")
-        each = check_weights(weights, len(values))
-        return Counts(np.array([[each.sum()]]), np.array([[(each * values).sum()]]))
-
-    @classmethod
-    def _columns(cls, tally: Counts) -> Columns:
-        return Columns("poisson", 1)
+        return values
 
     @classmethod
     def _from_parameters(cls, parameters: Any) -> Self:
@@ -74,9 +67,3 @@ class Poisson(Distribution):
             return stats.poisson(self.rate)
         shape, rate = (each.item() for each in self._hyperparameters())
         return stats.nbinom(shape, rate / (rate + 1))
-
-    def log_density(self, x: Any) -> Array:
-        return np.asarray(self._distribution.logpmf(x))
-
-    def sample(self, size: int = 1, random_state: Any = None) -> Array:
-        return np.asarray(self._distribution.rvs(size, random_state=random_state))

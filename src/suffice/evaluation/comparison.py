@@ -13,8 +13,8 @@ from suffice.classifiers.bayes import BayesClassifier
 from suffice.data import encode, weights_of
 from suffice.decision.reliability import Reliability
 from suffice.evaluation.learners import additive_recipe, fit_copy, learner_of
-from suffice.folds.recipe_choice import PRIORS, structures_for
 from suffice.folds.fold_scores import FoldScores, LabelledRows, score_folds
+from suffice.folds.recipe_choice import PRIORS, structures_for
 from suffice.folds.splits import check_weights, make_splits
 from suffice.progress import Progress
 from suffice.recipe import Recipe

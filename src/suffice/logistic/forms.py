@@ -1,13 +1,47 @@
-"""Models whose log joint probability is linear in features of the columns."""
+"""Models that are linear in features of the columns: in the columns, or in the columns and all products of two.
+
+A quadratic boundary is linear in the quadratic lift x → (x₁², x₁x₂, x₂², …, x₁, x₂, …).
+"""
 
 from dataclasses import dataclass
-from typing import Any
+from itertools import combinations_with_replacement
+from typing import Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import log_softmax
 
-from suffice.logistic.lift import lift_rows
 from suffice.schema import Array, Frozen
+
+Lift = Literal["linear", "quadratic"]
+
+
+def lift_rows(X: Any, lift: str) -> Any:
+    """Return the features of rows; a sparse matrix stays sparse.
+
+    >>> lift_rows(np.array([[2.0, 3.0]]), "quadratic").tolist()
+    [[4.0, 6.0, 9.0, 2.0, 3.0]]
+    """
+    if lift == "linear":
+        return X
+    first, second = np.triu_indices(np.shape(X)[1])
+    if hasattr(X, "tocsc"):
+        columns = X.tocsc()
+        return sp.hstack([columns[:, first].multiply(columns[:, second]), columns]).tocsr()
+    X = np.asarray(X)
+    return np.concatenate([X[:, first] * X[:, second], X], axis=1)
+
+
+def feature_names(columns: list[str], lift: str) -> list[str]:
+    """Return the names of the features of columns.
+
+    >>> feature_names(["a", "b"], "quadratic")
+    ['a²', 'a·b', 'b²', 'a', 'b']
+    """
+    if lift == "linear":
+        return columns
+    pairs = combinations_with_replacement(range(len(columns)), 2)
+    return [f"{columns[i]}²" if i == j else f"{columns[i]}·{columns[j]}" for i, j in pairs] + columns
 
 
 @dataclass(frozen=True, eq=False)

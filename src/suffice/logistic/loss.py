@@ -9,8 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.special import expit
+from scipy.special import expit, log_softmax
 
 from suffice.schema import Array
 
@@ -60,11 +59,7 @@ class Problem:
     @cached_property
     def indicators(self) -> Array:
         """1 for the class of each row, [row, score]."""
-        if self.scores == 1:
-            return self.codes[:, None].astype(np.float64)
-        found = np.zeros((len(self.codes), self.classes))
-        found[np.arange(len(self.codes)), self.codes] = 1.0
-        return found
+        return np.eye(self.classes)[self.codes][:, -self.scores :]
 
     def linear(self, parameters: Array) -> Array:
         """Return X·W + b."""
@@ -89,11 +84,8 @@ class Problem:
         if self.scores == 1:
             signed = np.where(self.codes == 1, z[:, 0], -z[:, 0])
             return expit(z), -np.logaddexp(0.0, -signed)
-        highest = z.max(axis=1, keepdims=True)
-        powers = np.exp(z - highest)
-        whole = powers.sum(axis=1, keepdims=True)
-        own = z[np.arange(len(z)), self.codes] - highest[:, 0] - np.log(whole[:, 0])
-        return powers / whole, own
+        log_p = log_softmax(z, axis=1)
+        return np.exp(log_p), log_p[np.arange(len(z)), self.codes]
 
     def value(self, parameters: Array, log_own: Array) -> float:
         """Return the loss."""
@@ -101,9 +93,8 @@ class Problem:
 
     def gradient(self, parameters: Array, p: Array) -> Array:
         """Return Xᵀ·w·(P − y) + λ·W."""
-        return self.transposed_product(self.row_weights[:, None] * (p - self.indicators)) + self.penalty_gradient(
-            parameters
-        )
+        residuals = self.row_weights[:, None] * (p - self.indicators)
+        return self.transposed_product(residuals) + self.penalty_gradient(parameters)
 
     def hessian_product(self, p: Array, direction: Array) -> Array:
         """Return Hessian·D without forming the Hessian: Xᵀ·w·(P∘(d − Σ P∘d)) + λ·D, where d = X·D."""
@@ -116,50 +107,33 @@ class Problem:
 
     def gram(self, weights: Array) -> Array:
         """Return Xᵀ·diag(weights)·X with a row and column for the intercept, a block of rows at a time."""
-        size = self.shape[0]
-        found = np.zeros((size, size))
-        features = self.X.shape[1]
-        if sp.issparse(self.X):
-            found[:features, :features] = self._sparse_gram(weights)
+        if hasattr(self.X, "tocsr"):
+            found = (self.X.T @ self.X.multiply(weights[:, None]).tocsr()).toarray()
         else:
-            step = max(BLOCK // max(features, 1), 64)
-            roots = np.sqrt(weights)
+            features, roots = self.X.shape[1], np.sqrt(weights)[:, None]
+            found, step = np.zeros((features, features)), max(BLOCK // max(features, 1), 64)
             for first in range(0, len(weights), step):
-                rows = self.X[first : first + step] * roots[first : first + step, None]
-                found[:features, :features] += rows.T @ rows
-        if self.intercept:
-            edge = np.asarray(self.X.T @ weights)
-            found[features, :features] = found[:features, features] = edge
-            found[features, features] = weights.sum()
-        return found
+                rows = self.X[first : first + step] * roots[first : first + step]
+                found += rows.T @ rows
+        if not self.intercept:
+            return np.asarray(found)
+        edge = np.asarray(self.X.T @ weights)
+        return np.block([[found, edge[:, None]], [edge, weights.sum()]])
 
     def squares(self, weights: Array) -> Array:
         """Return the diagonal of `gram`."""
-        found = np.asarray(_squared(self.X).T @ weights).ravel()
+        squared = self.X.power(2) if hasattr(self.X, "tocsr") else self.X**2
+        found = np.asarray(squared.T @ weights).ravel()
         return np.append(found, weights.sum()) if self.intercept else found
-
-    def _sparse_gram(self, weights: Array) -> Array:
-        X: Any = self.X
-        return np.asarray((X.T @ X.multiply(weights[:, None]).tocsr()).toarray())
 
     def hessian(self, p: Array) -> Array:
         """Return the whole Hessian, [score × feature, score × feature]: blocks Xᵀ·w·P(δ − P)·X + λ·I."""
         size, scores = self.shape
         found = np.zeros((scores, size, scores, size))
         for a in range(scores):
-            for b in range(a + 1):
-                if scores == 1 or a == b:
-                    found[a, :, b, :] = self.gram(self.row_weights * p[:, a] * (1 - p[:, a]))
-                else:
-                    block = -self.gram(self.row_weights * p[:, a] * p[:, b])
-                    found[a, :, b, :] = found[b, :, a, :] = block
-        ridge = np.full(size, self.penalty)
-        if self.intercept:
-            ridge[-1] = 0.0
-        for a in range(scores):
-            found[a, np.arange(size), a, np.arange(size)] += ridge
-        return found.reshape(scores * size, scores * size)
-
-
-def _squared(X: Any) -> Any:
-    return X.power(2) if hasattr(X, "power") else X**2
+            found[a, :, a] = self.gram(self.row_weights * p[:, a] * (1 - p[:, a]))
+            for b in range(a):
+                found[a, :, b] = found[b, :, a] = -self.gram(self.row_weights * p[:, a] * p[:, b])
+        hessian = found.reshape(scores * size, scores * size)
+        hessian[np.diag_indices(len(hessian))] += self.penalty_gradient(np.ones(self.shape)).T.ravel()
+        return hessian

@@ -97,14 +97,21 @@ def newton(problem: Problem, start: Array, *, steps: int, tolerance: float) -> S
     if not (np.isfinite(point.value) and np.isfinite(gradient).all()):
         raise ValueError(OVERFLOW)
     weight, trace = float(problem.row_weights.sum()), list[dict[str, float]]()
-    find_direction = _Direction(problem, point.p, float(np.abs(gradient).max()))
+    is_exact = problem.shape[0] * problem.shape[1] <= FACTORED and bool(np.prod(problem.X.shape) <= SMALL)
     for step in range(steps + 1):
         trace.append(_trace_line(point, gradient))
         converged = trace[-1]["gradient"] <= tolerance * weight
         separated = _is_separated(problem, point, weight)
         if converged or separated or step == steps:
             break
-        direction = find_direction(step, point.p, gradient)
+        if is_exact:
+            direction = _solve_exactly(problem, point.p, gradient)
+        else:
+            if step == 0 or (step <= 2 and problem.scores > 1):
+                solve = _preconditioner(problem, point.p)
+            # the accuracy grows as the gradient vanishes, so that the steps still converge superlinearly
+            accuracy = min(0.1, np.sqrt(trace[-1]["gradient"] / trace[0]["gradient"]))
+            direction = _solve_by_conjugate_gradients(problem, point.p, gradient, solve, accuracy)
         if not np.isfinite(direction).all():
             raise ValueError(OVERFLOW)
         slope, before = float((gradient * direction).sum()), point.value
@@ -114,7 +121,7 @@ def newton(problem: Problem, start: Array, *, steps: int, tolerance: float) -> S
             trace.append(_trace_line(point, gradient))
             converged = True
             break
-    drifting = find_direction.is_exact and converged and not separated and _is_drifting(problem, point, gradient)
+    drifting = is_exact and converged and not separated and _is_drifting(problem, point, gradient)
     return Solution(point.parameters, point.p, tuple(trace), converged, separated, drifting)
 
 
@@ -146,24 +153,6 @@ def _search_line(problem: Problem, point: _Point, direction: Array, slope: float
     return new, share
 
 
-class _Direction:
-    """Computes −H⁻¹·gradient: exactly for small problems, else by preconditioned conjugate gradients."""
-
-    def __init__(self, problem: Problem, p: Array, first_gradient: float) -> None:
-        self.problem, self.first_gradient = problem, first_gradient
-        self.is_exact = problem.shape[0] * problem.shape[1] <= FACTORED and bool(np.prod(problem.X.shape) <= SMALL)
-        self.solve = None if self.is_exact else _preconditioner(problem, p)
-
-    def __call__(self, step: int, p: Array, gradient: Array) -> Array:
-        if self.solve is None:
-            return _solve_exactly(self.problem, p, gradient)
-        if 0 < step <= 2 and self.problem.scores > 1:
-            self.solve = _preconditioner(self.problem, p)
-        # the accuracy grows as the gradient vanishes, so that the steps still converge superlinearly
-        accuracy = min(0.1, np.sqrt(float(np.abs(gradient).max()) / self.first_gradient))
-        return _solve_by_conjugate_gradients(self.problem, p, gradient, self.solve, accuracy)
-
-
 def _solve_exactly(problem: Problem, p: Array, gradient: Array) -> Array:
     """Return −H⁻¹·gradient with the whole Hessian H."""
     size, scores = problem.shape
@@ -171,15 +160,18 @@ def _solve_exactly(problem: Problem, p: Array, gradient: Array) -> Array:
     if scores > 1:
         # adding a constant to all scores does not change the loss, so H is singular; the gradient has no such part
         level = np.diagonal(hessian).reshape(scores, size).mean(axis=0)
-        cells = hessian.reshape(scores, size, scores, size)
         places = np.arange(size)
-        cells[:, places, :, places] += level[:, None, None] / scores
-    diagonal = np.diagonal(hessian).copy()
-    scale = np.sqrt(np.where(diagonal > 1e-290, diagonal, 1.0))
-    hessian /= scale[:, None] * scale
-    hessian[np.diag_indices(len(hessian))] += 1e-12
+        hessian.reshape(scores, size, scores, size)[:, places, :, places] += level[:, None, None] / scores
+    scaled, scale = _scale_to_unit_diagonal(hessian, 1e-12)
     flat = gradient.T.ravel() / scale
-    return np.asarray(-(np.linalg.solve(hessian, flat) / scale).reshape(scores, size).T)
+    return np.asarray(-(np.linalg.solve(scaled, flat) / scale).reshape(scores, size).T)
+
+
+def _scale_to_unit_diagonal(matrix: Array, ridge: float) -> tuple[Array, Array]:
+    """Return the matrix with rows and columns divided by a scale, and a ridge on its diagonal; and the scale."""
+    diagonal = np.diagonal(matrix)
+    scale = np.sqrt(np.where(diagonal > 1e-290, diagonal, 1.0))
+    return matrix / (scale[:, None] * scale) + ridge * np.eye(len(scale)), scale
 
 
 def _preconditioner(problem: Problem, p: Array) -> Callable[[Array], Array]:
@@ -194,11 +186,8 @@ def _preconditioner(problem: Problem, p: Array) -> Callable[[Array], Array]:
         return lambda residual: residual / diagonal[:, None]
     gram = problem.gram(weights)
     gram[np.diag_indices(len(gram))] += problem.penalty
-    diagonal = np.diagonal(gram)
-    scale = np.sqrt(np.where(diagonal > 1e-290, diagonal, 1.0))
-    gram /= scale[:, None] * scale
-    gram[np.diag_indices(len(gram))] += 1e-8  # for columns that are linearly dependent
-    inverse = np.linalg.inv(gram) / (scale[:, None] * scale)
+    scaled, scale = _scale_to_unit_diagonal(gram, 1e-8)  # the ridge is for columns that are linearly dependent
+    inverse = np.linalg.inv(scaled) / (scale[:, None] * scale)
     return lambda residual: np.asarray(inverse @ residual)
 
 

@@ -32,21 +32,22 @@ def generative_start(problem: Problem) -> Array:
     if not problem.intercept or (counts == 0).any() or problem.X.shape[1] > 2000:
         return start
     shares = counts / counts.sum()
-    indicators = np.zeros((len(weight), problem.classes))
-    indicators[np.arange(len(weight)), problem.codes] = weight
+    indicators = np.eye(problem.classes)[problem.codes] * weight[:, None]
     means = np.asarray(problem.X.T @ indicators).T / counts[:, None]
     gram = problem.gram(weight)[:-1, :-1]
     within = (gram - (means.T * counts) @ means) / counts.sum()
     spread = np.diagonal(gram) / counts.sum()
-    spread = np.where(spread > 0, spread, 1.0)
-    within[np.diag_indices(len(within))] += 1e-6 * spread + problem.penalty / counts.sum()
+    ridge = 1e-6 * np.where(spread > 0, spread, 1.0) + problem.penalty / counts.sum()
+    within[np.diag_indices(len(within))] += ridge
     if not np.isfinite(within).all():
         return start
     scale = np.sqrt(np.diagonal(within))
     slopes = np.linalg.solve(within / (scale[:, None] * scale), means.T / scale[:, None]) / scale[:, None]
     intercepts = np.log(shares) - 0.5 * (means.T * slopes).sum(axis=0)
-    if problem.scores == 1:
-        start[:-1, 0], start[-1, 0] = slopes[:, 1] - slopes[:, 0], intercepts[1] - intercepts[0]
-    else:
-        start[:-1], start[-1] = slopes - slopes.mean(axis=1, keepdims=True), intercepts - intercepts.mean()
-    return start
+    return parameters_of_scores(problem, np.vstack([slopes, intercepts]))
+
+
+def parameters_of_scores(problem: Problem, lines: Array) -> Array:
+    """Return the parameters of the scores from lines [feature (and a last row of intercepts), class]."""
+    lines = lines[:, 1:] - lines[:, :1] if problem.scores == 1 else lines - lines.mean(axis=1, keepdims=True)
+    return lines[: problem.shape[0]]

@@ -16,19 +16,11 @@ def coefficient_table(
 ) -> list[dict[str, Any]]:
     """Return one line for each coefficient, of ``estimates`` [label, feature] and the Hessian of the loss."""
     errors = standard_errors(hessian, len(labels)).reshape(estimates.shape)
-    quantile = stats.norm.ppf((1 + level) / 2)
-    z = estimates / errors
+    z, half = estimates / errors, stats.norm.ppf((1 + level) / 2) * errors
+    figures = {"estimate": estimates, "error": errors, "z": z, "p": 2 * stats.norm.sf(np.abs(z))}
+    figures |= {"lower": estimates - half, "upper": estimates + half}
     return [
-        {
-            "class": label,
-            "feature": feature,
-            "estimate": float(estimates[k, j]),
-            "error": float(errors[k, j]),
-            "z": float(z[k, j]),
-            "p": float(2 * stats.norm.sf(abs(z[k, j]))),
-            "lower": float(estimates[k, j] - quantile * errors[k, j]),
-            "upper": float(estimates[k, j] + quantile * errors[k, j]),
-        }
+        {"class": label, "feature": feature, **{name: float(values[k, j]) for name, values in figures.items()}}
         for k, label in enumerate(labels)
         for j, feature in enumerate(features)
     ]
