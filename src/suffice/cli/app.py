@@ -155,13 +155,14 @@ def fit(
     ] = None,
     weight: Annotated[str | None, typer.Option(help="Column of row weights.")] = None,
     calibrate: Annotated[str | None, typer.Option(help="temperature, vector or isotonic.")] = None,
+    unseen: Annotated[str, typer.Option(help="Levels never met: share (of probability) or ignore.")] = "share",
     drop_unlabelled: Drop = False,
     json: Json = False,
 ) -> None:
     """Fit a model to a table and write it to a file."""
     from suffice.cli import train_commands
 
-    settings: dict[str, Any] = {"structure": structure, "numeric": numeric, "estimate": estimate}
+    settings: dict[str, Any] = {"structure": structure, "numeric": numeric, "estimate": estimate, "unseen": unseen}
     settings |= {"prior": _parse_prior(prior), "families": _parse_families(family or []), "calibrate": calibrate}
     train_commands.fit(table, target, output, settings, weight, drop_unlabelled, json)
 
