@@ -136,6 +136,8 @@ class MixtureClassifier(TallyClassifier):
         """Not available: a mixture is not a sum."""
         raise AttributeError("a mixture cannot forget: fit it without the rows")
 
+    receipt = forget
+
     def __add__(self, other: Any) -> NoReturn:
         raise TypeError("mixtures cannot be merged: fit one on the rows of both")
 

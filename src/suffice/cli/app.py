@@ -275,7 +275,7 @@ def learn(
     """Add rows to a model."""
     from suffice.cli import train_commands
 
-    train_commands.update(model, table, target, output, json, weight=weight, drop=drop_unlabelled, decay=decay)
+    train_commands.learn(model, table, target, output, json, weight, drop_unlabelled, decay)
 
 
 @command("suffice forget income.suffice deleted.csv")
@@ -284,6 +284,7 @@ def forget(
     table: TableFile,
     target: OtherTarget = None,
     output: Output = None,
+    receipt: Annotated[str | None, typer.Option(help="JSON file to write: digests of the model and the rows.")] = None,
     weight: Weight = None,
     drop_unlabelled: Drop = False,
     json: Json = False,
@@ -291,7 +292,7 @@ def forget(
     """Remove rows from a model."""
     from suffice.cli import train_commands
 
-    train_commands.update(model, table, target, output, json, weight=weight, drop=drop_unlabelled, is_forgetting=True)
+    train_commands.forget(model, table, target, output, json, weight, drop_unlabelled, receipt)
 
 
 @command("suffice merge monday.suffice tuesday.suffice -o week.suffice")

@@ -102,7 +102,7 @@ class Window:
             rows = most
         before = self.model.tally_
         if weights is None or np.any(weights):
-            self.model.tally_ = self.model.tally_without(X, y, weights)
+            self.model.tally_ = self.model.tally_without(X, y, weights, strict=False)
         self.count -= rows
         self.left += rows
         rounds = any(isinstance(statistic, (Moments, CoMoments)) for statistic in before.statistics)

@@ -7,7 +7,7 @@ import numpy as np
 
 from suffice.schema import Array
 from suffice.statistics.moments import Moments, two_sum
-from suffice.statistics.statistic import Statistic, check_weight
+from suffice.statistics.statistic import ROUNDING, OverdrawnError, Statistic, check_weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +129,11 @@ class CoMoments(Statistic):
         scatter[:, diagonal, diagonal] = rows.m2
         # Cauchy-Schwarz: rounding must not leave a correlation above 1
         limit = np.sqrt(rows.m2[:, :, None] * rows.m2[:, None, :])
+        held = np.sqrt(np.diagonal(self.scatter, axis1=1, axis2=2)) + 1e4 * ROUNDING * np.abs(self.mean) * self.n**0.5
+        beyond = np.abs(scatter) - limit > 1e6 * ROUNDING * held[:, :, None] * held[:, None, :]
+        if beyond.any():
+            place = tuple(np.argwhere(beyond)[0].tolist())
+            raise OverdrawnError(place, float(self.scatter[place]), float(self.scatter[place] - scatter[place]))
         scatter = np.clip(scatter, -limit, limit)
         return type(self)(rows.n, rows.mean, rows.tail, scatter).with_spreads(spreads)
 
