@@ -147,13 +147,11 @@ def test_a_variance_that_no_rows_have() -> None:
     refuse(model, [[0.5, 0.5, -0.5]], [0], "column 0 to column 2 would have a negative variance")
 
 
-def test_complete_rows_that_are_no_part_of_all_rows() -> None:
-    X = pd.DataFrame({"one": [1.0, 2.0, 4.0, 5.0, 9.0], "two": [3.0, 1.0, 2.0, 2.5, None]})
-    model = BayesClassifier(structure="full", families="gaussian").fit(X, [0, 0, 0, 0, 0])
-    refuse(model, pd.DataFrame({"one": [6.0], "two": [None]}, dtype=float), [0], "other values of column 'one'")
-    more = pd.concat([X, pd.DataFrame({"one": [3.0], "two": [None]})])
-    model = BayesClassifier(structure="full", families="gaussian").fit(more, [0] * 6)
-    refuse(model, pd.DataFrame({"one": [9.5], "two": [None]}, dtype=float), [0], "other values of column 'one'")
+def test_more_complete_rows_than_cells() -> None:
+    X = pd.DataFrame({"one": [1.0, 2.0, 4.0, 5.0, 9.0, 3.0], "two": [3.0, 1.0, 2.0, 2.5, None, 1.0]})
+    model = BayesClassifier(structure="full", families="gaussian").fit(X, [0] * 6)
+    row = pd.DataFrame({"one": [3.0], "two": [None]}, dtype=float)
+    refuse(model.forget(X[4:5], [0]), row, [0], "5 cells of column 'two' would be left in 4 rows")
 
 
 def test_a_row_that_is_the_last_of_its_values_is_not_forgotten_twice() -> None:

@@ -129,8 +129,8 @@ class CoMoments(Statistic):
         scatter[:, diagonal, diagonal] = rows.m2
         # Cauchy-Schwarz: rounding must not leave a correlation above 1
         limit = np.sqrt(rows.m2[:, :, None] * rows.m2[:, None, :])
-        held = np.sqrt(np.diagonal(self.scatter, axis1=1, axis2=2)) + 1e4 * ROUNDING * np.abs(self.mean) * self.n**0.5
-        beyond = np.abs(scatter) - limit > 1e6 * ROUNDING * held[:, :, None] * held[:, None, :]
+        reach = np.sqrt(rows.m2 + self.variance_errors)
+        beyond = np.abs(scatter) > reach[:, :, None] * reach[:, None, :]
         if beyond.any():
             place = tuple(np.argwhere(beyond)[0].tolist())
             raise OverdrawnError(place, float(self.scatter[place]), float(self.scatter[place] - scatter[place]))
@@ -143,6 +143,12 @@ class CoMoments(Statistic):
             return type(self).zero(*self.mean.shape)
         scaled = type(self)(self.n * weight, self.mean, self.tail, self.scatter * weight)
         return scaled.with_spreads(self.spreads * weight)
+
+    @property
+    def variance_errors(self) -> Array:
+        """How far the diagonal of the scatter may be off after subtractions, this one and earlier ones."""
+        rows = self._complete_rows
+        return np.asarray(1e6 * ROUNDING * rows.m2 + rows.errors()[1])
 
     @property
     def _complete_rows(self) -> Moments:

@@ -13,7 +13,7 @@ from suffice.statistics.statistic import ROUNDING, OverdrawnError, Statistic, ch
 
 # How far earlier subtractions may have moved a mean and a variance: relative to the column in all classes, and as
 # numbers where these do not tell the size of what was subtracted (no other class has rows, or all are nearly 0).
-MEAN_ERROR, VARIANCE_ERROR = 1e-6, 1e-9
+MEAN_ERROR, VARIANCE_ERROR = 1e-6, 1e-6
 LEAST_MEAN_ERROR, LEAST_VARIANCE_ERROR, NEARLY_ZERO = 1e-9, 1e-6, 1e-3
 
 
@@ -113,7 +113,7 @@ class Moments(Statistic):
         # where rows are left, m2 may be negative by rounding only
         rounding = 1e6 * ROUNDING * (self.m2 + removed) + (1e4 * ROUNDING * np.abs(self.mean)) ** 2 * self.n
         if bool(np.any((m2 < -rounding) & (n > 0))):
-            rounding = rounding + self._errors()[1]
+            rounding = rounding + self.errors()[1]
             if bool(np.any((m2 < -rounding) & (n > 0))):
                 place = np.unravel_index(int(np.argmin(np.where(n > 0, m2 + rounding, 0.0))), m2.shape)
                 raise OverdrawnError((int(place[0]), int(place[1])), float(self.m2[place]), float(removed[place]))
@@ -127,14 +127,14 @@ class Moments(Statistic):
         """Raise `OverdrawnError` if all rows are subtracted, but mean or m2 differ from those of the known rows."""
         if not gone.any():
             return
-        mean_error, m2_error = self._errors()
+        mean_error, m2_error = self.errors()
         m2_differs = np.abs(self.m2 - other.m2) > 1e6 * ROUNDING * (self.m2 + other.m2) + m2_error
         differs = gone & ((np.abs(delta) > mean_error) | m2_differs)
         if differs.any():
             place = np.unravel_index(int(np.argmax(differs)), differs.shape)
             raise OverdrawnError((int(place[0]), int(place[1])), float(self.mean[place]), float(other.mean[place]))
 
-    def _errors(self) -> tuple[Array, Array]:
+    def errors(self) -> tuple[Array, Array]:
         """Return how far mean and m2 may be off because rows were subtracted before.
 
         These rows leave errors in the size of their own numbers. The sums of the class no longer show this size, but

@@ -19,8 +19,8 @@ from suffice.statistics.tally import Tally
 # Fractional weights are summed in a different order for each sum; the relative difference of the sums is smaller.
 ROUNDED_WEIGHTS = 1e-9
 
-# Rounding changes the moments that are left by less than this share of the moments that were there before.
-ROUNDED_MOMENTS = 1e-6
+# The decomposition of a matrix of ones has rounding errors, too.
+ROUNDED_MATRIX = 1e-9
 
 # Scatter matrices of more columns are not decomposed, which takes time in the cube of their number.
 MOST_COLUMNS = 512
@@ -38,18 +38,21 @@ def check_remainder(before: Tally, left: Tally, are_bits: Sequence[bool]) -> Non
     are_bits : sequence of bool
         For each block, whether its columns hold zeros and ones, so that a sum is a number of cells.
     """
+    if not len(left.class_count):
+        return
     classes = np.searchsorted(before.schema.classes, left.schema.classes)
     rows, held = left.class_count[:, None], before.class_count[classes, None]
     blocks = zip(left.schema.blocks, before.statistics, left.statistics, are_bits, strict=True)
     for block, then, now, is_bits in blocks:
-        found = next(_contradictions(block, then.lines(classes), now, rows, held, is_bits), None)  # type: ignore[arg-type]
+        errors = then.variance_errors[classes] if isinstance(then, CoMoments) else None
+        found = next(_contradictions(block, now, errors, rows, held, is_bits), None)
         if found is not None:
             label = left.schema.classes.tolist()[found[0]]
             raise ValueError(f"cannot forget what was never learned: in class {label!r}, {found[1]}")
 
 
 def _contradictions(
-    block: Columns, then: Statistic, now: Statistic, rows: Array, held: Array, is_bits: bool
+    block: Columns, now: Statistic, errors: Array | None, rows: Array, held: Array, is_bits: bool
 ) -> Iterator[Contradiction]:
     """Yield what is impossible in the sums of a block: the place of the class, and a description."""
     n = now.alone_n if isinstance(now, CoMoments) else now.n
@@ -62,8 +65,8 @@ def _contradictions(
             yield k, f"{now.total[k, j]:g} ones of {block.name(j)} would be left in {cells:g} cells"
     if isinstance(now, PairCounts):
         yield from _contradictions_of_pairs(block, now, rows, held)
-    if isinstance(now, CoMoments) and isinstance(then, CoMoments):
-        yield from _contradictions_of_comoments(block, then, now, held)
+    if isinstance(now, CoMoments) and errors is not None:
+        yield from _contradictions_of_comoments(block, now, errors, held)
 
 
 def _contradictions_of_pairs(block: Columns, now: PairCounts, rows: Array, held: Array) -> Iterator[Contradiction]:
@@ -87,28 +90,20 @@ def _contradictions_of_pairs(block: Columns, now: PairCounts, rows: Array, held:
         )
 
 
-def _contradictions_of_comoments(
-    block: Columns, then: CoMoments, now: CoMoments, held: Array
-) -> Iterator[Contradiction]:
-    """Yield where complete rows cannot be a part of all rows, or cannot have their scatter matrix."""
+def _contradictions_of_comoments(block: Columns, now: CoMoments, errors: Array, held: Array) -> Iterator[Contradiction]:
+    """Yield where there would be more complete rows than cells, or a scatter matrix that no rows have."""
     for k, j in _excess(now.n, now.alone_n, held):
         yield k, f"{now.n[k, 0]:g} complete rows would be left, but {now.alone_n[k, j]:g} cells of {block.name(j)}"
-    others = np.maximum(now.alone_n - now.n, 0.0)  # cells in rows with a missing cell elsewhere
-    difference = ((now.alone_mean - now.mean) + (now.alone_tail - now.tail)) ** 2
-    rounding = ROUNDED_MOMENTS * then.alone_m2 + (1e-8 * np.abs(then.alone_mean)) ** 2 * then.alone_n
-    complete = np.diagonal(now.scatter, axis1=1, axis2=2)
-    # the variance of these other cells; 0 is the only possible one where there are none
-    rest = now.alone_m2 - complete
-    rest = np.where(others > 0, rest, -np.abs(rest))
-    rest = rest - difference * now.alone_n * np.where(others > 0, now.n / np.where(others > 0, others, 1.0), 1.0)
-    for k, j in np.argwhere((now.n > 0) & (rest < -rounding)).tolist():
-        yield k, f"the complete rows that would be left have other values of {block.name(j)} than all rows"
-    if block.count <= MOST_COLUMNS:
-        scale = np.sqrt(np.maximum(np.diagonal(then.scatter, axis1=1, axis2=2), 1e-300))
-        scaled = now.scatter / (scale[:, :, None] * scale[:, None, :]) + ROUNDED_MOMENTS * np.eye(block.count)
-        for k, matrix in enumerate(scaled):
-            if not _is_positive(matrix):
-                yield k, f"{block.name(0)} to {block.name(block.count - 1)} would have a negative variance together"
+    if block.count > MOST_COLUMNS:
+        return
+    scale = np.sqrt(np.diagonal(now.scatter, axis1=1, axis2=2) + block.count * errors)
+    scale = np.where(scale > 0, scale, 1.0)
+    scaled = now.scatter / (scale[:, :, None] * scale[:, None, :])
+    diagonal = np.arange(block.count)
+    scaled[:, diagonal, diagonal] = 1.0 + ROUNDED_MATRIX
+    for k, matrix in enumerate(scaled):
+        if not _is_positive(matrix):
+            yield k, f"{block.name(0)} to {block.name(block.count - 1)} would have a negative variance together"
 
 
 def _is_positive(matrix: Array) -> bool:
