@@ -128,7 +128,8 @@ class Moments(Statistic):
         if not gone.any():
             return
         mean_error, m2_error = self.errors()
-        m2_differs = np.abs(self.m2 - other.m2) > 1e6 * ROUNDING * (self.m2 + other.m2) + m2_error
+        rounding = 1e6 * ROUNDING * (self.m2 + other.m2) + m2_error + mean_error**2 * self.n
+        m2_differs = np.abs(self.m2 - other.m2) > rounding
         differs = gone & ((np.abs(delta) > mean_error) | m2_differs)
         if differs.any():
             place = np.unravel_index(int(np.argmax(differs)), differs.shape)
@@ -144,9 +145,11 @@ class Moments(Statistic):
         own, variance = (each.m2 / np.where(each.n > 0, each.n, 1.0) for each in (self, whole))
         scale = np.sqrt(variance) + np.abs(whole.mean)
         is_unknown = (whole.n <= self.n) | (scale < NEARLY_ZERO)
-        mean = MEAN_ERROR * (scale + np.sqrt(own) + np.abs(self.mean)) + np.where(is_unknown, LEAST_MEAN_ERROR, 0.0)
-        least = np.where(is_unknown, LEAST_VARIANCE_ERROR, 0.0)
-        return mean, (mean**2 + VARIANCE_ERROR * variance + least) * self.n
+        scale = scale + np.sqrt(own) + np.abs(self.mean)
+        mean = MEAN_ERROR * scale + np.where(is_unknown, LEAST_MEAN_ERROR, 0.0)
+        # the means in a difference of means are known with their tails, so their size matters much less
+        squared = (1e4 * ROUNDING * scale) ** 2 + VARIANCE_ERROR * variance
+        return mean, (squared + np.where(is_unknown, LEAST_VARIANCE_ERROR, 0.0)) * self.n
 
     def __mul__(self, weight: float) -> Self:
         weight = check_weight(weight)
