@@ -25,6 +25,12 @@ def test_the_page_of_engines_runs() -> None:
     assert failed == 0
 
 
+def test_the_page_of_forgetting_runs() -> None:
+    failed, tried = doctest.testfile(str(ROOT / "docs" / "forgetting.md"), module_relative=False)
+    assert tried > 10
+    assert failed == 0
+
+
 def test_every_file_of_the_house_is_on_the_page() -> None:
     page = (ROOT / "docs" / "how_it_works.md").read_text()
     for path in (ROOT / "src" / "suffice").iterdir():

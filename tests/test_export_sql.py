@@ -182,6 +182,11 @@ CASES: dict[str, tuple[Any, str]] = {
         for structure in ("naive", "chain", "tree", "full", Tree("per-class"))
         for rule in ("mle", "map", "mean", "predictive")
     },
+    **{
+        f"{structure}-{rule}-unseen": bayes(structure=structure, estimate=rule, unseen="ignore")
+        for structure in ("naive", "chain", "tree")
+        for rule in ("mle", "mean")
+    },
     **{f"gaussian-{rule}": (GaussianNB(estimate=rule), "reals") for rule in ("mle", "map", "mean", "predictive")},
     **{f"poisson-{rule}": (PoissonNB(estimate=rule), "counts") for rule in ("mle", "mean", "predictive")},
     **{f"multinomial-{rule}": (MultinomialNB(estimate=rule), "counts") for rule in ("mle", "mean", "predictive")},

@@ -24,6 +24,7 @@ _HOMES = {
     "suffice.classifiers.mixture": "MixtureClassifier",
     "suffice.classifiers.multinomial": "ComplementNB MultinomialNB",
     "suffice.classifiers.poisson": "PoissonNB",
+    "suffice.classifiers.receipt": "Receipt",
     "suffice.classifiers.saved_models": "load",
     "suffice.distributions.bernoulli": "Bernoulli",
     "suffice.distributions.categorical": "Categorical",

@@ -12,6 +12,7 @@ from suffice.classifiers.mixture import MixtureClassifier as MixtureClassifier
 from suffice.classifiers.multinomial import ComplementNB as ComplementNB
 from suffice.classifiers.multinomial import MultinomialNB as MultinomialNB
 from suffice.classifiers.poisson import PoissonNB as PoissonNB
+from suffice.classifiers.receipt import Receipt as Receipt
 from suffice.classifiers.saved_models import load as load
 from suffice.distributions.bernoulli import Bernoulli as Bernoulli
 from suffice.distributions.categorical import Categorical as Categorical

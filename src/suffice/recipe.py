@@ -31,6 +31,7 @@ from suffice.structures import STRUCTURES, Naive, Structure, Subject
 from suffice.structures.combinations import drop_combination_cells, drop_combinations, warn_unseen_combinations
 
 Rule = Literal["mle", "map", "mean", "predictive"]
+Unseen = Literal["share", "ignore"]
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class Recipe:
         Whether scores include log P(class). If False, they do so only for a single class (ComplementNB).
     explain_singular : callable, default=None
         Returns the error message for a class whose covariance is singular.
+    unseen : {"share", "ignore"}, default="share"
+        Whether a level that was never met has a share of probability, or counts as a missing cell.
     """
 
     reader: Reader
@@ -80,6 +83,7 @@ class Recipe:
     least_levels: Any = None
     class_prior_is_scored: bool = True
     explain_singular: Callable[[Tally, int], str] | None = None
+    unseen: Unseen = "share"
 
     @property
     def owner(self) -> str:
@@ -139,14 +143,22 @@ class Recipe:
         return choose_forms(tally, asked, self.numeric, missing)
 
     def lay_out(self, tally: Tally) -> Tally:
-        """Return the tally in the layout that estimates need, with the chosen form of each column."""
+        """Return the tally in the layout that estimates need.
+
+        It has the chosen form of each column, empty levels where a minimum is set, no unused combinations, and closed
+        levels under ``unseen="ignore"``.
+        """
         if self.least_levels is not None:
             columns = tally.schema.blocks[0]
             assert columns.sizes is not None
             sizes = np.maximum(columns.sizes, self.least_levels).astype(np.intp)
             tally = tally.on(Schema(tally.schema.classes, (replace(columns, sizes=sizes),)))
         tally = tally if self.structure.uses_combinations else drop_combinations(tally)
-        return lay_out_columns(tally, self.choose(tally)) if isinstance(self.reader, ColumnReader) else tally
+        tally = lay_out_columns(tally, self.choose(tally)) if isinstance(self.reader, ColumnReader) else tally
+        if self.unseen == "share":
+            return tally
+        closed = tuple(block.closed() for block in tally.schema.blocks)
+        return replace(tally, schema=replace(tally.schema, blocks=closed))
 
     # -- sums to a model ---------------------------------------------------------------------------
 

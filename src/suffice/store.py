@@ -59,7 +59,7 @@ class StoreError(ValueError):
 
 def save(classifier: str, state: Mapping[str, Any], path: str | os.PathLike[str]) -> Path:
     """Write the class name and the state of a classifier to a file; return its path."""
-    return _replaced(Path(path), file_content(classifier, state))
+    return replace_file(path, file_content(classifier, state))
 
 
 def file_content(classifier: str, state: Mapping[str, Any]) -> bytes:
@@ -185,12 +185,13 @@ def check_output_path(path: str | os.PathLike[str]) -> Path:
     return path
 
 
-def _replaced(path: Path, content: bytes) -> Path:
-    """Write to a temporary file in the same folder, and rename it when it is on the disk.
+def replace_file(path: str | os.PathLike[str], content: bytes) -> Path:
+    """Write to a temporary file in the same folder, and rename it when it is on the disk; return the path.
 
     If the path is a symbolic link, its target is replaced. The new file has the permissions of the old one.
     """
-    place = check_output_path(path).resolve()
+    path = check_output_path(path)
+    place = path.resolve()
     temporary = place.with_name(f".{place.name}.{secrets.token_hex(8)}")
     try:
         with temporary.open("xb") as file:

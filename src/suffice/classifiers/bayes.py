@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from sklearn.base import clone
@@ -20,7 +20,7 @@ from suffice.estimation import RULES
 from suffice.families import FAMILIES, Family
 from suffice.families.complement import Complement
 from suffice.folds.recipe_choice import PRIORS, choose_recipe, structures_for
-from suffice.recipe import Recipe, Rule
+from suffice.recipe import Recipe, Rule, Unseen
 from suffice.schema import Columns, Features, Levels, MissingLevel, Plan, Words
 from suffice.statistics import Tally
 from suffice.structures import Chain, as_structure
@@ -61,6 +61,10 @@ class BayesClassifier(TallyClassifier):
         from the rows.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
         How ``fit`` calibrates probabilities on held-out predictions; None does not.
+    unseen : {"share", "ignore"}, default="share"
+        What a level that was never met means in a column of levels. "share" keeps a share of probability for it, as
+        for one more level. "ignore" keeps none: the probabilities of the known levels sum to 1, as in scikit-learn's
+        CategoricalNB, and an unknown level counts as a missing cell. Changing it needs no other pass.
 
     Examples
     --------
@@ -79,6 +83,7 @@ class BayesClassifier(TallyClassifier):
         "missing": [StrOptions(set(MISSING))],
         "plan": [Plan, None],
         "estimate": [StrOptions(set(RULES))],
+        "unseen": [StrOptions(set(get_args(Unseen)))],
     }
 
     def __init__(
@@ -93,6 +98,7 @@ class BayesClassifier(TallyClassifier):
         class_prior: Any = "empirical",
         plan: Plan | None = None,
         calibrate: CalibrationMethod | None = None,
+        unseen: Unseen = "share",
     ) -> None:
         self.families = families
         self.structure = structure
@@ -103,6 +109,7 @@ class BayesClassifier(TallyClassifier):
         self.class_prior = class_prior
         self.plan = plan
         self.calibrate = calibrate
+        self.unseen = unseen
 
     def fit_table(
         self, source: Any, target: str, *, weight: str | None = None, missing_target: Literal["error", "drop"] = "error"
@@ -226,6 +233,7 @@ class BayesClassifier(TallyClassifier):
             numeric=numeric,
             missing=self.missing,
             given_plan=self.plan,
+            unseen=self.unseen,
         )
 
     def _choose_recipe(

@@ -189,6 +189,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
 
     partial_fit = available_if(_learns_sums)(TallyClassifier.partial_fit)
     forget = available_if(_learns_sums)(TallyClassifier.forget)
+    receipt = available_if(_learns_sums)(TallyClassifier.receipt)
 
     def __add__(self, other: Self) -> Self:
         """Return a classifier with the settings of this one that has learned the rows of both."""

@@ -125,6 +125,8 @@ class MixtureClassifier(TallyClassifier):
     predict_interval = _unavailable("a mixture has no intervals: the posterior of its components has no closed form")
     posterior_ = log_evidence_ = _unavailable("a mixture has no posterior in closed form")
 
+    receipt = forget
+
     def __add__(self, other: Any) -> NoReturn:
         raise TypeError("mixtures cannot be merged: fit one on the rows of both")
 

@@ -12,13 +12,16 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from suffice import store
+from suffice.classifiers.receipt import Receipt
 from suffice.data import Target, as_labels
+from suffice.families import FAMILIES
 from suffice.model import Model
 from suffice.recipe import Recipe, Rows
 from suffice.schema import Array, Plan, Schema, merged_classes
 from suffice.settings import comparable
 from suffice.statistics import Tally
 from suffice.statistics.cancellation import lost_in_rounding
+from suffice.statistics.remainder import check_remainder
 
 
 class _Cache:
@@ -219,11 +222,15 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         self._warn_after_learning()
         return self
 
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def forget(self, X: Any, y: Any, sample_weight: Any = None, *, strict: bool = True) -> Self:
         """Unlearn rows: subtract their sums, which leaves the sums of the other rows.
 
-        A class whose last row is forgotten is no longer a class. If the sums show that rows cannot have been learned,
-        an error is raised and the model is left unchanged.
+        What is left are the sums of the other rows: counts exactly, moments to about 1e-9. The plan is kept: which
+        columns are read, and where numbers are cut. A class or level whose last row is forgotten is dropped.
+
+        Rows that cannot have been learned are an error, and the model is left unchanged. Sums can tell this only where
+        they contradict the rows: a row that was never learned, or that was forgotten before, is accepted if other
+        rows have its values. A `receipt` tells whether rows have been forgotten already.
 
         Parameters
         ----------
@@ -233,12 +240,16 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
             The label of each row.
         sample_weight : array-like of shape (n_samples,), default=None
             The weight of each row, as it was learned.
+        strict : bool, default=True
+            Whether the sums that are left must also be possible together: no more cells of a column than rows, no
+            more pairs of levels than rows of each level, no negative variance in any direction. False checks only
+            each sum by itself, which is faster where single rows are forgotten one by one.
 
         Returns
         -------
         self : object
         """
-        left = self.tally_without(X, y, sample_weight)
+        left = self.tally_without(X, y, sample_weight, strict=strict)
         lost = lost_in_rounding(self.tally_, left) if len(left.class_count) else None
         if lost is not None:
             warnings.warn(
@@ -250,8 +261,8 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         self.tally_ = left
         return self
 
-    def tally_without(self, X: Any, y: Any, sample_weight: Any = None) -> Tally:
-        """Return the tally without some of the rows that were learned; the classifier is not changed.
+    def receipt(self, X: Any, y: Any, sample_weight: Any = None) -> Receipt:
+        """Return the record of rows to forget, with digests of the model before and after; nothing is forgotten.
 
         Parameters
         ----------
@@ -264,12 +275,38 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
+        receipt : Receipt
+            ``forget`` with the same rows leads to its ``digest_after``. Rows that cannot have been learned are an
+            error, as in ``forget``.
+        """
+        return Receipt.of(self, self.tally_without(X, y, sample_weight), X, y, sample_weight)
+
+    def tally_without(self, X: Any, y: Any, sample_weight: Any = None, *, strict: bool = True) -> Tally:
+        """Return the tally without some of the rows that were learned; the classifier is not changed.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The label of each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weight of each row, as it was learned.
+        strict : bool, default=True
+            As in ``forget``.
+
+        Returns
+        -------
         tally : Tally
         """
         known, recipe = self._fitted_tally(), self.recipe()
         opened = self._open(recipe, X, known.schema)
         target = Target.of(opened.shape[0], y, sample_weight, known.schema.classes, recipe.owner)
         left = known - recipe.tally(opened, target, known, is_complete=False)
+        if strict:
+            blocks = left.schema.blocks
+            bits = [FAMILIES[block.family].cells == "bits" and block.sizes is None for block in blocks]
+            check_remainder(known, left, bits)
         if len(left.class_count):
             self._check(recipe, recipe.lay_out(left))
         return left

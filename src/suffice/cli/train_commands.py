@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from suffice.cli.command import Drop, Json, Model, ModelOutput, OtherTarget, Output, Target, Weight, command
-from suffice.cli.output import CommandError, as_whole, check_output, format_number, print_facts, print_json
+from suffice.cli.output import CommandError, as_whole, check_output, format_number, print_facts, print_json, print_note
 
 if TYPE_CHECKING:
     from suffice.data.files.table_file import TableFile
@@ -49,6 +50,9 @@ def fit(
         list[str] | None, typer.Option(help="COLUMN=FAMILY, such as age=gaussian; may be repeated.")
     ] = None,
     weight: Annotated[str | None, typer.Option(help="Column of row weights.")] = None,
+    missing: Annotated[str, typer.Option(help="Missing cells: auto, skip, or level (of its own).")] = "auto",
+    unseen: Annotated[str, typer.Option(help="Levels never met: share (of probability) or ignore.")] = "share",
+    plan: Annotated[str | None, typer.Option(help="Model file whose plan is used: the same columns and cells.")] = None,
     calibrate: Annotated[str | None, typer.Option(help="temperature, vector or isotonic.")] = None,
     drop_unlabelled: Drop = False,
     json: Json = False,
@@ -61,6 +65,7 @@ def fit(
 
     families = _parse_families(family or [])
     settings: dict[str, Any] = {"structure": structure, "numeric": numeric, "estimate": estimate}
+    settings |= {"missing": missing, "unseen": unseen, "plan": None if plan is None else _load_plan(plan)}
     settings |= {"prior": _parse_prior(prior), "families": families or "auto", "calibrate": calibrate}
     check_output(output)
     source = rows.open_table(table, ColumnHints(tuple(filter(None, (target, weight, *families)))))
@@ -71,6 +76,11 @@ def fit(
     written = save_model(model, output)
     if written is not None:
         print_summary(model, f"fitted to {table.path}, written to {written}", json, written)
+
+
+def _load_plan(name: str) -> Any:
+    """Return the plan of the model in a file."""
+    return load_model(name, "plan_", "has no plan").plan_
 
 
 def _parse_prior(text: str) -> float | str:
@@ -118,17 +128,40 @@ def forget(
     table: TableFile,
     target: OtherTarget = None,
     output: Output = None,
+    receipt: Annotated[str | None, typer.Option(help="JSON file to write: digests of the model and the rows.")] = None,
     weight: Weight = None,
     drop_unlabelled: Drop = False,
     json: Json = False,
 ) -> None:
     """Remove rows from a model."""
+    from suffice import store
+
+    if receipt == "-":
+        raise CommandError("--receipt is the name of a file")
+    check_output(receipt or "-")
     learned, X, y, weights = _read_update(model, table, target, output, weight, drop_unlabelled, is_forgetting=True)
     before = float(learned.class_count_.sum())
-    learned.forget(X, y, sample_weight=None if weights is None else weights.to_numpy())
+    gone = (X, y, None if weights is None else weights.to_numpy())
+    if receipt is not None and Path(receipt).exists():
+        _check_receipt(Path(receipt), learned, gone)
+        print_note(f"note: {receipt} shows that these rows are forgotten already: {model} is left as it is")
+        return
+    record = None if receipt is None else learned.receipt(*gone)
+    learned.forget(*gone)
     if not len(learned.tally_.class_count):
         raise CommandError("these are all rows of the model, so none would be left; delete the file instead")
-    _save_and_report(learned, output or model, json, before)
+    _save_and_report(learned, output or model, json, before, {} if receipt is None else {"receipt": receipt})
+    if receipt is not None and record is not None:
+        store.replace_file(receipt, record.to_json().encode())
+
+
+def _check_receipt(path: Path, model: Any, gone: tuple[Any, Any, Any]) -> None:
+    """Raise an error unless a receipt shows that a model has forgotten these rows."""
+    from suffice import Receipt
+
+    receipt = Receipt.from_json(path.read_text(encoding="utf-8"))
+    if not (receipt.verify(model) and receipt.covers(model, *gone)):
+        raise CommandError(f"{path} is the receipt of another model or of other rows: name another file")
 
 
 def _read_update(
@@ -171,8 +204,10 @@ def merge(
     _save_and_report(total, output, json)
 
 
-def _save_and_report(model: Any, output: str, json: bool, before: float | None = None) -> None:
-    """Write a model, and print its number of rows, before and after if it changed, and its digest."""
+def _save_and_report(
+    model: Any, output: str, json: bool, before: float | None = None, facts: Mapping[str, str] | None = None
+) -> None:
+    """Write a model, and print its number of rows, before and after if it changed, its digest, and other facts."""
     written = save_model(model, output)
     if written is None:
         return
@@ -180,7 +215,8 @@ def _save_and_report(model: Any, output: str, json: bool, before: float | None =
     if json:
         counts = {"rows_before": before, "rows": after}
         whole = {name: as_whole(count) for name, count in counts.items() if count is not None}
-        print_json(whole | {"digest": digest, "file": str(written)})
+        print_json({**whole, "digest": digest, "file": str(written), **(facts or {})})
     else:
         change = "" if before is None else f"{format_number(before)} -> "
-        print_facts("", {"rows": change + format_number(after), "digest": digest, "written to": written})
+        shown = {"rows": change + format_number(after), "digest": digest, "written to": written}
+        print_facts("", {**shown, **(facts or {})})

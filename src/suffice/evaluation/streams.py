@@ -97,7 +97,7 @@ class Window:
         X, y, weights = batch
         before = self.model.tally_
         if weights is None or np.any(weights):
-            self.model.tally_ = self.model.tally_without(X, y, weights)
+            self.model.tally_ = self.model.tally_without(X, y, weights, strict=False)
         self.count -= rows
         self.left += rows
         rounds = any(isinstance(statistic, (Moments, CoMoments)) for statistic in before.statistics)

@@ -52,6 +52,10 @@ class Coding(ABC):
         """Return a coding of these codes only; codings that cannot shrink return themselves."""
         return self
 
+    def closed(self) -> Coding:
+        """Return the same coding, in which values without a code have no probability of their own."""
+        return self
+
 
 @dataclass(frozen=True)
 class Levels(Coding):
@@ -64,6 +68,9 @@ class Levels(Coding):
     binary : bool
         Whether the column has two values. It is closed once both have occurred; a third value turns it into a
         categorical column.
+    keeps_share : bool
+        Whether an open column keeps a share of probability for a label that was never met. Tallies always hold True;
+        the layout that estimates need has False under ``unseen="ignore"``.
 
     >>> Levels(("no", "yes")).merge(Levels(("maybe",)), "column 'answer'").labels
     ('maybe', 'no', 'yes')
@@ -71,6 +78,7 @@ class Levels(Coding):
 
     labels: tuple[Any, ...]
     binary: bool = False
+    keeps_share: bool = True
 
     @classmethod
     def of(cls, labels: Iterable[Any], binary: bool = False) -> Levels:
@@ -87,7 +95,7 @@ class Levels(Coding):
 
     @property
     def open(self) -> bool:
-        return not (self.binary and self.size == 2)
+        return self.keeps_share and not (self.binary and self.size == 2)
 
     @cached_property
     def index(self) -> Mapping[Any, int]:
@@ -125,6 +133,9 @@ class Levels(Coding):
 
     def kept(self, codes: Array) -> Coding:
         return self if len(codes) == self.size else replace(self, labels=tuple(self.labels[c] for c in codes.tolist()))
+
+    def closed(self) -> Coding:
+        return replace(self, keeps_share=False) if self.open else self
 
 
 @dataclass(frozen=True)
@@ -216,6 +227,9 @@ class Words(Levels):
     def family(self) -> str:
         return "text"
 
+    def closed(self) -> Coding:
+        return self  # unknown words are skipped in any case
+
     def merge(self, other: Any, name: str) -> Coding:
         if not isinstance(other, Words) or other.text != self.text:
             raise ValueError(f"{name} is read as {self.text!r} on one side and with other settings on the other")
@@ -297,6 +311,9 @@ class MissingLevel(Coding):
         if not isinstance(other, MissingLevel):
             raise ValueError(f"a missing cell of {name} is a level on one side only")
         return MissingLevel(self.values.merge(other.values, name))
+
+    def closed(self) -> Coding:
+        return MissingLevel(self.values.closed())
 
     def label(self, code: int) -> str:
         return "missing" if code == self.values.size else self.values.label(code)

@@ -81,6 +81,12 @@ class Columns(Frozen):
             return np.zeros(self.count)
         return np.array([float(coding.open) for coding in self.codings])
 
+    def closed(self) -> Columns:
+        """Return the same columns, none of which reserves probability for unknown levels."""
+        codings = tuple(coding.closed() for coding in self.codings or ())
+        is_same = all(a is b for a, b in zip(codings, self.codings or (), strict=True))
+        return self if is_same else self.recoded(codings)
+
     @property
     def families(self) -> tuple[str, ...]:
         """The name of the family of each column; bins and binary columns have names of their own."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from suffice.schema import Array
 from suffice.statistics.moments import Moments, two_sum
-from suffice.statistics.statistic import Statistic, check_weight
+from suffice.statistics.statistic import ROUNDING, OverdrawnError, Statistic, check_weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +129,11 @@ class CoMoments(Statistic):
         scatter[:, diagonal, diagonal] = rows.m2
         # Cauchy-Schwarz: rounding must not leave a correlation above 1
         limit = np.sqrt(rows.m2[:, :, None] * rows.m2[:, None, :])
+        reach = np.sqrt(rows.m2 + self.variance_errors)
+        beyond = np.abs(scatter) > reach[:, :, None] * reach[:, None, :]
+        if beyond.any():
+            place = tuple(np.argwhere(beyond)[0].tolist())
+            raise OverdrawnError(place, float(self.scatter[place]), float(self.scatter[place] - scatter[place]))
         scatter = np.clip(scatter, -limit, limit)
         return type(self)(rows.n, rows.mean, rows.tail, scatter).with_spreads(spreads)
 
@@ -138,6 +143,12 @@ class CoMoments(Statistic):
             return type(self).zero(*self.mean.shape)
         scaled = type(self)(self.n * weight, self.mean, self.tail, self.scatter * weight)
         return scaled.with_spreads(self.spreads * weight)
+
+    @property
+    def variance_errors(self) -> Array:
+        """How far the diagonal of the scatter may be off after subtractions, this one and earlier ones."""
+        rows = self._complete_rows
+        return np.asarray(1e6 * ROUNDING * rows.m2 + rows.errors()[1])
 
     @property
     def _complete_rows(self) -> Moments:

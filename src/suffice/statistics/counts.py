@@ -6,7 +6,10 @@ from typing import Self
 import numpy as np
 
 from suffice.schema import Array
-from suffice.statistics.statistic import Statistic, check_weight, subtract_sums
+from suffice.statistics.statistic import OverdrawnError, Statistic, check_weight, subtract_sums
+
+# If all rows of a class are subtracted, the rounding of fractional weights leaves at most this share of a sum.
+LAST = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +55,18 @@ class Counts(Statistic):
 
     def __sub__(self, other: Self) -> Self:
         # the cells first: an error then names the level, not only the column
-        total = subtract_sums(self.total, other.total)
-        return type(self)(subtract_sums(self.n, other.n), total)
+        total, n = subtract_sums(self.total, other.total), subtract_sums(self.n, other.n)
+        self._check_last_rows(other, n, total)
+        return type(self)(n, total)
+
+    def _check_last_rows(self, other: Self, n: Array, total: Array) -> None:
+        """Raise `OverdrawnError` if all rows of a class or column are subtracted, but not all that they counted."""
+        if n.shape[1] not in (1, total.shape[1]) or n.all():
+            return
+        remains = (n == 0) & (other.n > 0) & (total > LAST * self.total)
+        if remains.any():
+            place = tuple(np.argwhere(remains)[0].tolist())
+            raise OverdrawnError(place, float(self.total[place]), float(other.total[place]))
 
     def __mul__(self, weight: float) -> Self:
         weight = check_weight(weight)

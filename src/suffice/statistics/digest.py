@@ -1,7 +1,8 @@
-"""Digest: a fingerprint of a tally that does not depend on the order in which its rows were counted."""
+"""Digest: a fingerprint of a tally, or of rows, that does not depend on the order of the rows."""
 
 import hashlib
 import json
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,24 @@ def compute_digest(schema: Schema, class_count: Array, statistics: tuple[Statist
     is_named = schema.features is not None
     for columns, statistic in sorted(blocks, key=lambda pair: _sort_key(pair[0])) if is_named else blocks:
         _hash_block(sha, columns, statistic, present, is_named)
+    return sha.hexdigest()
+
+
+def compute_row_digest(names: Sequence[Any], rows: Iterable[tuple[Sequence[Any], Any, float]]) -> str:
+    """Return the SHA-256 of rows (cells, label, weight); neither their order nor that of the columns matters.
+
+    Numbers are compared by value, whatever their type; None and NaN are a missing cell.
+    """
+    keys = [_label_text(name) for name in names]
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    sha, digests = hashlib.sha256(), []
+    _hash_facts(sha, [keys[j] for j in order])
+    for cells, label, weight in rows:
+        row, line = hashlib.sha256(), [cells[j] for j in order]
+        texts = [None if cell is None or cell != cell else _label_text(cell) for cell in line]
+        _hash_facts(row, [texts, _label_text(label), float(weight)])
+        digests.append(row.hexdigest())
+    _hash_facts(sha, sorted(digests))
     return sha.hexdigest()
 
 

@@ -11,8 +11,10 @@ import numpy as np
 from suffice.schema import Array
 from suffice.statistics.statistic import ROUNDING, OverdrawnError, Statistic, check_weight, subtract_sums
 
-# If all rows of a class are subtracted, the two sides may differ by this much, relatively, because of rounding.
-LAST = 1e-6
+# How far earlier subtractions may have moved a mean and a variance: relative to the column in all classes, and as
+# numbers where these do not tell the size of what was subtracted (no other class has rows, or all are nearly 0).
+MEAN_ERROR, VARIANCE_ERROR = 1e-6, 1e-6
+LEAST_MEAN_ERROR, LEAST_VARIANCE_ERROR, NEARLY_ZERO = 1e-9, 1e-6, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +113,10 @@ class Moments(Statistic):
         # where rows are left, m2 may be negative by rounding only
         rounding = 1e6 * ROUNDING * (self.m2 + removed) + (1e4 * ROUNDING * np.abs(self.mean)) ** 2 * self.n
         if bool(np.any((m2 < -rounding) & (n > 0))):
-            place = np.unravel_index(int(np.argmin(np.where(n > 0, m2 + rounding, 0.0))), m2.shape)
-            raise OverdrawnError((int(place[0]), int(place[1])), float(self.m2[place]), float(removed[place]))
+            rounding = rounding + self.errors()[1]
+            if bool(np.any((m2 < -rounding) & (n > 0))):
+                place = np.unravel_index(int(np.argmin(np.where(n > 0, m2 + rounding, 0.0))), m2.shape)
+                raise OverdrawnError((int(place[0]), int(place[1])), float(self.m2[place]), float(removed[place]))
         empty = np.broadcast_to(n == 0, m2.shape)
         self._check_last_rows(other, empty & (other.n > 0), delta)
         return type(self)(
@@ -123,12 +127,29 @@ class Moments(Statistic):
         """Raise `OverdrawnError` if all rows are subtracted, but mean or m2 differ from those of the known rows."""
         if not gone.any():
             return
-        scale = np.sqrt(self.m2 / np.where(self.n > 0, self.n, 1.0)) + np.abs(self.mean)
-        m2_differs = np.abs(self.m2 - other.m2) > LAST * (self.m2 + other.m2) + (LAST * scale) ** 2 * self.n
-        differs = gone & ((np.abs(delta) > LAST * scale) | m2_differs)
+        mean_error, m2_error = self.errors()
+        rounding = 1e6 * ROUNDING * (self.m2 + other.m2) + m2_error + mean_error**2 * self.n
+        m2_differs = np.abs(self.m2 - other.m2) > rounding
+        differs = gone & ((np.abs(delta) > mean_error) | m2_differs)
         if differs.any():
             place = np.unravel_index(int(np.argmax(differs)), differs.shape)
             raise OverdrawnError((int(place[0]), int(place[1])), float(self.mean[place]), float(other.mean[place]))
+
+    def errors(self) -> tuple[Array, Array]:
+        """Return how far mean and m2 may be off because rows were subtracted before.
+
+        These rows leave errors in the size of their own numbers. The sums of the class no longer show this size, but
+        those of other classes do.
+        """
+        whole = self.pooled()
+        own, variance = (each.m2 / np.where(each.n > 0, each.n, 1.0) for each in (self, whole))
+        scale = np.sqrt(variance) + np.abs(whole.mean)
+        is_unknown = (whole.n <= self.n) | (scale < NEARLY_ZERO)
+        scale = scale + np.sqrt(own) + np.abs(self.mean)
+        mean = MEAN_ERROR * scale + np.where(is_unknown, LEAST_MEAN_ERROR, 0.0)
+        # the means in a difference of means are known with their tails, so their size matters much less
+        squared = (1e4 * ROUNDING * scale) ** 2 + VARIANCE_ERROR * variance
+        return mean, (squared + np.where(is_unknown, LEAST_VARIANCE_ERROR, 0.0)) * self.n
 
     def __mul__(self, weight: float) -> Self:
         weight = check_weight(weight)

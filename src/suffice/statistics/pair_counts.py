@@ -55,7 +55,9 @@ class PairCounts(Counts):
         # single levels first: if a level is overdrawn by itself, the error names it and not one of its pairs
         total = subtract_sums(self.total, other.total)
         pairs = subtract_sums(self.pairs, other.pairs)
-        return type(self)(subtract_sums(self.n, other.n), total, pairs)
+        n = subtract_sums(self.n, other.n)
+        self._check_last_rows(other, n, total)
+        return type(self)(n, total, pairs)
 
     def __mul__(self, weight: float) -> Self:
         weight = check_weight(weight)
