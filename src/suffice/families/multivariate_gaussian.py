@@ -8,7 +8,7 @@ import numpy as np
 from suffice.families.family import Parameters
 from suffice.schema import Array
 from suffice.score import Score, TriangularSolve
-from suffice.score.triangular_solve import lower_triangle
+from suffice.score.multivariate import lower_triangle
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import logsumexp
 
 from suffice.blocks import Block, Coded, Dense, Gappy, Sparse
 from suffice.schema import Array, Frozen, field_names
+
+# Rows of a mixture that are scored at once.
+ROWS_AT_ONCE = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -49,9 +53,14 @@ class Term(Frozen, ABC):
         return sequential_contributions(self, block, [forward, forward[::-1]])
 
     @property
+    def fields(self) -> tuple[Any, ...]:
+        """The values of all fields, in order."""
+        return tuple(getattr(self, name) for name in field_names(type(self)))
+
+    @property
     def class_count(self) -> int:
         """The number of classes: the length of the first field, unless a term says otherwise."""
-        return len(getattr(self, field_names(type(self))[0]))
+        return len(self.fields[0])
 
     @classmethod
     def side_by_side(cls, terms: Sequence[Any]) -> Term:
@@ -140,18 +149,53 @@ class OneByOne(Term):
 
 @dataclass(frozen=True)
 class ColumnwiseTerm(Term):
-    """A sum over columns of a function of one column, with arrays [class, column]."""
+    """A sum over columns of a function of one column, with arrays [class, column].
+
+    ``shared`` names the fields that are not arrays of classes. Terms that are equal there are joined to one term with
+    the classes of all; terms of a kind that declares no such names are scored one by one.
+    """
 
     is_columnwise = True
+    shared: ClassVar[tuple[str, ...] | None] = None
 
     @abstractmethod
     def contributions(self, block: Block) -> Array:
         """Return what each column adds to the term, [row, class, column]."""
 
     @classmethod
-    def concatenated(cls, terms: Sequence[Any]) -> Self:
-        """Return one term with the classes of several, whose fields are all arrays [class, column]."""
-        return cls(*(np.concatenate([getattr(term, name) for term in terms]) for name in field_names(cls)))
+    def side_by_side(cls, terms: Sequence[Any]) -> Term:
+        fields = {name: [getattr(term, name) for term in terms] for name in field_names(cls)}
+        shared = cls.shared
+        if shared is None or not all(np.array_equal(each, fields[name][0]) for name in shared for each in fields[name]):
+            return super().side_by_side(terms)
+        return cls(**{name: each[0] if name in shared else np.concatenate(each) for name, each in fields.items()})
+
+
+@dataclass(frozen=True)
+class LogSumExp(Term):
+    """log Σᵢ exp(log_weights[class][i] + components[class]ᵢ), with i the components of a class.
+
+    Parameters
+    ----------
+    components : tuple of Score
+        One score for each class; the "classes" of each score are the components of that class.
+    log_weights : tuple of arrays [component]
+        The logarithm of each component's weight, one array for each class.
+    """
+
+    components: tuple[Score, ...]
+    log_weights: tuple[Array, ...]
+
+    is_multithreaded = True
+
+    def add(self, block: Block, rows: slice, scores: Array) -> None:
+        for first in range(rows.start, rows.stop, ROWS_AT_ONCE):
+            here = slice(first, min(first + ROWS_AT_ONCE, rows.stop))
+            part = scores[here.start - rows.start : here.stop - rows.start]
+            for k, (score, log_weights) in enumerate(zip(self.components, self.log_weights, strict=True)):
+                found = np.tile(log_weights, (len(part), 1))
+                score.add(block, here, found)
+                part[:, k] += logsumexp(found, axis=1)
 
 
 def as_doubles(block: Block) -> tuple[Array, Array]:
@@ -205,16 +249,18 @@ def add_with_fallback(
     block: Block,
     rows: slice,
     scores: Array,
-    complete: Callable[[Array, Array], float],
-    present: Callable[[Array, Array], float],
+    bias: Array,
+    complete: Callable[[Array, Array], Any],
+    present: Callable[[Array, Array], Any],
 ) -> None:
-    """Add to the scores by the kernel for complete rows, and by the other one where cells are missing.
+    """Add to the scores by the kernel for complete rows, after the bias, and by the other where cells are missing.
 
     Both kernels return 0, or NaN if a sum was not finite.
     """
     assert isinstance(block, Dense)
     for x, part in block.scored(rows, scores):
         before = part.copy() if block.gaps else None
+        part += bias
         if complete(x, part) == 0:
             continue
         if before is not None:
