@@ -9,47 +9,52 @@ import numpy as np
 from suffice.kernels.compiler import Scorer
 
 
-def read_line(scores, row, first, class_log_prior, line):
-    """Copy the scores of a row to ``line``; return the class with the highest, the first of equal ones.
+def resolve_row(scores, row, class_log_prior):
+    """Return the highest score of a row, whose scores are changed in place if it is infinite.
 
     If all classes exclude the row, its scores are the prior. Classes with an infinite score share the row.
     """
-    best = 0
-    for k in range(line.shape[0]):
-        line[k] = scores[row, first + k]
-        if line[k] > line[best]:
-            best = k
-    if line[best] == -math.inf:
-        for k in range(line.shape[0]):
-            line[k] = class_log_prior[k]
-            if line[k] > line[best]:
-                best = k
-    elif line[best] == math.inf:
-        for k in range(line.shape[0]):
-            line[k] = 0.0 if line[k] == math.inf else -math.inf
-    return best
+    highest = -math.inf
+    for k in range(scores.shape[1]):
+        highest = max(highest, scores[row, k])
+    if highest == -math.inf:
+        for k in range(scores.shape[1]):
+            scores[row, k] = class_log_prior[k]
+            highest = max(highest, scores[row, k])
+    elif highest == math.inf:
+        highest = 0.0
+        for k in range(scores.shape[1]):
+            scores[row, k] = 0.0 if scores[row, k] == math.inf else -math.inf
+    return highest
 
 
 @Scorer
 def pick(scores, class_log_prior, codes):
-    """Write the code of the class with the highest score to ``codes``."""
-    line = np.zeros(scores.shape[1])
-    for row in range(scores.shape[0]):
-        codes[row] = read_line(scores, row, 0, class_log_prior, line)
+    """Write the code of the class with the highest score to ``codes``; the first of equal ones."""
+    rows, classes = scores.shape
+    for row in range(rows):
+        best = 0
+        for k in range(1, classes):
+            if scores[row, k] > scores[row, best]:
+                best = k
+        if scores[row, best] == -math.inf:
+            for k in range(1, classes):
+                if class_log_prior[k] > class_log_prior[best]:
+                    best = k
+        codes[row] = best
 
 
 @Scorer
 def normalise(scores, class_log_prior):
     """Turn log p(x, class) into log P(class | x) = log p(x, class) − log Σ p(x, class)."""
-    line = np.zeros(scores.shape[1])
     for row in range(scores.shape[0]):
-        highest = line[read_line(scores, row, 0, class_log_prior, line)]
+        highest = resolve_row(scores, row, class_log_prior)
         total = 0.0
-        for k in range(line.shape[0]):
-            total += math.exp(line[k] - highest)
+        for k in range(scores.shape[1]):
+            total += math.exp(scores[row, k] - highest)
         # the highest score is subtracted first: added to a score of −1e300, the logarithm would be lost in rounding
-        for k in range(line.shape[0]):
-            scores[row, k] = (line[k] - highest) - math.log(total)
+        for k in range(scores.shape[1]):
+            scores[row, k] = (scores[row, k] - highest) - math.log(total)
 
 
 @Scorer
@@ -59,15 +64,21 @@ def assess(scores, first, class_log_prior, codes, least, found):
     P is the posterior of the scores from column ``first`` on, as in `normalise`; log-loss is −log P(own class), at most
     −``least``, and the Brier score is Σ (P − 1 for the own class)². A code of −1 is a class that was not learned.
     """
-    line = np.zeros(class_log_prior.shape[0])
+    classes = class_log_prior.shape[0]
+    line = np.zeros((1, classes))
     for row in range(scores.shape[0]):
-        best = read_line(scores, row, first, class_log_prior, line)
+        for k in range(classes):
+            line[0, k] = scores[row, first + k]
+        highest = resolve_row(line, 0, class_log_prior)
         truth = codes[row]
-        right = line[truth] - line[best] if truth >= 0 else -math.inf
+        right = line[0, truth] - highest if truth >= 0 else -math.inf
+        best = -1
         total = 0.0
         squares = 0.0
-        for k in range(line.shape[0]):
-            p = math.exp(line[k] - line[best])
+        for k in range(classes):
+            if best < 0 and line[0, k] == highest:
+                best = k
+            p = math.exp(line[0, k] - highest)
             total += p
             squares += p * p
         found[row, 0] = -max(right - math.log(total), least)

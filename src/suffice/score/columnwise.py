@@ -202,4 +202,5 @@ def stored_cells(block: Block, rows: slice, scores: Array) -> Iterator[tuple[tup
         return
     assert isinstance(block, Dense)
     for x, part in block.scored(rows, scores):
-        yield (np.arange(len(x) + 1) * x.shape[1], None, x.reshape(-1)), part
+        starts = np.arange(len(x) + 1, dtype=np.uintp) * x.shape[1]  # unsigned indices need no check of their sign
+        yield (starts, None, x.reshape(-1)), part
