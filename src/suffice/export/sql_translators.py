@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from suffice import score as terms
-from suffice.export import sql_columnwise, sql_covariance, sql_gamma, sql_tree
+from suffice.export import sql_columnwise, sql_covariance, sql_tree
 from suffice.export.dialects import ExportError
 from suffice.export.sql_cells import IN_PYTHON, Cells
 from suffice.export.sql_columnwise import ByClass
@@ -18,8 +18,8 @@ TRANSLATORS: dict[type[Term], Translator] = {
     terms.Linear: sql_columnwise.translate_linear,
     terms.Quadratic: sql_columnwise.translate_quadratic,
     terms.LogQuadratic: sql_columnwise.translate_log_quadratic,
-    terms.LogGamma: sql_gamma.translate_log_gamma,
-    terms.LogGammaOfTotal: sql_gamma.translate_log_gamma_of_total,
+    terms.LogGamma: sql_columnwise.translate_log_gamma,
+    terms.LogGammaOfTotal: sql_columnwise.translate_log_gamma_of_total,
     terms.PairLookUp: sql_tree.translate_pair_look_up,
     terms.TriangularSolve: sql_covariance.translate_triangular_solve,
     terms.LowRank: sql_covariance.translate_low_rank,
