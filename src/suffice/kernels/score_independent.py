@@ -29,8 +29,11 @@ def add_four(sums, height, scores, row, k):
 
 
 @Scorer
-def add_linear(x, threshold, check, weights, scores):
-    """Add Σⱼ w[class, j]·x[row, j], where x is 1 above the threshold and 0 elsewhere if there is a threshold."""
+def add_complete(x, threshold, check, weights, centres, scores):
+    """Add Σⱼ w[class, j]·z, with z = x[row, j], or (x[row, j] − centre[class, j])² if there are centres.
+
+    If there is a threshold, x is 1 above it and 0 elsewhere.
+    """
     rows, columns = x.shape
     four = np.zeros((4, columns))
     poison = 0.0
@@ -49,17 +52,24 @@ def add_linear(x, threshold, check, weights, scores):
             sum3 = 0.0
             for j in range(columns):
                 weight = weights[k, j]
-                sum0 += four[0, j] * weight
-                sum1 += four[1, j] * weight
-                sum2 += four[2, j] * weight
-                sum3 += four[3, j] * weight
+                if centres is None:
+                    sum0 += four[0, j] * weight
+                    sum1 += four[1, j] * weight
+                    sum2 += four[2, j] * weight
+                    sum3 += four[3, j] * weight
+                else:
+                    centre = centres[k, j]
+                    sum0 += (four[0, j] - centre) * (four[0, j] - centre) * weight
+                    sum1 += (four[1, j] - centre) * (four[1, j] - centre) * weight
+                    sum2 += (four[2, j] - centre) * (four[2, j] - centre) * weight
+                    sum3 += (four[3, j] - centre) * (four[3, j] - centre) * weight
             poison += add_four((sum0, sum1, sum2, sum3), height, scores, row, k)
     return poison
 
 
 @Scorer
 def add_octets(x, threshold, check, table, scores):
-    """Add what ``add_linear`` adds, by a table for eight columns at a time: table[octet, bits, class]."""
+    """Add what ``add_complete`` adds, by a table for eight columns at a time: table[octet, bits, class]."""
     rows, columns = x.shape
     octets, _, lanes = table.shape
     bits = np.zeros(8 * octets, np.uint8)
@@ -85,35 +95,11 @@ def add_octets(x, threshold, check, table, scores):
 
 
 @Scorer
-def add_gaussian(x, means, halved_precisions, scores):
-    """Add −Σⱼ (x[row, j] − μ[class, j])² / 2σ²[class, j]."""
-    rows, columns = x.shape
-    four = np.zeros((4, columns))
-    poison = 0.0
-    for row in range(0, rows, 4):
-        height = min(4, rows - row)
-        for r in range(height):
-            for j in range(columns):
-                four[r, j] = x[row + r, j]
-        for k in range(means.shape[0]):
-            sum0 = 0.0
-            sum1 = 0.0
-            sum2 = 0.0
-            sum3 = 0.0
-            for j in range(columns):
-                mean = means[k, j]
-                scale = halved_precisions[k, j]
-                sum0 -= (four[0, j] - mean) * (four[0, j] - mean) * scale
-                sum1 -= (four[1, j] - mean) * (four[1, j] - mean) * scale
-                sum2 -= (four[2, j] - mean) * (four[2, j] - mean) * scale
-                sum3 -= (four[3, j] - mean) * (four[3, j] - mean) * scale
-            poison += add_four((sum0, sum1, sum2, sum3), height, scores, row, k)
-    return poison
+def add_present(x, weights, centres, exponents, biases, gaps, scores):
+    """Add Σⱼ bias + w·z, or Σⱼ bias − exponent·log(1 + w·z) if there are exponents, with z as in ``add_complete``.
 
-
-@Scorer
-def add_linear_present(x, weights, biases, scores):
-    """Add Σⱼ b[class, j] + w[class, j]·x[row, j] over the cells that are not missing."""
+    With ``gaps``, the sum is over the cells that are not missing.
+    """
     rows, columns = x.shape
     poison = 0.0
     for row in range(rows):
@@ -121,28 +107,10 @@ def add_linear_present(x, weights, biases, scores):
             total = 0.0
             for j in range(columns):
                 value = x[row, j]
-                total += biases[k, j] + weights[k, j] * value if value == value else 0.0
-            poison += total * 0.0
-            scores[row, k] += total
-    return poison
-
-
-@Scorer
-def add_quadratic(x, centres, scales, exponents, peaks, gaps, scores):
-    """Add Σⱼ peak − exponent·log(1 + scale·(x − centre)²), or Σⱼ peak − scale·(x − centre)² without exponents.
-
-    With ``gaps``, the sum is over the cells that are not missing.
-    """
-    rows, columns = x.shape
-    poison = 0.0
-    for row in range(rows):
-        for k in range(centres.shape[0]):
-            total = 0.0
-            for j in range(columns):
-                if gaps is None or x[row, j] == x[row, j]:
-                    deviation = x[row, j] - centres[k, j]
-                    value = deviation * deviation * scales[k, j]
-                    total += peaks[k, j] - (value if exponents is None else exponents[k, j] * math.log1p(value))
+                if gaps is None or value == value:
+                    z = value if centres is None else (value - centres[k, j]) * (value - centres[k, j])
+                    z *= weights[k, j]
+                    total += biases[k, j] + (z if exponents is None else -exponents[k, j] * math.log1p(z))
             poison += total * 0.0
             scores[row, k] += total
     return poison
@@ -190,7 +158,7 @@ def add_levels(x, starts, sizes, table, scores):
 
 @Scorer
 def add_linear_sparse(starts, columns, values, threshold, weights, scores):
-    """Add Σⱼ w[j, class]·x[row, j] over the stored cells, as ``add_linear`` does over all."""
+    """Add Σⱼ w[j, class]·x[row, j] over the stored cells, as ``add_complete`` does over all."""
     poison = 0.0
     for row in range(scores.shape[0]):
         for p in range(starts[row], starts[row + 1]):

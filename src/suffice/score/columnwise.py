@@ -11,7 +11,7 @@ from scipy.special import gammaln
 from suffice.blocks import Block, Dense, Sparse, cells_of
 from suffice.kernels import score_independent, score_predictive
 from suffice.schema import Array
-from suffice.score.term import ColumnwiseTerm, add_with_fallback, as_doubles
+from suffice.score.term import ColumnwiseTerm, add_products, as_doubles
 
 
 @dataclass(frozen=True)
@@ -34,21 +34,8 @@ class Quadratic(ColumnwiseTerm):
 
     shared = ()
 
-    @cached_property
-    def bias(self) -> Array:
-        """The sum of the peaks of all columns, [class]."""
-        return np.asarray(self.peak.sum(axis=1))
-
     def add(self, block: Block, rows: slice, scores: Array) -> None:
-        arrays, each = (self.centre, self.scale), 2 * len(self.centre)
-
-        def complete(x: Array, part: Array) -> Any:
-            return score_independent.add_gaussian(x, *arrays, part, work=x.size * each)
-
-        def present(x: Array, part: Array) -> Any:
-            return score_independent.add_quadratic(x, *arrays, None, self.peak, True, part, work=x.size * each)
-
-        add_with_fallback(block, rows, scores, self.bias, complete, present)
+        add_products(block, rows, scores, -self.scale, self.peak, centres=self.centre)
 
     def contributions(self, block: Block) -> Array:
         x, present = as_doubles(block)
@@ -74,9 +61,11 @@ class LogQuadratic(ColumnwiseTerm):
 
     def add(self, block: Block, rows: slice, scores: Array) -> None:
         assert isinstance(block, Dense)
+        arrays = (self.scale, self.centre, self.exponent, self.peak)
         poison, gaps = 0.0, True if block.gaps else None
         for x, part in block.scored(rows, scores):
-            poison += score_independent.add_quadratic(x, *self.fields, gaps, part, work=4 * x.size * len(self.centre))
+            work = 4 * x.size * len(self.centre)
+            poison += score_independent.add_present(x, *arrays, gaps, part, work=work)
         if poison != 0:
             block.reject_if_not_finite(rows)
 

@@ -12,8 +12,8 @@ import numpy as np
 from suffice.blocks import Block, Dense, Sparse, cells_of
 from suffice.kernels import score_independent
 from suffice.schema import Array
-from suffice.score.term import ColumnwiseTerm, OneByOne, add_with_fallback, as_doubles
-from suffice.statistics.scan import comparable, finite_check
+from suffice.score.term import ColumnwiseTerm, OneByOne, add_products, as_doubles
+from suffice.statistics.scan import comparable
 
 # Sums over eight columns are looked up if the table fits the cache and there are enough rows to be worth making it.
 LARGEST_TABLE = 1 << 19
@@ -98,37 +98,20 @@ class Linear(ColumnwiseTerm):
     def add(self, block: Block, rows: slice, scores: Array) -> None:
         limit = None if self.threshold is None else comparable(self.threshold, block.dtype)
         if isinstance(block, Sparse):
-            self._add_sparse(block, rows, scores, limit)
+            scores += self.bias
+            stored = block.stored(rows.start, rows.stop)
+            work = cells_of(stored) * self.by_column.shape[1]
+            if score_independent.add_linear_sparse(*stored, limit, self.by_column, scores, work=work) != 0:
+                block.reject_if_not_finite(rows)
         else:
-            self._add_dense(block, rows, scores, limit)
+            is_long = block.shape[0] >= ROWS_WORTH_A_TABLE and limit is not None and not block.gaps
+            table = self.octets if is_long else None
+            add_products(block, rows, scores, self.weights, self.biases, limit=limit, table=table)
         if self.veto is not None:
             vetoes = np.zeros(scores.shape)
             self.veto.add(block, rows, vetoes)
             # a row that is impossible by another term stays so
             scores[(vetoes > 0) & (scores > -np.inf)] = self.limit
-
-    def _add_sparse(self, block: Sparse, rows: slice, scores: Array, limit: Any) -> None:
-        scores += self.bias
-        stored = block.stored(rows.start, rows.stop)
-        work = cells_of(stored) * self.by_column.shape[1]
-        if score_independent.add_linear_sparse(*stored, limit, self.by_column, scores, work=work) != 0:
-            block.reject_if_not_finite(rows)
-
-    def _add_dense(self, block: Block, rows: slice, scores: Array, limit: Any) -> None:
-        check, classes = finite_check(block), len(self.weights)
-        is_long = block.shape[0] >= ROWS_WORTH_A_TABLE and limit is not None and not block.gaps
-        table = self.octets if is_long else None
-
-        def complete(x: Array, part: Array) -> Any:
-            if table is not None:
-                return score_independent.add_octets(x, limit, check, table, part, work=x.size * table.shape[2] // 8)
-            return score_independent.add_linear(x, limit, check, self.weights, part, work=x.size * classes)
-
-        def present(x: Array, part: Array) -> Any:
-            bits = x if limit is None else np.where(np.isnan(x), np.nan, x > limit)
-            return score_independent.add_linear_present(bits, self.weights, self.biases, part, work=x.size * classes)
-
-        add_with_fallback(block, rows, scores, self.bias, complete, present)
 
     def contributions(self, block: Block) -> Array:
         x, present = as_doubles(block)

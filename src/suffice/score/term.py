@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,7 +11,9 @@ import numpy as np
 from scipy.special import logsumexp
 
 from suffice.blocks import Block, Coded, Dense, Gappy, Sparse
+from suffice.kernels import score_independent
 from suffice.schema import Array, Frozen, field_names
+from suffice.statistics.scan import finite_check
 
 # Rows of a mixture that are scored at once.
 ROWS_AT_ONCE = 1 << 13
@@ -245,26 +247,34 @@ def sequential_contributions(term: Term, block: Block, orders: Sequence[Array], 
     return total
 
 
-def add_with_fallback(
+def add_products(
     block: Block,
     rows: slice,
     scores: Array,
-    bias: Array,
-    complete: Callable[[Array, Array], Any],
-    present: Callable[[Array, Array], Any],
+    weights: Array,
+    biases: Array,
+    *,
+    centres: Array | None = None,
+    limit: Any = None,
+    table: Array | None = None,
 ) -> None:
-    """Add to the scores by the kernel for complete rows, after the bias, and by the other where cells are missing.
+    """Add Σⱼ bias + weight·z of dense rows, with z = x, or (x − centre)² if there are centres.
 
-    Both kernels return 0, or NaN if a sum was not finite.
+    Rows are taken to be complete at first; where the result is not finite, missing cells are left out. If there is a
+    ``limit``, x is 1 above it and 0 elsewhere; ``table`` then has the sums of weights over eight columns each.
     """
     assert isinstance(block, Dense)
+    check, bias = finite_check(block), biases.sum(axis=1)
     for x, part in block.scored(rows, scores):
-        before = part.copy() if block.gaps else None
+        before, work = part.copy() if block.gaps else None, x.size * len(weights)
         part += bias
-        if complete(x, part) == 0:
-            continue
-        if before is not None:
+        if table is None:
+            poison = score_independent.add_complete(x, limit, check, weights, centres, part, work=work)
+        else:
+            poison = score_independent.add_octets(x, limit, check, table, part, work=work // 8)
+        if poison != 0 and before is not None:
             part[:] = before
-            if present(x, part) == 0:
-                continue
-        block.reject_if_not_finite(rows)
+            z = x if limit is None else np.where(np.isnan(x), np.nan, x > limit)
+            poison = score_independent.add_present(z, weights, centres, None, biases, True, part, work=work)
+        if poison != 0:
+            block.reject_if_not_finite(rows)
