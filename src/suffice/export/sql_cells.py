@@ -73,7 +73,7 @@ class Cells:
             flushed: list[tuple[Expression, Operand]] = (
                 [(abs(value) < MIN_SQUARED, sql.double(0.0))] if is_flushed else []
             )
-            self.query.add(0, name, sql.searched_case([*flushed, (abs(value) <= MAX_NUMBER, value)]))
+            self.query.add(0, name, sql.case_when([*flushed, (abs(value) <= MAX_NUMBER, value)]))
         return sql.column(self.query.prefix + name)
 
     def code(self, j: int) -> Expression:
@@ -113,13 +113,13 @@ class Cells:
         if type(coding) is not Levels:  # its subclasses code something else than one cell
             raise ExportError(f"{self.columns.name(j)} has a {type(coding).__name__} coding, which SQL cannot express")
         key, is_present, values = self._labels(j, coding.labels)
-        unknown = sql.searched_case([(is_present, sql.integer(coding.size))]) if coding.open else None
-        return sql.simple_case(key, [(value, sql.integer(code)) for code, value in enumerate(values)], unknown)
+        unknown = sql.case_when([(is_present, sql.integer(coding.size))]) if coding.open else None
+        return sql.case_when([(value, sql.integer(code)) for code, value in enumerate(values)], unknown, key=key)
 
     def _bin(self, j: int, edges: list[float]) -> Expression:
         """Return the number of edges that are less than or equal to a number."""
         below = [(self._number(j) < edge, sql.integer(code)) for code, edge in enumerate(edges)]
-        return sql.searched_case([*below, (self._is_number(j), sql.integer(len(edges)))])
+        return sql.case_when([*below, (self._is_number(j), sql.integer(len(edges)))])
 
     def _labels(self, j: int, labels: tuple[Any, ...]) -> tuple[Expression, Expression, list[Expression]]:
         """Return what is compared with labels, the condition that the cell is not missing, and the labels."""

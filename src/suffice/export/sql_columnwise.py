@@ -51,10 +51,10 @@ def _write_line(term: Linear, cells: Cells, k: int, j: int) -> Expression:
     slope, origin = (0.0, 0.0) if term.veto is None else (term.veto.weights[k, j], term.veto.biases[k, j])
     if slope:
         is_impossible = x > -origin / slope if slope > 0 else x < -origin / slope
-        return sql.searched_case([(is_impossible, -np.inf), (x.is_not_null(), line)], sql.double(0.0))
+        return sql.case_when([(is_impossible, -np.inf), (x.is_not_null(), line)], sql.double(0.0))
     if weight and not origin:
         return line.if_null(0.0)
-    return sql.searched_case([(x.is_not_null(), -np.inf if origin else line)], sql.double(0.0))
+    return sql.case_when([(x.is_not_null(), -np.inf if origin else line)], sql.double(0.0))
 
 
 def _write_bit(term: Linear, cells: Cells, k: int, j: int) -> Expression:
@@ -67,7 +67,7 @@ def _write_bit(term: Linear, cells: Cells, k: int, j: int) -> Expression:
         return float(term.biases[k, j] + term.weights[k, j] * bit)
 
     x = cells.number(j)
-    return sql.searched_case([(x > term.threshold, value(1)), (x.is_not_null(), value(0))], sql.double(0.0))
+    return sql.case_when([(x > term.threshold, value(1)), (x.is_not_null(), value(0))], sql.double(0.0))
 
 
 def translate_quadratic(term: Quadratic, cells: Cells) -> ByClass:
@@ -80,7 +80,7 @@ def translate_quadratic(term: Quadratic, cells: Cells) -> ByClass:
             return value.if_null(0.0)
         # nearly constant: a value far from the centre is impossible, and its scaled square would overflow
         is_near = abs(x - centre) < 1e154 / np.sqrt(scale)
-        return sql.searched_case([(is_near, value), (x.is_not_null(), -np.inf)], sql.double(0.0))
+        return sql.case_when([(is_near, value), (x.is_not_null(), -np.inf)], sql.double(0.0))
 
     return by_class_and_column(term.centre, write)
 
@@ -94,7 +94,7 @@ def translate_log_quadratic(term: LogQuadratic, cells: Cells) -> ByClass:
         if scale >= MAX_SCALE:
             # nearly constant: far from the centre the 1 is negligible, and the scaled square would overflow
             far = 2.0 * (0.5 * np.log(scale) + sql.ln(abs(x - centre)))
-            log = sql.searched_case([(abs(x - centre) < 1e150 / np.sqrt(scale), log), (x.is_not_null(), far)])
+            log = sql.case_when([(abs(x - centre) < 1e150 / np.sqrt(scale), log), (x.is_not_null(), far)])
         return (float(term.peak[k, j]) - float(term.exponent[k, j]) * log).if_null(0.0)
 
     return by_class_and_column(term.centre, write)
@@ -106,7 +106,7 @@ def _scaled_square(cells: Cells, x: Expression, centre: float, scale: float) -> 
     if not cells.query.dialect.underflow_is_error:
         return squared
     is_far = abs(x - centre) >= NEGLIGIBLE / np.sqrt(scale)
-    return sql.searched_case([(is_far, squared), (x.is_not_null(), sql.double(0.0))])
+    return sql.case_when([(is_far, squared), (x.is_not_null(), sql.double(0.0))])
 
 
 def translate_log_gamma(term: LogGamma, cells: Cells) -> ByClass:

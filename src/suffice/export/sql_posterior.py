@@ -65,7 +65,7 @@ def softmax(query: StagedQuery, scores: list[Expression], class_log_prior: Array
     for k, score in enumerate(scores):
         weight = sql.exponential(score - top)
         if class_log_prior is not None:
-            weight = sql.searched_case([(top.is_null(), np.exp(class_log_prior[k]))], weight)
+            weight = sql.case_when([(top.is_null(), np.exp(class_log_prior[k]))], weight)
         weights.append(query.add(stage + 1, f"w{suffix}{k}", weight))
     weight_sum = query.add(stage + 2, f"sum{suffix}", sql.add(weights))
     return Posterior(scores, top, weights, weight_sum, [score.equals(top) for score in scores])
@@ -78,7 +78,7 @@ def calibrate(query: StagedQuery, calibration: Calibration, posterior: Posterior
     log_proba = []
     for k, score in enumerate(posterior.scores):
         log_p = sql.greatest([score - top - sql.ln(posterior.sum), sql.number(floor)], query.dialect)
-        clipped = sql.searched_case([(top.is_null(), sql.double(prior[k])), (score.is_null(), floor)], log_p)
+        clipped = sql.case_when([(top.is_null(), sql.double(prior[k])), (score.is_null(), floor)], log_p)
         log_proba.append(query.add(stage, f"l{k}", clipped))
     if isinstance(calibration.map, Isotonic):
         shares = apply_isotonic(query, stage + 1, calibration.map, log_proba)
@@ -129,7 +129,7 @@ def apply_isotonic(query: StagedQuery, stage: int, isotonic: Isotonic, log_proba
         for (low, start), (high, end) in pairwise(knots):
             line = start + (odds - low) * ((end - start) / (high - low)) if end != start else sql.number(start)
             branches.append((odds < high, line))
-        shares.append(sql.searched_case(branches, sql.double(knots[-1][1])))
+        shares.append(sql.case_when(branches, sql.double(knots[-1][1])))
     if len(shares) == 2:
         second = query.add(stage + 1, "r1", shares[1])
         return [1.0 - second, second]
@@ -139,7 +139,7 @@ def apply_isotonic(query: StagedQuery, stage: int, isotonic: Isotonic, log_proba
 def _log_odds(query: StagedQuery, log_p: Expression) -> Expression:
     """Return log P − log(1 − P), from log P."""
     power = Expression(exp.Exp(this=sql.greatest([log_p, sql.number(sql.MIN_EXPONENT)], query.dialect).node))
-    log_other = sql.searched_case(
+    log_other = sql.case_when(
         [(log_p >= 0.0, LOG_ZERO), (log_p > NEARLY_CERTAIN, sql.ln(-log_p * (1.0 + 0.5 * log_p)))], sql.ln(1.0 - power)
     )
     return log_p - log_other

@@ -11,7 +11,7 @@ from suffice.data import probability_name
 from suffice.decision.calibration import Calibration
 from suffice.export.dialects import ExportError, check_text, find_dialect
 from suffice.export.sql_cells import IN_PYTHON, Cells, column_names
-from suffice.export.sql_expressions import Expression, add, double, integer, number, searched_case
+from suffice.export.sql_expressions import Expression, add, case_when, double, integer, number
 from suffice.export.sql_posterior import Posterior, calibrate, softmax
 from suffice.export.sql_stages import StagedQuery
 from suffice.export.sql_translators import check_score, translate_score
@@ -89,7 +89,7 @@ def _label(posterior: Posterior, classes: list[Any], default: int) -> Expression
     """Return the label of the first class that is most probable; the default class if all are impossible."""
     labels = [_literal(label) for label in classes]
     is_impossible = (posterior.top.is_null(), labels[default])
-    return searched_case([is_impossible, *zip(posterior.is_best, labels, strict=True)])
+    return case_when([is_impossible, *zip(posterior.is_best, labels, strict=True)])
 
 
 def _null_if_unknown(query: StagedQuery, result: Expression) -> Expression:
@@ -97,7 +97,7 @@ def _null_if_unknown(query: StagedQuery, result: Expression) -> Expression:
     if not query.null_conditions:
         return result
     is_unknown = exp.or_(*(condition.node for condition in query.null_conditions))
-    return searched_case([(Expression(exp.Not(this=exp.Paren(this=is_unknown))), result)])
+    return case_when([(Expression(exp.Not(this=exp.Paren(this=is_unknown))), result)])
 
 
 def _literal(label: Any) -> Expression:
