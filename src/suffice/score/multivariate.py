@@ -84,15 +84,9 @@ class TriangularSolve(Term):
             if np.isfinite(part).all():
                 continue
             block.reject_if_not_finite(rows)
-            is_complete = np.asarray(np.isfinite(x).all(axis=1))
-            if is_complete.all():
-                continue
-            part[:] = before
-            if is_complete.any():
-                own = part[is_complete]
-                self._add_complete(x[is_complete], own)
-                part[is_complete] = own
-            self._add_incomplete(x, ~is_complete, part)
+            is_incomplete = np.asarray(np.isnan(x).any(axis=1))
+            part[is_incomplete] = before[is_incomplete]
+            self._add_incomplete(x, is_incomplete, part)
 
     def _add_complete(self, x: Array, scores: Array) -> None:
         """Add the log density of rows without a missing cell."""
