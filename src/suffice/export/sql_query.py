@@ -94,10 +94,11 @@ def _add_scores(query: StagedQuery, model: Model) -> list[Expression]:
         _check_size(parameters, cells)
         blocks.append((score, cells))
         first += columns.count
-    terms = [term for score, cells in blocks for term in _translate_score(score, cells)]
+    different = ((term, cells) for score, cells in blocks for term in score if not term.is_class_independent)
+    translated = [TRANSLATORS[type(term)](term, cells) for term, cells in different]
     scores, stage = [], len(query.stages)
     for k, log_prior in enumerate(model.class_log_prior.tolist()):
-        addends = [expression for term in terms if log_prior > -np.inf for expression in term[k]]
+        addends = [expression for by_class in translated if log_prior > -np.inf for expression in by_class[k]]
         scores.append(query.add(stage, f"s{k}", add([double(log_prior), *addends])))
     return scores
 
@@ -109,11 +110,6 @@ def _check_score(score: Score, cells: Cells) -> None:
             default = (f"has a {type(term).__name__} term, which has no translation to SQL", 'use structure="naive"')
             reason, remedy = UNSUPPORTED.get(type(term), default)
             raise ExportError(f"the model of {cells.description} {reason}; {remedy}, {IN_PYTHON}")
-
-
-def _translate_score(score: Score, cells: Cells) -> list[ByClass]:
-    """Return the expressions of each term; a term that is the same for all classes is left out."""
-    return [TRANSLATORS[type(term)](term, cells) for term in score if not term.is_class_independent]
 
 
 def _check_size(parameters: Parameters, cells: Cells) -> None:

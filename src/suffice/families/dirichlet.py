@@ -35,7 +35,7 @@ class DirichletFamily(Family):
         return by_group(np.add, weights, self._starts(columns))
 
     def _by_cell(self, columns: Columns, values: Array, width: int) -> Array:
-        """Return the values of groups for each of so many cells."""
+        """Return values of groups, repeated for each cell of a group; ``width`` is the number of all cells."""
         return np.repeat(values, np.diff([*self._starts(columns), width]), axis=-1)
 
     def posterior_hyperparameters(self, hyperparameters: Hyperparameters, statistic: Counts) -> Hyperparameters:
