@@ -39,8 +39,8 @@ from suffice import (
 )
 from suffice.blocks import Block, Coded, Dense, Gappy
 from suffice.export import DIALECTS, ExportError, sql_expressions, sql_tree, to_sql
-from suffice.export.sql_gamma import log_rising as write_log_rising
-from suffice.export.sql_translators import TRANSLATORS, UNSUPPORTED
+from suffice.export.sql_columnwise import log_rising as write_log_rising
+from suffice.export.sql_query import TRANSLATORS, UNSUPPORTED
 from suffice.families import FAMILIES
 from suffice.families.family import Parameters
 from suffice.model import Model

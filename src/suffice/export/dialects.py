@@ -1,10 +1,14 @@
 """SQL dialects: the databases that statements are written for and how they differ."""
 
+import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
 
 from suffice.data.engines.source import NoSqlError
+
+# Characters that no text in a database can have: NUL, and halves of surrogate pairs, which cannot be encoded.
+NO_TEXT = "\x00\ud800-\udfff"
 
 Layout = Literal["except", "row", "lateral", "join"]
 
@@ -49,10 +53,9 @@ class Dialect:
 
     def can_quote(self, name: str) -> bool:
         """Return whether a name can be written as a quoted identifier."""
-        forbidden = "\x00"
-        if self.plain_names:
-            forbidden += "`\\\n\r\t"  # BigQuery has no such columns, and reads these in quotes as escapes
-        return bool(name) and not any(character in name for character in forbidden) and _is_encodable(name)
+        # BigQuery has no columns with these characters, and reads them in quotes as escapes
+        forbidden = NO_TEXT + (r"`\\\n\r\t" if self.plain_names else "")
+        return bool(name) and re.search(f"[{forbidden}]", name) is None
 
     def result_name(self, name: str) -> str:
         """Return the name of a result column, with underscores for what the dialect does not allow.
@@ -96,14 +99,6 @@ def find_dialect(name: str) -> Dialect:
 
 def check_text(text: str, what: str) -> str:
     """Return a text that can be written as a string literal, or raise ExportError."""
-    if "\x00" in text or not _is_encodable(text):
+    if re.search(f"[{NO_TEXT}]", text):
         raise ExportError(f"{what} {text!r} contains a character that no text in a database can have; rename it")
     return text
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

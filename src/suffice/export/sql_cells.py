@@ -6,17 +6,9 @@ import numpy as np
 from sqlglot import exp
 
 from suffice.data.column_names import column_name
+from suffice.export import sql_expressions as sql
 from suffice.export.dialects import ExportError, check_text
-from suffice.export.sql_expressions import (
-    Expression,
-    Operand,
-    column,
-    double,
-    integer,
-    number,
-    searched_case,
-    simple_case,
-)
+from suffice.export.sql_expressions import Expression, Operand
 from suffice.export.sql_stages import StagedQuery
 from suffice.schema import Columns, Combinations, Cuts, Levels, MissingLevel, Words
 
@@ -78,9 +70,11 @@ class Cells:
         name = f"{'z' if is_flushed else 'x'}{self.first + j}"
         if not self._is_read(name):
             value = self._number(j)
-            flushed: list[tuple[Expression, Operand]] = [(abs(value) < MIN_SQUARED, double(0.0))] if is_flushed else []
-            self.query.add(0, name, searched_case([*flushed, (abs(value) <= MAX_NUMBER, value)]))
-        return column(self.query.prefix + name)
+            flushed: list[tuple[Expression, Operand]] = (
+                [(abs(value) < MIN_SQUARED, sql.double(0.0))] if is_flushed else []
+            )
+            self.query.add(0, name, sql.case_when([*flushed, (abs(value) <= MAX_NUMBER, value)]))
+        return sql.column(self.query.prefix + name)
 
     def code(self, j: int) -> Expression:
         """Return the code of column j's level or bin; the number of known levels if it is another level.
@@ -90,7 +84,7 @@ class Cells:
         name = f"i{self.first + j}"
         if not self._is_read(name):
             self.query.add(0, name, self._code(j))
-        return column(self.query.prefix + name)
+        return sql.column(self.query.prefix + name)
 
     def block_column(self, stage: int, letter: str, expression: Expression) -> Expression:
         """Add a column that is computed once for the block; return the reference to it."""
@@ -121,37 +115,36 @@ class Cells:
         if type(coding) is not Levels:  # its subclasses code something else than one cell
             raise ExportError(f"{self.columns.name(j)} has a {type(coding).__name__} coding, which SQL cannot express")
         key, is_present, values = self._labels(j, coding.labels)
-        unknown = searched_case([(is_present, integer(coding.size))]) if coding.open else None
-        return simple_case(key, [(value, integer(code)) for code, value in enumerate(values)], unknown)
+        unknown = sql.case_when([(is_present, sql.integer(coding.size))]) if coding.open else None
+        return sql.case_when([(value, sql.integer(code)) for code, value in enumerate(values)], unknown, key=key)
 
     def _code_with_missing(self, j: int, coding: MissingLevel) -> Expression:
         """Return the code of a column in which a missing cell is a level."""
-        missing = integer(coding.values.size)
+        missing = sql.integer(coding.values.size)
         if isinstance(coding.values, Cuts):
-            return searched_case([(self._is_number(j), self._bin(j, list(coding.values.edges)))], missing)
+            return sql.case_when([(self._is_number(j), self._bin(j, list(coding.values.edges)))], missing)
         assert isinstance(coding.values, Levels)
         key, is_present, values = self._labels(j, coding.values.labels)
         # a level that is not known has the code after that of a missing cell; in a closed column it has none
-        unknown = searched_case(
-            [(is_present, integer(coding.size) if coding.open else Expression(exp.null()))], missing
-        )
-        return simple_case(key, [(value, integer(code)) for code, value in enumerate(values)], unknown)
+        code = sql.integer(coding.size) if coding.open else Expression(exp.null())
+        unknown = sql.case_when([(is_present, code)], missing)
+        return sql.case_when([(value, sql.integer(code)) for code, value in enumerate(values)], unknown, key=key)
 
     def _bin(self, j: int, edges: list[float]) -> Expression:
         """Return the number of edges that are less than or equal to a number."""
-        below = [(self._number(j) < edge, integer(code)) for code, edge in enumerate(edges)]
-        return searched_case([*below, (self._is_number(j), integer(len(edges)))])
+        below = [(self._number(j) < edge, sql.integer(code)) for code, edge in enumerate(edges)]
+        return sql.case_when([*below, (self._is_number(j), sql.integer(len(edges)))])
 
     def _labels(self, j: int, labels: tuple[Any, ...]) -> tuple[Expression, Expression, list[Expression]]:
         """Return what is compared with labels, the condition that the cell is not missing, and the labels."""
         if labels and all(isinstance(label, bool) for label in labels):
             # as integers, so that a table may hold booleans or 0 and 1
-            return self._cell(j).cast("int"), self._cell(j).is_not_null(), [integer(int(label)) for label in labels]
+            return self._cell(j).cast("int"), self._cell(j).is_not_null(), [sql.integer(int(label)) for label in labels]
         if labels and all(isinstance(label, (int, float)) for label in labels):
             if any(isinstance(label, int) and abs(label) > MAX_EXACT_INTEGER for label in labels):
-                values = [integer(label) if isinstance(label, int) else number(label) for label in labels]
+                values = [sql.integer(label) if isinstance(label, int) else sql.number(label) for label in labels]
                 return self._cell(j), self._is_number(j), values
-            return self._number(j), self._is_number(j), [number(label) for label in labels]
+            return self._number(j), self._is_number(j), [sql.number(label) for label in labels]
         texts = [check_text(str(label), f"{self.columns.name(j)}: the level") for label in labels]
         literals = [Expression(exp.Literal.string(text)) for text in texts]
         return self._cell(j).cast("text"), self._cell(j).is_not_null(), literals

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from suffice.export.sql_cells import Cells
 from suffice.export.sql_columnwise import ByClass
-from suffice.export.sql_expressions import Expression, add, double, integer, ln, searched_case, simple_case, square
+from suffice.export.sql_expressions import Expression, add, case_when, double, integer, ln, square
 from suffice.schema import Array
 from suffice.score import LowRank, TriangularSolve
 
@@ -33,7 +33,7 @@ def translate_triangular_solve(term: TriangularSolve, cells: Cells) -> ByClass:
     by_pattern = [
         [(integer(code), _log_density(term, cells, k, places)) for code, places in present.items()] for k in classes
     ]
-    return [[simple_case(pattern, densities, double(0.0))] for densities in by_pattern]
+    return [[case_when(densities, double(0.0), key=pattern)] for densities in by_pattern]
 
 
 def translate_low_rank(term: LowRank, cells: Cells) -> ByClass:
@@ -60,14 +60,12 @@ def _complete_rows(cells: Cells, densities: list[Expression], *, allow_empty: bo
     if allow_empty:
         condition = Expression(exp.And(this=condition.node, expression=(count < integer(size)).node))
     cells.query.null_conditions.append(condition)
-    return [[simple_case(count, [(integer(0), density)], double(0.0))] for density in densities]
+    return [[case_when([(integer(0), density)], double(0.0), key=count)] for density in densities]
 
 
 def _add_up_missing(cells: Cells, values: list[int]) -> Expression:
     """Add a column with the sum of the values of all missing cells; return the reference to it."""
-    addends = [
-        searched_case([(_number(cells, j).is_null(), integer(value))], integer(0)) for j, value in enumerate(values)
-    ]
+    addends = [case_when([(_number(cells, j).is_null(), integer(value))], integer(0)) for j, value in enumerate(values)]
     return cells.block_column(1, "e", add(addends))
 
 

@@ -205,7 +205,7 @@ def ln(expression: Expression) -> Expression:
 
 def exponential(exponent: Expression) -> Expression:
     """Return e^exponent, and 0 where the exponent is NULL or less than `MIN_EXPONENT`."""
-    return searched_case([(exponent >= MIN_EXPONENT, Expression(exp.Exp(this=exponent.node)))], double(0.0))
+    return case_when([(exponent >= MIN_EXPONENT, Expression(exp.Exp(this=exponent.node)))], double(0.0))
 
 
 def square(expression: Expression, dialect: Dialect) -> Expression:
@@ -229,25 +229,18 @@ def _split(terms: list[Expression]) -> list[list[Expression]]:
     return [terms[first : first + MAX_TERMS] for first in range(0, len(terms), MAX_TERMS)]
 
 
-def searched_case(branches: Iterable[tuple[Expression, Operand]], otherwise: Operand | None = None) -> Expression:
-    """Return CASE WHEN condition THEN result … ELSE otherwise END."""
-    return Expression(exp.Case(ifs=_ifs(branches), default=_default(otherwise)))
-
-
-def simple_case(
-    key: Expression, branches: Iterable[tuple[Expression, Operand]], otherwise: Operand | None = None
+def case_when(
+    branches: Iterable[tuple[Expression, Operand]], otherwise: Operand | None = None, *, key: Expression | None = None
 ) -> Expression:
-    """Return CASE key WHEN value THEN result … ELSE otherwise END; a NULL key matches no value."""
-    ifs, default = _ifs(branches), _default(otherwise)
-    return Expression(exp.Case(this=key.node, ifs=ifs, default=default) if ifs else (default or exp.null()))
+    """Return CASE WHEN condition THEN result … ELSE otherwise END.
 
-
-def _ifs(branches: Iterable[tuple[Expression, Operand]]) -> list[exp.If]:
-    return [exp.If(this=when.node, true=as_expression(then).node) for when, then in branches]
-
-
-def _default(otherwise: Operand | None) -> exp.Expression | None:
-    return None if otherwise is None else as_expression(otherwise).node
+    With a key, it is CASE key WHEN value THEN result … END; a NULL key matches no value.
+    """
+    ifs = [exp.If(this=when.node, true=as_expression(then).node) for when, then in branches]
+    default = None if otherwise is None else as_expression(otherwise).node
+    if not ifs:
+        return Expression(default or exp.null())
+    return Expression(exp.Case(this=None if key is None else key.node, ifs=ifs, default=default))
 
 
 def select_by_code(code: Expression, results: Iterable[Operand], otherwise: Operand | None = None) -> Expression:
@@ -257,4 +250,4 @@ def select_by_code(code: Expression, results: Iterable[Operand], otherwise: Oper
     CASE "c" WHEN 0 THEN -1.0e0 WHEN 1 THEN NULL ELSE CAST(0.0e0 AS DOUBLE) END
     """
     branches = [(integer(place), result) for place, result in enumerate(results)]
-    return simple_case(code, branches, double(0.0) if otherwise is None else otherwise)
+    return case_when(branches, double(0.0) if otherwise is None else otherwise, key=code)

@@ -1,25 +1,53 @@
-"""A model as one SELECT that scores the rows of a table in the database."""
+"""A model as one SELECT that scores the rows of a table in the database, and the translators of its terms."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from sqlglot import exp
 
+from suffice import score as terms
 from suffice.data import probability_name
 from suffice.decision.calibration import Calibration
+from suffice.export import sql_columnwise, sql_covariance, sql_tree
 from suffice.export.dialects import ExportError, check_text, find_dialect
 from suffice.export.sql_cells import IN_PYTHON, Cells, column_names
-from suffice.export.sql_expressions import Expression, add, double, integer, number, searched_case
+from suffice.export.sql_columnwise import ByClass
+from suffice.export.sql_expressions import Expression, add, case_when, double, integer, number
 from suffice.export.sql_posterior import Posterior, calibrate, softmax
 from suffice.export.sql_stages import StagedQuery
-from suffice.export.sql_translators import check_score, translate_score
 from suffice.families.family import Parameters
 from suffice.model import Model
+from suffice.score import Score, Term
 
 # Numbers of a block that a statement may contain: with more of them, parsing takes longer than scoring.
 MAX_NUMBERS = 100_000
+
+# A translator returns the expressions that a term adds to the score of each class.
+Translator = Callable[[Any, Cells], ByClass]
+
+TRANSLATORS: dict[type[Term], Translator] = {
+    terms.LookUp: sql_columnwise.translate_look_up,
+    terms.Linear: sql_columnwise.translate_linear,
+    terms.Quadratic: sql_columnwise.translate_quadratic,
+    terms.LogQuadratic: sql_columnwise.translate_log_quadratic,
+    terms.LogGamma: sql_columnwise.translate_log_gamma,
+    terms.LogGammaOfTotal: sql_columnwise.translate_log_gamma_of_total,
+    terms.PairLookUp: sql_tree.translate_pair_look_up,
+    terms.TriangularSolve: sql_covariance.translate_triangular_solve,
+    terms.LowRank: sql_covariance.translate_low_rank,
+}
+
+# the command line rewrites structure="…" as --structure …
+_SIMPLER = 'use structure="tree" or structure="naive" (set_params needs no other pass over rows if pairs were counted)'
+
+# For terms without a translator: why not, and what to do instead.
+UNSUPPORTED: dict[type[Term], tuple[str, str]] = {
+    terms.AveragedPairs: ("is averaged over many trees, which is too long for SQL", _SIMPLER),
+    terms.JointLookUp: ("counts them all together, which is too long for SQL", _SIMPLER),
+    terms.LogSumExp: ("is a mixture, which has no translation to SQL", "use GaussianDiscriminant"),
+}
 
 
 def write_query(
@@ -62,16 +90,26 @@ def _add_scores(query: StagedQuery, model: Model) -> list[Expression]:
     blocks, first = [], 0
     for columns, parameters, score in zip(model.columns, model.parameters, model.scores, strict=True):
         cells = Cells(query, columns, first)
-        check_score(score, cells)
+        _check_score(score, cells)
         _check_size(parameters, cells)
         blocks.append((score, cells))
         first += columns.count
-    terms = [term for score, cells in blocks for term in translate_score(score, cells)]
+    different = ((term, cells) for score, cells in blocks for term in score if not term.is_class_independent)
+    translated = [TRANSLATORS[type(term)](term, cells) for term, cells in different]
     scores, stage = [], len(query.stages)
     for k, log_prior in enumerate(model.class_log_prior.tolist()):
-        addends = [expression for term in terms if log_prior > -np.inf for expression in term[k]]
+        addends = [expression for by_class in translated if log_prior > -np.inf for expression in by_class[k]]
         scores.append(query.add(stage, f"s{k}", add([double(log_prior), *addends])))
     return scores
+
+
+def _check_score(score: Score, cells: Cells) -> None:
+    """Raise ExportError if a term that differs between classes has no translator."""
+    for term in score:
+        if not term.is_class_independent and type(term) not in TRANSLATORS:
+            default = (f"has a {type(term).__name__} term, which has no translation to SQL", 'use structure="naive"')
+            reason, remedy = UNSUPPORTED.get(type(term), default)
+            raise ExportError(f"the model of {cells.description} {reason}; {remedy}, {IN_PYTHON}")
 
 
 def _check_size(parameters: Parameters, cells: Cells) -> None:
@@ -89,7 +127,7 @@ def _label(posterior: Posterior, classes: list[Any], default: int) -> Expression
     """Return the label of the first class that is most probable; the default class if all are impossible."""
     labels = [_literal(label) for label in classes]
     is_impossible = (posterior.top.is_null(), labels[default])
-    return searched_case([is_impossible, *zip(posterior.is_best, labels, strict=True)])
+    return case_when([is_impossible, *zip(posterior.is_best, labels, strict=True)])
 
 
 def _null_if_unknown(query: StagedQuery, result: Expression) -> Expression:
@@ -97,7 +135,7 @@ def _null_if_unknown(query: StagedQuery, result: Expression) -> Expression:
     if not query.null_conditions:
         return result
     is_unknown = exp.or_(*(condition.node for condition in query.null_conditions))
-    return searched_case([(Expression(exp.Not(this=exp.Paren(this=is_unknown))), result)])
+    return case_when([(Expression(exp.Not(this=exp.Paren(this=is_unknown))), result)])
 
 
 def _literal(label: Any) -> Expression:

@@ -38,11 +38,7 @@ class StagedQuery:
     """
 
     def __init__(
-        self,
-        dialect: Dialect,
-        columns: Sequence[str],
-        table: str | Sequence[str],
-        present: Sequence[str] | None = None,
+        self, dialect: Dialect, columns: Sequence[str], table: str | Sequence[str], present: Sequence[str] | None = None
     ) -> None:
         self.dialect, self.columns = dialect, tuple(columns)
         self.table = _split_table_name(dialect, table)

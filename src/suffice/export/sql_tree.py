@@ -6,7 +6,7 @@ import numpy as np
 
 from suffice.export.sql_cells import Cells
 from suffice.export.sql_columnwise import ByClass
-from suffice.export.sql_expressions import Expression, add, double, ln, multiply, searched_case, select_by_code
+from suffice.export.sql_expressions import Expression, add, case_when, double, ln, multiply, select_by_code
 from suffice.schema import Array
 from suffice.score import PairLookUp
 
@@ -66,7 +66,7 @@ class _Tree:
             heights[j] = max((heights[child] + 1 for child in children), default=0)
             for level in range(self.tables[j].shape[1] if children else 0):
                 product = multiply(self._scaled_probability(child, level) for child in children)
-                message = searched_case([(self.cells.code(j).is_null(), product)])
+                message = case_when([(self.cells.code(j).is_null(), product)])
                 name = f"m{self.cells.first + j}_{self.k}_{level}"
                 self.messages.setdefault(j, []).append(self.cells.query.add(heights[j], name, message))
 

@@ -5,9 +5,8 @@ from suffice.families.categorical import Categorical
 from suffice.families.complement import Complement
 from suffice.families.family import Family, Parameters
 from suffice.families.gaussian import Gaussian
-from suffice.families.multinomial import Multinomial
+from suffice.families.multinomial import Multinomial, WordCounts
 from suffice.families.poisson import Poisson
-from suffice.families.text import WordCounts
 
 FAMILIES: dict[str, Family] = {
     family.name: family

@@ -10,14 +10,14 @@ from scipy.special import betaln
 
 from suffice.blocks import Part
 from suffice.families import description
-from suffice.families.description import Support
 from suffice.families.family import (
+    NO_EVIDENCE,
     Family,
     Hyperparameters,
     Parameters,
     check_proper,
     draw_weights,
-    log_plus_epsilon,
+    fields_by_column,
     log_ratio,
 )
 from suffice.priors import Beta, MEstimate, Prior, broadcast_to_columns, check_positive, pseudo_counts
@@ -36,10 +36,6 @@ class BernoulliParameters(Parameters):
 
     def score(self) -> Score:
         return Score((Linear.of_bits(self.log_p, self.log_q, self.threshold),))
-
-    @property
-    def n_parameters(self) -> int:
-        return self.log_p.size
 
     def as_linear(self) -> tuple[str, Array, Array]:
         return "linear", self.log_p - self.log_q, np.asarray(self.log_q.sum(axis=1))
@@ -72,16 +68,11 @@ class Bernoulli(Family):
     def prior_hyperparameters(self, prior: Any, columns: Columns, statistic: Statistic) -> Hyperparameters:
         count = columns.count
         if isinstance(prior, Beta):
-            return broadcast_to_columns(prior.a, count, "Beta(a=…)")[None], broadcast_to_columns(
-                prior.b, count, "Beta(b=…)"
-            )[None]
+            return fields_by_column(prior, count)
         if isinstance(prior, MEstimate) and prior.p is not None and np.size(prior.p) != 2 * count:
             # one p for each column is the share of ones
-            rows, p = (
-                broadcast_to_columns(prior.m, count, "MEstimate(m=…)"),
-                broadcast_to_columns(prior.p, count, "MEstimate(p=…)"),
-            )
-            return (rows * p)[None], (rows * (1 - p))[None]
+            rows, p = fields_by_column(prior, count)
+            return rows * p, rows * (1 - p)
         if isinstance(prior, Prior):
             zeros, ones = pseudo_counts(prior, np.full(count, 2), self.name).reshape(-1, 2).T
             return ones[None], zeros[None]
@@ -108,9 +99,7 @@ class Bernoulli(Family):
         return self.mean(columns, hyperparameters)  # the average of a single trial is the mean
 
     def log_partition(self, columns: Columns, hyperparameters: Hyperparameters) -> Array:
-        if not all((each > 0).all() for each in hyperparameters):
-            raise ValueError("a pseudo-count of 0 has no evidence: it is no distribution; use a prior of more than 0")
-        return np.asarray(betaln(*hyperparameters))
+        return np.asarray(betaln(*check_proper(hyperparameters, NO_EVIDENCE)))
 
     def marginals(self, columns: Columns, hyperparameters: Hyperparameters) -> dict[str, Any]:
         return {"p": stats.beta(*check_proper(hyperparameters))}
@@ -120,11 +109,11 @@ class Bernoulli(Family):
         drawn = draw_weights(both, np.array([0]), rng).reshape(*hyperparameters[0].shape, 2)
         return self._from_weights(columns, drawn[..., 0], drawn[..., 1])
 
-    def support(self, columns: Columns, statistic: Any, j: int, seen: Sequence[float] = ()) -> Support:
+    def support(self, columns: Columns, statistic: Any, j: int, seen: Sequence[float] = ()) -> description.Support:
         if columns.threshold is None:
-            return Support("levels", sorted({0.0, 1.0, *seen}))
+            return description.Support("levels", sorted({0.0, 1.0, *seen}))
         above = float(np.nextafter(columns.threshold, np.inf))
-        return Support("levels", [float(columns.threshold), columns.threshold + 1.0], (above,))
+        return description.Support("levels", [float(columns.threshold), columns.threshold + 1.0], (above,))
 
     def summarize(self, columns: Columns, statistic: Counts, j: int) -> dict[str, Any]:
         shares = (statistic.total[:, j] / description.rows_of(statistic, j)).tolist()
@@ -138,5 +127,5 @@ class Bernoulli(Family):
 
     def _from_weights(self, columns: Columns, ones: Array, zeros: Array) -> BernoulliParameters:
         """Return the parameters with p in proportion to the weights of ones and zeros."""
-        log_p, log_q = (log_plus_epsilon(log_ratio(part, ones + zeros, 0.5), self.epsilon) for part in (ones, zeros))
+        log_p, log_q = (log_ratio(part, ones + zeros, 0.5, self.epsilon) for part in (ones, zeros))
         return BernoulliParameters(log_p, log_q, columns.threshold)

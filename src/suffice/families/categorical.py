@@ -5,21 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import stats
 from scipy.special import gammaln
 
 from suffice.blocks import Part
 from suffice.families import description
-from suffice.families.description import Support
 from suffice.families.dirichlet import DirichletFamily
-from suffice.families.family import (
-    Hyperparameters,
-    Parameters,
-    check_proper,
-    draw_weights,
-    log_plus_epsilon,
-    log_ratio,
-)
+from suffice.families.family import NO_EVIDENCE, Hyperparameters, Parameters, check_proper, draw_weights, log_ratio
 from suffice.priors import pseudo_counts
 from suffice.schema import Array, Columns, by_group, starts_of
 from suffice.score import LookUp, Score
@@ -87,15 +78,9 @@ class Categorical(DirichletFamily):
         return alpha, np.where(columns.sizes > 0, whole / np.maximum(columns.sizes, 1), otherwise)
 
     def log_partition(self, columns: Columns, hyperparameters: Hyperparameters) -> Array:
-        alpha, unseen = self._check_positive(hyperparameters[0]), hyperparameters[1] * columns.open
+        (alpha,), unseen = check_proper(hyperparameters[:1], NO_EVIDENCE), hyperparameters[1] * columns.open
         logs = by_group(np.add, gammaln(alpha), columns.starts) + gammaln(np.where(unseen > 0, unseen, 1.0))
-        return np.asarray(logs - gammaln(self._whole(columns, alpha, hyperparameters[1])))
-
-    def marginals(self, columns: Columns, hyperparameters: Hyperparameters) -> dict[str, Any]:
-        assert columns.sizes is not None
-        (alpha,) = check_proper(hyperparameters[:1])
-        whole = np.repeat(self._whole(columns, alpha, hyperparameters[1]), columns.sizes, axis=1)
-        return {"p": stats.beta(alpha, whole - alpha)}
+        return np.asarray(logs - gammaln(self._whole(columns, *hyperparameters)))
 
     def draw(self, columns: Columns, hyperparameters: Hyperparameters, rng: np.random.Generator) -> Parameters:
         assert columns.sizes is not None
@@ -105,31 +90,27 @@ class Categorical(DirichletFamily):
         ends = np.cumsum(sizes + 1) - 1
         return self._from_weights(columns, np.delete(drawn, ends, axis=1), drawn[:, ends])
 
-    def support(self, columns: Columns, statistic: Any, j: int, seen: Sequence[float] = ()) -> Support:
+    def support(self, columns: Columns, statistic: Any, j: int, seen: Sequence[float] = ()) -> description.Support:
         if columns.codings is not None:
             return description.support_of_coding(columns.codings[j])
         assert columns.sizes is not None
-        return Support("levels", list(range(int(columns.sizes[j]))), is_open=True)
+        return description.Support("levels", list(range(int(columns.sizes[j]))), is_open=True)
 
     def information(self, columns: Columns, statistic: Any) -> Array:
         """Return the mutual information of the counts of levels with the classes."""
         return description.information_of_levels(columns, statistic)
 
-    def _starts(self, columns: Columns) -> Array:
-        return columns.starts
-
     def _whole(self, columns: Columns, weights: Array, unseen: Array) -> Array:
-        """Return the weight of all levels of each column, with that of unseen levels if it is open."""
-        return np.asarray(by_group(np.add, weights, columns.starts) + unseen * columns.open)
+        return np.asarray(super()._whole(columns, weights, unseen) + unseen * columns.open)
 
     def _from_weights(self, columns: Columns, weights: Array, unseen: Array) -> CategoricalParameters:
         assert columns.sizes is not None
         sizes, is_open = columns.sizes, columns.open
         whole = self._whole(columns, weights, unseen)
         equal = np.repeat(1 / np.maximum(sizes + is_open, 1), sizes)
-        log_p = log_plus_epsilon(log_ratio(weights, np.repeat(whole, sizes, axis=-1), equal), self.epsilon)
-        log_unseen = log_ratio(np.broadcast_to(unseen, whole.shape), whole + unseen * (1 - is_open), 1 / (sizes + 1))
-        log_unseen = log_plus_epsilon(log_unseen, self.epsilon)
+        log_p = log_ratio(weights, np.repeat(whole, sizes, axis=-1), equal, self.epsilon)
+        unseen = np.broadcast_to(unseen, whole.shape)
+        log_unseen = log_ratio(unseen, whole + unseen * (1 - is_open), 1 / (sizes + 1), self.epsilon)
         if columns.codings is not None:
             log_unseen = np.where(is_open > 0, log_unseen, 0.0)
         return CategoricalParameters(log_p, log_unseen, sizes)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.families.family import Hyperparameters, Parameters, log_plus_epsilon, log_ratio
+from suffice.families.family import Hyperparameters, Parameters
 from suffice.families.multinomial import Multinomial, MultinomialParameters
 from suffice.schema import Array, Columns
 from suffice.statistics import Counts
@@ -41,8 +41,7 @@ class Complement(Multinomial):
         return Counts(n - counts.n, total - counts.total)
 
     def _from_weights(self, columns: Columns, weights: Array, unseen: Array) -> MultinomialParameters:
-        logged = log_ratio(weights, weights.sum(axis=-1, keepdims=True), 1 / max(weights.shape[-1], 1))
-        logged = log_plus_epsilon(logged, self.epsilon)
+        logged = self._log_shares(weights)
         if not self.norm:
             return MultinomialParameters(-logged, np.inf)
         whole = logged.sum(axis=-1, keepdims=True)

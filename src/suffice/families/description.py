@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy.special import rel_entr
 
 from suffice.schema import Array, Columns, Cuts, Levels, MissingLevel, Words, by_group
 from suffice.score import Score
@@ -116,22 +117,16 @@ def summarize_words(coding: Words, total: Array) -> dict[str, Any]:
 def information_of_table(joint: Array, axis: int | tuple[int, ...]) -> Array:
     """Return Σ p·log(p / (p of the class · p of the value)) over some axes of joint probabilities [class, …, value]."""
     apart = joint.sum(axis=0, keepdims=True) * joint.sum(axis=-1, keepdims=True)
-    there = joint > 0
-    terms = np.where(there, joint * np.log(np.where(there, joint, 1.0) / np.where(there, apart, 1.0)), 0.0)
-    return np.asarray(terms.sum(axis=axis))
+    return np.asarray(rel_entr(joint, apart).sum(axis=axis))
 
 
 def information_of_levels(columns: Columns, counts: Any) -> Array:
     """Return I(column; class) in nats from the counts of levels, over the rows that have the column."""
-    joint = counts.total
-    cells, starts = joint.sum(axis=0, keepdims=True), columns.starts
-    n = np.broadcast_to(by_group(np.add, joint, starts), (len(joint), columns.count))
+    joint, starts = counts.total, columns.starts
+    n = by_group(np.add, joint, starts)
     by_cell = np.repeat(n, np.diff([*starts, joint.shape[1]]), axis=1)
-    whole = by_cell.sum(axis=0, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(joint > 0, joint * np.log(np.where(joint > 0, joint * whole / (cells * by_cell), 1.0)), 0.0)
-    found = by_group(np.add, terms, starts).sum(axis=0)
-    return np.asarray(found / np.maximum(n.sum(axis=0), 1e-300))
+    apart = joint.sum(axis=0) * by_cell / np.maximum(by_cell.sum(axis=0), 1e-300)
+    return np.asarray(by_group(np.add, rel_entr(joint, apart), starts).sum(axis=0) / np.maximum(n.sum(axis=0), 1e-300))
 
 
 def information_of_scores(

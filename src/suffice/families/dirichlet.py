@@ -26,9 +26,17 @@ class DirichletFamily(Family):
     def _from_weights(self, columns: Columns, weights: Array, unseen: Array) -> Parameters:
         """Return the parameters in proportion to the weights [class, cell]."""
 
-    @abstractmethod
     def _starts(self, columns: Columns) -> Array:
-        """Return the first cell of each group of shares that sum to 1."""
+        """Return the first cell of each group of shares that sum to 1: the block, or each column."""
+        return np.array([0]) if self.is_compositional else columns.starts
+
+    def _whole(self, columns: Columns, weights: Array, unseen: Array) -> Array:
+        """Return the weight of each group."""
+        return by_group(np.add, weights, self._starts(columns))
+
+    def _by_cell(self, columns: Columns, values: Array, width: int) -> Array:
+        """Return values of groups, repeated for each cell of a group; ``width`` is the number of all cells."""
+        return np.repeat(values, np.diff([*self._starts(columns), width]), axis=-1)
 
     def posterior_hyperparameters(self, hyperparameters: Hyperparameters, statistic: Counts) -> Hyperparameters:
         return hyperparameters[0] + statistic.total, hyperparameters[1]
@@ -38,10 +46,9 @@ class DirichletFamily(Family):
 
     def mode(self, columns: Columns, hyperparameters: Hyperparameters) -> Parameters:
         (alpha, unseen), starts = hyperparameters, self._starts(columns)
-        sizes = np.diff([*starts, alpha.shape[-1]])
-        weights = np.maximum(alpha - 1, 0)
-        at_edge = np.repeat(by_group(np.add, weights, starts) == 0, sizes, axis=-1)
-        highest = alpha == np.repeat(by_group(np.maximum, alpha, starts), sizes, axis=-1)
+        weights, width = np.maximum(alpha - 1, 0), alpha.shape[-1]
+        at_edge = self._by_cell(columns, by_group(np.add, weights, starts) == 0, width)
+        highest = alpha == self._by_cell(columns, by_group(np.maximum, alpha, starts), width)
         return self._from_weights(columns, np.where(at_edge, highest, weights), np.maximum(unseen - 1, 0))
 
     def mean(self, columns: Columns, hyperparameters: Hyperparameters) -> Parameters:
@@ -51,15 +58,10 @@ class DirichletFamily(Family):
         return self.mean(columns, hyperparameters)  # the average of a single draw is the mean
 
     def marginals(self, columns: Columns, hyperparameters: Hyperparameters) -> dict[str, Any]:
-        (alpha,), starts = check_proper(hyperparameters[:1]), self._starts(columns)
-        whole = np.repeat(by_group(np.add, alpha, starts), np.diff([*starts, alpha.shape[-1]]), axis=-1)
+        (alpha,) = check_proper(hyperparameters[:1])
+        whole = self._by_cell(columns, self._whole(columns, *hyperparameters), alpha.shape[-1])
         return {"p": stats.beta(alpha, whole - alpha)}
 
     def draw(self, columns: Columns, hyperparameters: Hyperparameters, rng: np.random.Generator) -> Parameters:
         weights = draw_weights(hyperparameters[0], self._starts(columns), rng)
         return self._from_weights(columns, weights, hyperparameters[1])
-
-    def _check_positive(self, alpha: Array) -> Array:
-        if not (alpha > 0).all():
-            raise ValueError("a pseudo-count of 0 has no evidence: it is no distribution; use a prior of more than 0")
-        return alpha

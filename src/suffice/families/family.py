@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from suffice.blocks import Part
 from suffice.families import description
-from suffice.families.description import Support
-from suffice.schema import Array, Columns, Frozen, Words, by_group
+from suffice.priors import Prior, broadcast_to_columns
+from suffice.schema import Array, Columns, Frozen, Words, by_group, field_names
 from suffice.score import Score
 from suffice.statistics import Statistic
 
 Hyperparameters = tuple[Array, ...]
 Cells = Literal["numbers", "counts", "bits", "levels", "words"]
+
+NO_POSTERIOR = "under this prior, and with so few rows, there is no posterior distribution; use a larger prior"
+NO_EVIDENCE = "a pseudo-count of 0 has no evidence: it is no distribution; use a prior of more than 0"
 
 
 @dataclass(frozen=True)
@@ -29,9 +32,9 @@ class Parameters(Frozen, ABC):
         """Return log p(x | class) as a sum of terms."""
 
     @property
-    @abstractmethod
     def n_parameters(self) -> int:
-        """The number of free parameters of all classes."""
+        """The number of free parameters of all classes: by default the entries of the first array."""
+        return int(getattr(self, field_names(type(self))[0]).size)
 
     def as_linear(self) -> tuple[str, Array, Array]:
         """Return a lift, weights [class, feature] and biases [class] whose scores differ by the same for all classes.
@@ -141,7 +144,7 @@ class Family(ABC):
         rate = statistic.total / np.maximum(np.broadcast_to(statistic.n, statistic.total.shape), 1)
         return rate, np.sqrt(rate)
 
-    def support(self, columns: Columns, statistic: Any, j: int, seen: Sequence[float] = ()) -> Support:
+    def support(self, columns: Columns, statistic: Any, j: int, seen: Sequence[float] = ()) -> description.Support:
         """Return the values that column j can have; ``seen`` are values that a numeric support has to include."""
         if columns.codings is not None:
             return description.support_of_coding(columns.codings[j])
@@ -189,28 +192,33 @@ class Family(ABC):
         return description.information_of_scores(score_of, shares, mean, deviation, is_count=self.cells == "counts")
 
 
-def log_ratio(part: Array, whole: Array, otherwise: Array | float) -> Array:
-    """Return log(part / whole): −∞ where the part is 0, and log(otherwise) where the whole is 0.
+def log_ratio(part: Array, whole: Array, otherwise: Array | float, epsilon: float = 0.0) -> Array:
+    """Return log(part / whole + ε): −∞ where the part is 0 and ε too, and log(otherwise + ε) where the whole is 0.
 
     >>> log_ratio(np.array([0.0, 1.0, 0.0]), np.array([1.0, 1.0, 0.0]), 0.5).tolist()
     [-inf, 0.0, -0.6931471805599453]
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return np.where(whole > 0, np.log(part) - np.log(whole), np.log(otherwise))
-
-
-def log_plus_epsilon(log_p: Array, epsilon: float) -> Array:
-    """Return log(p + ε) from log p, which guards against a probability of 0."""
+        log_p = np.where(whole > 0, np.log(part) - np.log(whole), np.log(otherwise))
     return log_p if epsilon == 0 else np.log(np.exp(log_p) + epsilon)
 
 
-def check_proper(hyperparameters: Hyperparameters) -> Hyperparameters:
-    """Return the hyperparameters if all are positive, as those of a distribution have to be."""
+def check_proper(hyperparameters: Hyperparameters, message: str = NO_POSTERIOR) -> Hyperparameters:
+    """Return the hyperparameters if all are positive, as those of a distribution have to be; else raise ValueError."""
     if not all((np.asarray(each) > 0).all() for each in hyperparameters):
-        raise ValueError(
-            "under this prior, and with so few rows, there is no posterior distribution; use a larger prior"
-        )
+        raise ValueError(message)
     return hyperparameters
+
+
+def fields_by_column(prior: Prior, count: int) -> Hyperparameters:
+    """Return each hyperparameter of a prior as one number per column, [1, column].
+
+    >>> from suffice import Beta
+    >>> [each.tolist() for each in fields_by_column(Beta(1, [2, 3]), 2)]
+    [[[1.0, 1.0]], [[2.0, 3.0]]]
+    """
+    values = {f"{type(prior).__name__}({field.name}=…)": getattr(prior, field.name) for field in fields(prior)}
+    return tuple(broadcast_to_columns(value, count, what)[None] for what, value in values.items())
 
 
 def draw_weights(alpha: Array, starts: Array, rng: np.random.Generator) -> Array:

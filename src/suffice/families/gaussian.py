@@ -9,7 +9,7 @@ from scipy.special import gammaln
 
 from suffice.blocks import Part
 from suffice.families import description
-from suffice.families.family import Family, Hyperparameters, Parameters, check_proper
+from suffice.families.family import Family, Hyperparameters, Parameters, check_proper, fields_by_column
 from suffice.priors import Flat, NormalInverseGamma, Prior, broadcast_to_columns, check_positive, unsupported_prior
 from suffice.schema import Array, Columns
 from suffice.score import LogQuadratic, Quadratic, Score, log_rising
@@ -105,17 +105,13 @@ class Gaussian(Family):
         if isinstance(prior, Flat):
             zeros = np.zeros((1, columns.count))
             return zeros, zeros, zeros - 1.5, zeros, floor
-        if isinstance(prior, Prior) and not isinstance(prior, NormalInverseGamma):
+        if isinstance(prior, NormalInverseGamma):
+            return *fields_by_column(prior, columns.count), floor
+        if isinstance(prior, Prior):
             raise unsupported_prior(prior, self.name, "a number, NormalInverseGamma or Flat")
-        if not isinstance(prior, NormalInverseGamma):
-            rows = broadcast_to_columns(check_positive(prior, "prior"), columns.count, "prior")[None]
-            like = np.where(spread > 0, spread, np.maximum(_largest(spread), LEAST_VARIANCE))
-            return statistic.pooled().mean, rows, rows / 2, np.maximum(rows / 2 * like, LEAST_VARIANCE), floor
-        mean, kappa, shape, scale = (
-            broadcast_to_columns(getattr(prior, name), columns.count, f"NormalInverseGamma({name}=…)")[None]
-            for name in ("mean", "kappa", "shape", "scale")
-        )
-        return mean, kappa, shape, scale, floor
+        rows = broadcast_to_columns(check_positive(prior, "prior"), columns.count, "prior")[None]
+        like = np.where(spread > 0, spread, np.maximum(_largest(spread), LEAST_VARIANCE))
+        return statistic.pooled().mean, rows, rows / 2, np.maximum(rows / 2 * like, LEAST_VARIANCE), floor
 
     def posterior_hyperparameters(self, hyperparameters: Hyperparameters, statistic: Moments) -> Hyperparameters:
         mean, kappa, shape, scale, floor = hyperparameters
@@ -159,18 +155,17 @@ class Gaussian(Family):
 
     def predictive(self, columns: Columns, hyperparameters: Hyperparameters) -> StudentT:
         mean, kappa, shape, scale, floor = hyperparameters
-        if not ((shape > 0).all() and (kappa > 0).all()):
-            raise ValueError(
-                "under a flat prior a class needs more than 3 rows for its predictive distribution; "
-                "use a prior, such as prior=1.0 or NormalInverseGamma"
-            )
+        check_proper(
+            (shape, kappa),
+            "under a flat prior a class needs more than 3 rows for its predictive distribution; "
+            "use a prior, such as prior=1.0 or NormalInverseGamma",
+        )
         squared = scale * (kappa + 1) / (shape * kappa) + floor
         return StudentT(2 * shape, mean, np.maximum(squared, LEAST_VARIANCE), floor)
 
     def log_partition(self, columns: Columns, hyperparameters: Hyperparameters) -> Array:
         _, kappa, shape, scale, _ = hyperparameters
-        if not (np.asarray(kappa) > 0).all():
-            raise ValueError("the flat prior of a mean has no evidence: it does not add up to 1; use a number")
+        check_proper((kappa,), "the flat prior of a mean has no evidence: it does not add up to 1; use a number")
         return np.asarray(gammaln(shape) - shape * (np.log(scale) + np.log(2 * np.pi)) - 0.5 * np.log(kappa))
 
     def marginals(self, columns: Columns, hyperparameters: Hyperparameters) -> dict[str, Any]:
@@ -180,8 +175,8 @@ class Gaussian(Family):
 
     def draw(self, columns: Columns, hyperparameters: Hyperparameters, rng: np.random.Generator) -> GaussianParameters:
         mean, kappa, shape, scale, floor = hyperparameters
-        if not ((shape > 0).all() and (kappa > 0).all()):
-            raise ValueError("under a flat prior a class needs more than 3 rows to draw from; use a prior, such as 1.0")
+        message = "under a flat prior a class needs more than 3 rows to draw from; use a prior, such as 1.0"
+        check_proper((shape, kappa), message)
         variance = scale / np.maximum(rng.standard_gamma(shape), LEAST_VARIANCE)
         return _normal(mean + np.sqrt(variance / kappa) * rng.standard_normal(mean.shape), variance, floor)
 

@@ -9,7 +9,7 @@ from scipy.special import gammaln
 from suffice.blocks import Part
 from suffice.families import description
 from suffice.families.dirichlet import DirichletFamily
-from suffice.families.family import Cells, Hyperparameters, Parameters, log_plus_epsilon, log_ratio
+from suffice.families.family import NO_EVIDENCE, Cells, Hyperparameters, Parameters, check_proper, log_ratio
 from suffice.priors import pseudo_counts
 from suffice.schema import Array, Columns
 from suffice.score import Linear, LogGamma, LogGammaOfTotal, Score
@@ -90,15 +90,15 @@ class Multinomial(DirichletFamily):
         return alpha, alpha
 
     def predictive(self, columns: Columns, hyperparameters: Hyperparameters) -> Parameters:
-        if not (hyperparameters[0] > 0).all():
-            raise ValueError(
-                'estimate="predictive" averages over the posterior, and a pseudo-count of 0 has none for what was '
-                "never seen; use a prior of more than 0"
-            )
-        return DirichletMultinomial(hyperparameters[0])
+        (alpha,) = check_proper(
+            hyperparameters[:1],
+            'estimate="predictive" averages over the posterior, and a pseudo-count of 0 has none for what was never '
+            "seen; use a prior of more than 0",
+        )
+        return DirichletMultinomial(alpha)
 
     def log_partition(self, columns: Columns, hyperparameters: Hyperparameters) -> Array:
-        alpha = self._check_positive(hyperparameters[0])
+        (alpha,) = check_proper(hyperparameters[:1], NO_EVIDENCE)
         if not alpha.shape[1]:
             return np.zeros((len(alpha), 1))  # a vocabulary without words has one parameter value only
         return np.asarray(gammaln(alpha).sum(axis=1, keepdims=True) - gammaln(alpha.sum(axis=1, keepdims=True)))
@@ -107,9 +107,19 @@ class Multinomial(DirichletFamily):
         """Return the part of each column in the mutual information between a counted thing (a word) and its class."""
         return description.information_of_table(statistic.total / max(float(statistic.total.sum()), 1e-300), 0)
 
-    def _starts(self, columns: Columns) -> Array:
-        return np.array([0])
-
     def _from_weights(self, columns: Columns, weights: Array, unseen: Array) -> Parameters:
-        log_p = log_ratio(weights, weights.sum(axis=-1, keepdims=True), 1 / max(weights.shape[-1], 1))
-        return MultinomialParameters(log_plus_epsilon(log_p, self.epsilon))
+        return MultinomialParameters(self._log_shares(weights))
+
+    def _log_shares(self, weights: Array) -> Array:
+        """Return the logarithm of each weight's share of their sum."""
+        return log_ratio(weights, weights.sum(axis=-1, keepdims=True), 1 / max(weights.shape[-1], 1), self.epsilon)
+
+
+@dataclass(frozen=True)
+class WordCounts(Multinomial):
+    """p(text | class) ∝ Π p[word]^count over the words of the vocabulary; any other word adds 0 to the score."""
+
+    name = "text"
+    cells = "words"
+    accepts_sparse = False
+    sql_sums = None

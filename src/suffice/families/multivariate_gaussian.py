@@ -6,9 +6,9 @@ from functools import cached_property
 import numpy as np
 
 from suffice.families.family import Parameters
-from suffice.schema import Array
+from suffice.schema import Array, field_names
 from suffice.score import Score, TriangularSolve
-from suffice.score.triangular_solve import lower_triangle
+from suffice.score.multivariate import lower_triangle
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class MultivariateGaussian(Parameters):
 
     @cached_property
     def solve(self) -> TriangularSolve:
-        """The term that scores rows; it keeps the factors of the covariances."""
-        return TriangularSolve(self.mean, self.covariance)
+        """The term that scores rows, which has the same fields; it keeps the factors of the covariances."""
+        return TriangularSolve(*(getattr(self, name) for name in field_names(type(self))))
 
     def score(self) -> Score:
         return Score((self.solve,))
@@ -55,11 +55,6 @@ class MultivariateStudentT(MultivariateGaussian):
     """The multivariate Gaussian averaged over mean and covariance: Student's t with shape ``covariance``."""
 
     dof: Array
-
-    @cached_property
-    def solve(self) -> TriangularSolve:
-        """The term that scores rows; it keeps the factors of the shapes."""
-        return TriangularSolve(self.mean, self.covariance, self.dof)
 
     def as_linear(self) -> tuple[str, Array, Array]:
         raise ValueError(

@@ -45,13 +45,13 @@ class WishartHyperparameters:
         """
         size = len(centre)
         if isinstance(prior, Flat):
-            return cls._single(np.zeros(size), 0.0, -size - 1.0 - means, np.zeros((size, size)))
+            return cls.of_one(np.zeros(size), 0.0, -size - 1.0 - means, np.zeros((size, size)))
         if isinstance(prior, NormalInverseWishart):
             scale = np.atleast_2d(np.asarray(prior.scale, np.float64))
             if scale.shape != (size, size):
                 raise ValueError(f"NormalInverseWishart(scale=…) is for {len(scale)} columns, and there are {size}")
             mean = broadcast_to_columns(prior.mean, size, "NormalInverseWishart(mean=…)")
-            return cls._single(mean, float(prior.kappa), float(prior.dof), scale)
+            return cls.of_one(mean, float(prior.kappa), float(prior.dof), scale)
         several = prior if isinstance(prior, (list, tuple)) else [prior]
         if any(isinstance(each, (Prior, str)) for each in several):
             raise unsupported_prior(
@@ -61,11 +61,12 @@ class WishartHyperparameters:
         variances = np.where(variances > (1e-15 * np.abs(centre)) ** 2, variances, 0.0)  # less is rounding error
         like = np.where(variances > 0, variances, max(float(variances.max()), LEAST_VARIANCE))
         c = float(rows.max())
-        return cls._single(centre, c, c + size + 1.0, np.diag(rows * like))
+        return cls.of_one(centre, c, c + size + 1.0, np.diag(rows * like))
 
     @classmethod
-    def _single(cls, mean: Array, kappa: float, dof: float, scale: Array) -> WishartHyperparameters:
-        return cls(mean[None], np.array([kappa]), np.array([dof]), scale[None])
+    def of_one(cls, *hyperparameters: Array | float) -> WishartHyperparameters:
+        """Return the hyperparameters of a single class from its mean, kappa, dof and scale."""
+        return cls(*(np.asarray(each)[None] for each in hyperparameters))
 
     def posterior(self, n: Array, mean: Array, scatter: Array, *, is_shared: bool = False) -> WishartHyperparameters:
         """Return the hyperparameters after n [class] rows with this mean and scatter about it."""
@@ -78,6 +79,11 @@ class WishartHyperparameters:
             scatter, pull = scatter.sum(axis=0, keepdims=True), pull.sum(axis=0, keepdims=True)
         whole = self.scale + scatter + pull
         return WishartHyperparameters(self.mean + distance * share, rows, self.dof + n, whole)
+
+    @property
+    def first(self) -> Hyperparameters:
+        """The hyperparameters of the first class."""
+        return self.mean[0], self.kappa[0], self.dof[0], self.scale[0]
 
     @property
     def size(self) -> int:
@@ -128,26 +134,26 @@ class WishartHyperparameters:
 def prior_of_one(prior: Any, moments: CoMoments) -> Hyperparameters:
     """Return mean, kappa, dof and scale of a prior for the co-moments of a single class."""
     variances = np.diag(moments.scatter[0]) / max(moments.n.item(), 1.0)
-    return _one(WishartHyperparameters.of_prior(prior, moments.mean[0], variances))
+    return WishartHyperparameters.of_prior(prior, moments.mean[0], variances).first
 
 
 def posterior_of_one(hyperparameters: Hyperparameters, moments: CoMoments) -> Hyperparameters:
     """Return mean, kappa, dof and scale after the co-moments of a single class."""
-    before = _several(hyperparameters)
-    return _one(before.posterior(moments.n[:, 0], moments.mean + moments.tail, moments.scatter))
+    before = WishartHyperparameters.of_one(*hyperparameters)
+    return before.posterior(moments.n[:, 0], moments.mean + moments.tail, moments.scatter).first
 
 
 def covariance_of_one(rule: str, hyperparameters: Hyperparameters, moments: CoMoments) -> Array:
     """Return the covariance of a single class by a rule: "mle", "map" or "mean"."""
     if rule == "mle":
         return np.asarray(moments.scatter[0] / moments.n.item())
-    its = _several(hyperparameters)
+    its = WishartHyperparameters.of_one(*hyperparameters)
     return np.asarray((its.mode() if rule == "map" else its.expected_covariance())[0])
 
 
 def predictive_of_one(hyperparameters: Hyperparameters) -> tuple[float, Array]:
     """Return degrees of freedom and shape of the predictive multivariate t of a single class."""
-    its = _several(hyperparameters)
+    its = WishartHyperparameters.of_one(*hyperparameters)
     dof, shape = its.predictive()
     if not (its.kappa[0] > 0 and dof[0] > 0):
         raise ValueError(f"the predictive distribution needs more than {2 * its.size + 1} rows under a flat prior")
@@ -162,11 +168,3 @@ def log_partition_of_one(hyperparameters: Hyperparameters) -> float:
         raise ValueError("the flat prior has no evidence: it does not add up to 1; use NormalInverseWishart")
     log_det = np.linalg.slogdet(scale)[1]
     return float(multigammaln(halved, size) - halved * (log_det + size * np.log(np.pi)) - 0.5 * size * np.log(kappa))
-
-
-def _one(its: WishartHyperparameters) -> Hyperparameters:
-    return its.mean[0], its.kappa[0], its.dof[0], its.scale[0]
-
-
-def _several(hyperparameters: Hyperparameters) -> WishartHyperparameters:
-    return WishartHyperparameters(*(np.asarray(each)[None] for each in hyperparameters))

@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.special import gammaln
 
 from suffice.blocks import Part
-from suffice.families.family import Family, Hyperparameters, Parameters, check_proper
+from suffice.families.family import Family, Hyperparameters, Parameters, check_proper, fields_by_column
 from suffice.priors import Flat, Gamma, Prior, broadcast_to_columns, check_positive, unsupported_prior
 from suffice.schema import Array, Columns
 from suffice.score import Linear, LogFactorial, LogGamma, Score
@@ -25,10 +25,6 @@ class PoissonParameters(Parameters):
     def score(self) -> Score:
         with np.errstate(divide="ignore"):
             return Linear.of(np.log(self.rate + self.epsilon), -self.rate) + LogFactorial()
-
-    @property
-    def n_parameters(self) -> int:
-        return self.rate.size
 
     def as_linear(self) -> tuple[str, Array, Array]:
         return "linear", np.log(self.rate + self.epsilon), np.asarray(-self.rate.sum(axis=1))
@@ -47,10 +43,6 @@ class NegativeBinomial(Parameters):
     def score(self) -> Score:
         biases = -self.shape * np.log1p(1 / self.inverse_scale)
         return LogGamma(self.shape) + Linear(-np.log1p(self.inverse_scale), biases) + LogFactorial()
-
-    @property
-    def n_parameters(self) -> int:
-        return self.shape.size
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         rates = rng.gamma(self.shape[k], 1 / self.inverse_scale[k], (count, self.shape.shape[1]))
@@ -83,13 +75,12 @@ class Poisson(Family):
     def prior_hyperparameters(self, prior: Any, columns: Columns, statistic: Statistic) -> Hyperparameters:
         if isinstance(prior, Flat):
             return np.ones((1, columns.count)), np.zeros((1, columns.count))
-        if isinstance(prior, Prior) and not isinstance(prior, Gamma):
+        if isinstance(prior, Gamma):
+            return fields_by_column(prior, columns.count)
+        if isinstance(prior, Prior):
             raise unsupported_prior(prior, self.name, "a number, Gamma or Flat")
-        if not isinstance(prior, Gamma):
-            each = broadcast_to_columns(check_positive(prior, "prior"), columns.count, "prior")[None]
-            return each, each
-        shape = broadcast_to_columns(prior.shape, columns.count, "Gamma(shape=…)")
-        return shape[None], broadcast_to_columns(prior.rate, columns.count, "Gamma(rate=…)")[None]
+        each = broadcast_to_columns(check_positive(prior, "prior"), columns.count, "prior")[None]
+        return each, each
 
     def posterior_hyperparameters(self, hyperparameters: Hyperparameters, statistic: Counts) -> Hyperparameters:
         return hyperparameters[0] + statistic.total, hyperparameters[1] + statistic.n
@@ -109,8 +100,7 @@ class Poisson(Family):
 
     def log_partition(self, columns: Columns, hyperparameters: Hyperparameters) -> Array:
         shape, rate = hyperparameters
-        if not (np.asarray(rate) > 0).all():
-            raise ValueError("the flat prior of a rate has no evidence: it does not add up to 1; use Gamma")
+        check_proper((rate,), "the flat prior of a rate has no evidence: it does not add up to 1; use Gamma")
         return np.asarray(gammaln(shape) - shape * np.log(rate))
 
     def marginals(self, columns: Columns, hyperparameters: Hyperparameters) -> dict[str, Any]:

@@ -1,12 +1,12 @@
 """The bin of each number."""
 
-from typing import Any
+# mypy: allow-untyped-defs, allow-untyped-calls
 
 from suffice.kernels.compiler import Kernel
 
 
 @Kernel
-def cut(x: Any, edges: Any, ends: Any, places: Any, codes: Any) -> float:
+def cut(x, edges, ends, places, codes):
     """Write the number of edges at or below each value to ``codes``; −1 for a missing value.
 
     ``edges`` are those of all columns, ``ends`` the place after the last edge of each column, and ``places`` the column

@@ -1,6 +1,6 @@
 """Counts of pairs of levels, for each class."""
 
-from typing import Any
+# mypy: allow-untyped-defs, allow-untyped-calls
 
 import numpy as np
 
@@ -13,7 +13,7 @@ ONE, TWO, FOUR, TOPMOST = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56
 
 
 @Kernel
-def count_pairs(x: Any, codes: Any, weights: Any, starts: Any, pairs: Any) -> None:
+def count_pairs(x, codes, weights, starts, pairs):
     """Count each pair of codes of a row in the lower half of pairs[class, cell, cell]; a negative code is missing."""
     rows, columns = x.shape
     cells = np.zeros(columns, np.intp)
@@ -32,7 +32,7 @@ def count_pairs(x: Any, codes: Any, weights: Any, starts: Any, pairs: Any) -> No
 
 
 @Kernel
-def count_bit_pairs(bits: Any, rows: float, ones: Any, pairs: Any) -> None:
+def count_bit_pairs(bits, rows, ones, pairs):
     """Count pairs of columns with two levels, from bits[column, word] to pairs[cell, cell].
 
     Cells 2j and 2j + 1 stand for column j = 0 and 1. Only rows where both columns are 1 are counted; the other three
@@ -52,11 +52,6 @@ def count_bit_pairs(bits: Any, rows: float, ones: Any, pairs: Any) -> None:
             first = ones[i] - shared
             second = ones[j] - shared
             neither = rows - ones[i] - ones[j] + shared
-            pairs[2 * i + 1, 2 * j + 1] = shared
-            pairs[2 * j + 1, 2 * i + 1] = shared
-            pairs[2 * i + 1, 2 * j] = first
-            pairs[2 * j, 2 * i + 1] = first
-            pairs[2 * i, 2 * j + 1] = second
-            pairs[2 * j + 1, 2 * i] = second
-            pairs[2 * i, 2 * j] = neither
-            pairs[2 * j, 2 * i] = neither
+            for a, b, count in ((1, 1, shared), (1, 0, first), (0, 1, second), (0, 0, neither)):
+                pairs[2 * i + a, 2 * j + b] = count
+                pairs[2 * j + b, 2 * i + a] = count

@@ -5,70 +5,61 @@ All kernels take ``x``, the rows, ``codes``, the class of each row, and ``weight
 Numba removes the branch of an argument that is None.
 """
 
-from typing import Any
+# mypy: allow-untyped-defs, allow-untyped-calls
 
 from suffice.kernels.compiler import Kernel
 
 LARGEST = 1.7976931348623157e308
 
 
+def move(partial, counts):
+    """Add narrow accumulators to the counts, and set them to 0."""
+    for k in range(counts.shape[0]):
+        for j in range(counts.shape[1]):
+            counts[k, j] += partial[k, j]
+            partial[k, j] = 0
+
+
 @Kernel
-def count_above(
-    x: Any, codes: Any, weights: Any, threshold: Any, check: Any, limit: int, partial: Any, counts: Any
-) -> float:
+def count_above(x, codes, weights, threshold, check, limit, partial, counts):
     """Count the cells above the threshold; return NaN if a value is not finite."""
     rows, columns = x.shape
     poison = 0.0
     for first in range(0, rows, limit):
         for row in range(first, min(first + limit, rows)):
             k = codes[row]
-            if weights is None:
-                for j in range(columns):
-                    if check is not None:
-                        poison += x[row, j] * 0.0
-                    partial[k, j] += x[row, j] > threshold
-            else:
-                weight = weights[row]
-                for j in range(columns):
-                    if check is not None:
-                        poison += x[row, j] * 0.0
-                    partial[k, j] += weight if x[row, j] > threshold else 0.0
-        for k in range(counts.shape[0]):
+            weight = 1.0 if weights is None else weights[row]
             for j in range(columns):
-                counts[k, j] += partial[k, j]
-                partial[k, j] = 0
+                if check is not None:
+                    poison += x[row, j] * 0.0
+                if weights is None:
+                    partial[k, j] += x[row, j] > threshold
+                else:
+                    partial[k, j] += weight if x[row, j] > threshold else 0.0
+        move(partial, counts)
     return poison
 
 
 @Kernel
-def add_up(x: Any, codes: Any, weights: Any, most: Any, limit: int, partial: Any, counts: Any) -> bool:
+def add_up(x, codes, weights, most, limit, partial, counts):
     """Sum each column; return whether a value is negative or more than ``most``."""
     rows, columns = x.shape
     outside = False
     for first in range(0, rows, limit):
         for row in range(first, min(first + limit, rows)):
             k = codes[row]
-            if most is not None:
-                for j in range(columns):
-                    outside |= x[row, j] > most
-            if weights is None:
-                for j in range(columns):
-                    outside |= x[row, j] < 0
-                    partial[k, j] += x[row, j]
-            else:
-                weight = weights[row]
-                for j in range(columns):
-                    outside |= x[row, j] < 0
-                    partial[k, j] += weight * x[row, j]
-        for k in range(counts.shape[0]):
+            weight = 1.0 if weights is None else weights[row]
             for j in range(columns):
-                counts[k, j] += partial[k, j]
-                partial[k, j] = 0
+                outside |= x[row, j] < 0
+                if most is not None:
+                    outside |= x[row, j] > most
+                partial[k, j] += x[row, j] if weights is None else weight * x[row, j]
+        move(partial, counts)
     return outside
 
 
 @Kernel
-def add_up_present(x: Any, codes: Any, weights: Any, n: Any, counts: Any) -> bool:
+def add_up_present(x, codes, weights, n, counts):
     """Sum the present cells of each column, and their weights to ``n``; return whether a value is negative."""
     rows, columns = x.shape
     outside = False
@@ -85,7 +76,7 @@ def add_up_present(x: Any, codes: Any, weights: Any, n: Any, counts: Any) -> boo
 
 
 @Kernel
-def count_coded(x: Any, codes: Any, weights: Any, starts: Any, counts: Any) -> None:
+def count_coded(x, codes, weights, starts, counts):
     """Count each code of each column; a negative code is a missing cell."""
     rows, columns = x.shape
     for row in range(rows):
@@ -98,9 +89,7 @@ def count_coded(x: Any, codes: Any, weights: Any, starts: Any, counts: Any) -> N
 
 
 @Kernel
-def count_levels(
-    x: Any, codes: Any, weights: Any, first: int, starts: Any, room: Any, counts: Any, fractions: Any
-) -> int:
+def count_levels(x, codes, weights, first, starts, room, counts, fractions):
     """Count each level of each column from row ``first`` on; return the first row that is not counted.
 
     That is a row with a level that is negative or not less than the ``room`` of its column. Levels with a fraction are
@@ -119,17 +108,12 @@ def count_levels(
             level = int(x[row, j])
             if level != x[row, j]:
                 fractions[0] = 1
-            if weights is None:
-                counts[k, starts[j] + level] += 1
-            else:
-                counts[k, starts[j] + level] += weights[row]
+            counts[k, starts[j] + level] += 1 if weights is None else weights[row]
     return int(rows)
 
 
 @Kernel
-def count_above_sparse(
-    starts: Any, columns: Any, values: Any, codes: Any, weights: Any, threshold: float, counts: Any
-) -> float:
+def count_above_sparse(starts, columns, values, codes, weights, threshold, counts):
     """Count the stored cells above the threshold; return NaN if a value is not finite."""
     poison = 0.0
     for row in range(codes.shape[0]):
@@ -137,15 +121,12 @@ def count_above_sparse(
         for p in range(starts[row], starts[row + 1]):
             poison += values[p] * 0.0
             if values[p] > threshold:
-                if weights is None:
-                    counts[k, columns[p]] += 1.0
-                else:
-                    counts[k, columns[p]] += weights[row]
+                counts[k, columns[p]] += 1.0 if weights is None else weights[row]
     return poison
 
 
 @Kernel
-def add_up_sparse(starts: Any, columns: Any, values: Any, codes: Any, weights: Any, most: Any, counts: Any) -> bool:
+def add_up_sparse(starts, columns, values, codes, weights, most, counts):
     """Sum the stored cells of each column; return whether a value is negative or more than ``most``."""
     outside = False
     for row in range(codes.shape[0]):
@@ -154,8 +135,5 @@ def add_up_sparse(starts: Any, columns: Any, values: Any, codes: Any, weights: A
             outside |= values[p] < 0
             if most is not None:
                 outside |= values[p] > most
-            if weights is None:
-                counts[k, columns[p]] += values[p]
-            else:
-                counts[k, columns[p]] += weights[row] * values[p]
+            counts[k, columns[p]] += values[p] if weights is None else weights[row] * values[p]
     return outside

@@ -4,8 +4,9 @@ A code below 0 is a missing cell. A code beyond the known levels is an unseen le
 cell if it is closed.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls
+
 import math
-from typing import Any
 
 import numpy as np
 
@@ -15,14 +16,14 @@ from suffice.kernels.compiler import Scorer
 NEGLIGIBLE = 50.0
 
 
-def read_slot(code: int, size: int, is_open: int) -> int:
+def read_slot(code, size, is_open):
     """Return the slot of a code, −1 if the cell is missing."""
     if code < size:
         return code
     return size if is_open else -1
 
 
-def sum_complete(slots: Any, parents: Any, offsets: Any, sizes: Any, table: Any, k: int) -> float:
+def sum_complete(slots, parents, offsets, sizes, table, k):
     """Return Σⱼ log p(xⱼ | x of its parent, class k) of a row without a missing cell."""
     total = 0.0
     for j in range(slots.shape[0]):
@@ -32,7 +33,7 @@ def sum_complete(slots: Any, parents: Any, offsets: Any, sizes: Any, table: Any,
     return total
 
 
-def sum_out(table: Any, line: int, messages: Any, start: int, width: int) -> float:
+def sum_out(table, line, messages, start, width):
     """Return log Σ p(slot)·message(slot) over the slots of a missing cell."""
     highest = -math.inf
     for slot in range(width):
@@ -45,18 +46,7 @@ def sum_out(table: Any, line: int, messages: Any, start: int, width: int) -> flo
     return highest + math.log(part)
 
 
-def sum_incomplete(
-    slots: Any,
-    parents: Any,
-    order: Any,
-    offsets: Any,
-    sizes: Any,
-    starts: Any,
-    table: Any,
-    messages: Any,
-    has_message: Any,
-    k: int,
-) -> float:
+def sum_incomplete(slots, parents, order, offsets, sizes, table, starts, messages, has_message, k):
     """Return log p(x | class k) of a row with missing cells, summed out by messages from the leaves to the root."""
     total = 0.0
     for j in range(slots.shape[0]):
@@ -87,18 +77,7 @@ def sum_incomplete(
 
 
 @Scorer
-def add_tree(
-    x: Any,
-    parents: Any,
-    order: Any,
-    offsets: Any,
-    sizes: Any,
-    is_open: Any,
-    starts: Any,
-    table: Any,
-    messages: Any,
-    scores: Any,
-) -> None:
+def add_tree(x, parents, order, offsets, sizes, is_open, table, starts, messages, scores):
     """Add Σⱼ log p(xⱼ | x of its parent, class); missing cells are summed out.
 
     ``messages`` has an entry for each slot of each column: log p(columns below | slot), for a missing cell.
@@ -116,23 +95,21 @@ def add_tree(
                 scores[row, k] += sum_complete(slots, parents, offsets, sizes, table, k)
             else:
                 scores[row, k] += sum_incomplete(
-                    slots, parents, order, offsets, sizes, starts, table, messages, has_message, k
+                    slots, parents, order, offsets, sizes, table, starts, messages, has_message, k
                 )
 
 
-def drop_implied(implied: Any, slots: Any, which: Any, keep: Any, count: int) -> int:
+def drop_implied(implied, slots, which, keep, count):
     """Remove levels that another level of the row implies; return the number of levels that are left."""
     for i in range(count):
         keep[i] = 1
     for i in range(count):
         for j in range(i):
             flags = implied[slots[i], slots[j]]
-            if flags:
-                # if each implies the other, the first stays
-                if flags & 1 and not flags & 2:
-                    keep[j] = 0
-                elif flags & 2:
-                    keep[i] = 0
+            if flags == 1:
+                keep[j] = 0
+            elif flags:  # if each implies the other, the first stays
+                keep[i] = 0
     kept = 0
     for i in range(count):
         if keep[i]:
@@ -142,7 +119,7 @@ def drop_implied(implied: Any, slots: Any, which: Any, keep: Any, count: int) ->
     return kept
 
 
-def fill_lines(alone: Any, given: Any, slots: Any, lines: Any, count: int, classes: int) -> None:
+def fill_lines(alone, given, slots, lines, count, classes):
     """Write log p(xᵢ | class) + Σⱼ log p(xⱼ | xᵢ, class) of each parent i to ``lines`` [parent, class]."""
     for i in range(count):
         for k in range(classes):
@@ -155,7 +132,7 @@ def fill_lines(alone: Any, given: Any, slots: Any, lines: Any, count: int, class
                 lines[j, k] += given[slots[i], slots[j], 1, k]
 
 
-def average_lines(lines: Any, eligible: Any, weights: Any, slots: Any, which: Any, count: int, k: int) -> float:
+def average_lines(lines, eligible, weights, slots, which, count, k):
     """Return log Σᵢ wᵢ·exp(line of parent i) over the eligible parents of class k."""
     highest = -math.inf
     for i in range(count):
@@ -171,18 +148,7 @@ def average_lines(lines: Any, eligible: Any, weights: Any, slots: Any, which: An
 
 
 @Scorer
-def add_averaged(
-    x: Any,
-    starts: Any,
-    alone: Any,
-    given: Any,
-    eligible: Any,
-    weights: Any,
-    implied: Any,
-    sizes: Any,
-    is_open: Any,
-    scores: Any,
-) -> None:
+def add_averaged(x, alone, given, eligible, weights, implied, sizes, is_open, starts, scores):
     """Add log Σᵢ wᵢ·p(xᵢ | class)·Πⱼ p(xⱼ | xᵢ, class) / Σᵢ wᵢ over the eligible levels i of a row."""
     rows, columns = x.shape
     classes = scores.shape[1]

@@ -5,7 +5,9 @@ same order, so that its score depends neither on the batch nor on the number of 
 sum was not finite.
 """
 
-from typing import Any
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+import math
 
 import numpy as np
 
@@ -17,24 +19,32 @@ PACK = np.uint64(0x0102040810204080)
 TOPMOST = np.uint64(56)
 
 
+def add_four(sums, height, scores, row, k):
+    """Add one sum to the score of each of up to four rows; return NaN if a sum is not finite."""
+    poison = 0.0
+    for r in range(height):
+        poison += sums[r] * 0.0
+        scores[row + r, k] += sums[r]
+    return poison
+
+
 @Scorer
-def add_linear(x: Any, threshold: Any, check: Any, weights: Any, scores: Any) -> float:
-    """Add Σⱼ w[class, j]·x[row, j], where x is 1 above the threshold and 0 elsewhere if there is a threshold."""
+def add_complete(x, threshold, check, weights, centres, scores):
+    """Add Σⱼ w[class, j]·z, with z = x[row, j], or (x[row, j] − centre[class, j])² if there are centres.
+
+    If there is a threshold, x is 1 above it and 0 elsewhere.
+    """
     rows, columns = x.shape
     four = np.zeros((4, columns))
     poison = 0.0
     for row in range(0, rows, 4):
         height = min(4, rows - row)
         for r in range(height):
-            if threshold is None:
+            for j in range(columns):
+                four[r, j] = x[row + r, j] if threshold is None else x[row + r, j] > threshold
+            if check is not None and threshold is not None:
                 for j in range(columns):
-                    four[r, j] = x[row + r, j]
-            else:
-                for j in range(columns):
-                    four[r, j] = x[row + r, j] > threshold
-                if check is not None:
-                    for j in range(columns):
-                        poison += x[row + r, j] * 0.0
+                    poison += x[row + r, j] * 0.0
         for k in range(weights.shape[0]):
             sum0 = 0.0
             sum1 = 0.0
@@ -42,27 +52,24 @@ def add_linear(x: Any, threshold: Any, check: Any, weights: Any, scores: Any) ->
             sum3 = 0.0
             for j in range(columns):
                 weight = weights[k, j]
-                sum0 += four[0, j] * weight
-                sum1 += four[1, j] * weight
-                sum2 += four[2, j] * weight
-                sum3 += four[3, j] * weight
-            poison += sum0 * 0.0
-            scores[row, k] += sum0
-            if height > 1:
-                poison += sum1 * 0.0
-                scores[row + 1, k] += sum1
-            if height > 2:
-                poison += sum2 * 0.0
-                scores[row + 2, k] += sum2
-            if height > 3:
-                poison += sum3 * 0.0
-                scores[row + 3, k] += sum3
+                if centres is None:
+                    sum0 += four[0, j] * weight
+                    sum1 += four[1, j] * weight
+                    sum2 += four[2, j] * weight
+                    sum3 += four[3, j] * weight
+                else:
+                    centre = centres[k, j]
+                    sum0 += (four[0, j] - centre) * (four[0, j] - centre) * weight
+                    sum1 += (four[1, j] - centre) * (four[1, j] - centre) * weight
+                    sum2 += (four[2, j] - centre) * (four[2, j] - centre) * weight
+                    sum3 += (four[3, j] - centre) * (four[3, j] - centre) * weight
+            poison += add_four((sum0, sum1, sum2, sum3), height, scores, row, k)
     return poison
 
 
 @Scorer
-def add_octets(x: Any, threshold: Any, check: Any, table: Any, scores: Any) -> float:
-    """Add what ``add_linear`` adds, by a table for eight columns at a time: table[octet, bits, class]."""
+def add_octets(x, threshold, check, table, scores):
+    """Add what ``add_complete`` adds, by a table for eight columns at a time: table[octet, bits, class]."""
     rows, columns = x.shape
     octets, _, lanes = table.shape
     bits = np.zeros(8 * octets, np.uint8)
@@ -88,45 +95,11 @@ def add_octets(x: Any, threshold: Any, check: Any, table: Any, scores: Any) -> f
 
 
 @Scorer
-def add_gaussian(x: Any, means: Any, halved_precisions: Any, scores: Any) -> float:
-    """Add −Σⱼ (x[row, j] − μ[class, j])² / 2σ²[class, j]."""
-    rows, columns = x.shape
-    four = np.zeros((4, columns))
-    poison = 0.0
-    for row in range(0, rows, 4):
-        height = min(4, rows - row)
-        for r in range(height):
-            for j in range(columns):
-                four[r, j] = x[row + r, j]
-        for k in range(means.shape[0]):
-            sum0 = 0.0
-            sum1 = 0.0
-            sum2 = 0.0
-            sum3 = 0.0
-            for j in range(columns):
-                mean = means[k, j]
-                scale = halved_precisions[k, j]
-                sum0 += (four[0, j] - mean) * (four[0, j] - mean) * scale
-                sum1 += (four[1, j] - mean) * (four[1, j] - mean) * scale
-                sum2 += (four[2, j] - mean) * (four[2, j] - mean) * scale
-                sum3 += (four[3, j] - mean) * (four[3, j] - mean) * scale
-            poison += sum0 * 0.0
-            scores[row, k] -= sum0
-            if height > 1:
-                poison += sum1 * 0.0
-                scores[row + 1, k] -= sum1
-            if height > 2:
-                poison += sum2 * 0.0
-                scores[row + 2, k] -= sum2
-            if height > 3:
-                poison += sum3 * 0.0
-                scores[row + 3, k] -= sum3
-    return poison
+def add_present(x, weights, centres, exponents, biases, gaps, scores):
+    """Add Σⱼ bias + w·z, or Σⱼ bias − exponent·log(1 + w·z) if there are exponents, with z as in ``add_complete``.
 
-
-@Scorer
-def add_linear_present(x: Any, weights: Any, biases: Any, scores: Any) -> float:
-    """Add Σⱼ b[class, j] + w[class, j]·x[row, j] over the cells that are not missing."""
+    With ``gaps``, the sum is over the cells that are not missing.
+    """
     rows, columns = x.shape
     poison = 0.0
     for row in range(rows):
@@ -134,31 +107,17 @@ def add_linear_present(x: Any, weights: Any, biases: Any, scores: Any) -> float:
             total = 0.0
             for j in range(columns):
                 value = x[row, j]
-                total += biases[k, j] + weights[k, j] * value if value == value else 0.0
+                if gaps is None or value == value:
+                    z = value if centres is None else (value - centres[k, j]) * (value - centres[k, j])
+                    z *= weights[k, j]
+                    total += biases[k, j] + (z if exponents is None else -exponents[k, j] * math.log1p(z))
             poison += total * 0.0
             scores[row, k] += total
     return poison
 
 
 @Scorer
-def add_gaussian_present(x: Any, means: Any, halved_precisions: Any, peaks: Any, scores: Any) -> float:
-    """Add Σⱼ peak[class, j] − (x[row, j] − μ[class, j])² / 2σ²[class, j] over the cells that are not missing."""
-    rows, columns = x.shape
-    poison = 0.0
-    for row in range(rows):
-        for k in range(means.shape[0]):
-            total = 0.0
-            for j in range(columns):
-                value = x[row, j]
-                deviation = value - means[k, j]
-                total += peaks[k, j] - deviation * deviation * halved_precisions[k, j] if value == value else 0.0
-            poison += total * 0.0
-            scores[row, k] += total
-    return poison
-
-
-@Scorer
-def add_coded(x: Any, starts: Any, sizes: Any, table: Any, scores: Any) -> None:
+def add_coded(x, starts, sizes, table, scores):
     """Add Σⱼ table[column j's code x[row, j], class]; a negative code is a missing cell and adds 0.
 
     The slot after the last code of a column is that of unseen levels.
@@ -174,7 +133,7 @@ def add_coded(x: Any, starts: Any, sizes: Any, table: Any, scores: Any) -> None:
 
 
 @Scorer
-def add_levels(x: Any, starts: Any, sizes: Any, table: Any, scores: Any) -> int:
+def add_levels(x, starts, sizes, table, scores):
     """Add Σⱼ table[class, column j's level x[row, j]], up to the first row with an invalid level; return it.
 
     The slot after the last level of a column is that of unseen levels.
@@ -198,8 +157,8 @@ def add_levels(x: Any, starts: Any, sizes: Any, table: Any, scores: Any) -> int:
 
 
 @Scorer
-def add_linear_sparse(starts: Any, columns: Any, values: Any, threshold: Any, weights: Any, scores: Any) -> float:
-    """Add Σⱼ w[j, class]·x[row, j] over the stored cells, as ``add_linear`` does over all."""
+def add_linear_sparse(starts, columns, values, threshold, weights, scores):
+    """Add Σⱼ w[j, class]·x[row, j] over the stored cells, as ``add_complete`` does over all."""
     poison = 0.0
     for row in range(scores.shape[0]):
         for p in range(starts[row], starts[row + 1]):

@@ -1,11 +1,16 @@
-"""Terms of Student's t and of log Γ, added to ``scores`` [row, class].
+"""Terms of log Γ, added to ``scores`` [row, class].
 
 log Γ(a + x) − log Γ(a) is the difference of two almost equal numbers if a is large. Stirling's formula is used there:
 the common part of both cancels in it before any rounding.
+
+Rows are stored cells: those of a row lie between two ``starts``, and have ``values`` in ``columns``. If rows are dense,
+all cells are stored, and ``columns`` is None. With ``gaps``, NaN is a missing cell. Kernels return 0, or NaN if a value
+is not finite.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls
+
 import math
-from typing import Any
 
 from suffice.kernels.compiler import Scorer
 
@@ -13,7 +18,7 @@ LARGE = 1e4
 MOST_COUNTED = 1e15  # beyond this a double cannot distinguish a count from the next one
 
 
-def log_rising(a: float, x: float, log_gamma: float) -> float:
+def log_rising(a, x, log_gamma):
     """Return log Γ(a + x) − log Γ(a); ``log_gamma`` is log Γ(a)."""
     if a < LARGE:
         return math.lgamma(a + x) - log_gamma
@@ -22,96 +27,45 @@ def log_rising(a: float, x: float, log_gamma: float) -> float:
 
 
 @Scorer
-def fill_log_rising(a: Any, x: Any, log_gamma: Any, found: Any) -> None:
+def fill_log_rising(a, x, log_gamma, found):
     """Write log Γ(a + x) − log Γ(a) of each element to ``found``."""
     for place in range(found.shape[0]):
         found[place] = log_rising(a[place], x[place], log_gamma[place]) if x[place] != 0 else 0.0
 
 
 @Scorer
-def add_student(x: Any, means: Any, inverses: Any, halves: Any, peaks: Any, gaps: Any, scores: Any) -> float:
-    """Add Σⱼ peak − (ν + 1)/2·log(1 + (x − m)² / νs²); with ``gaps``, over the cells that are not missing."""
-    rows, columns = x.shape
-    poison = 0.0
-    for row in range(rows):
-        for k in range(means.shape[0]):
-            total = 0.0
-            for j in range(columns):
-                if gaps is None or x[row, j] == x[row, j]:
-                    deviation = x[row, j] - means[k, j]
-                    total += peaks[k, j] - halves[k, j] * math.log1p(deviation * deviation * inverses[k, j])
-            poison += total * 0.0
-            scores[row, k] += total
-    return poison
-
-
-@Scorer
-def add_log_gamma(x: Any, a: Any, log_gamma: Any, gaps: Any, scores: Any) -> float:
-    """Add Σⱼ log Γ(aⱼ + xⱼ) − log Γ(aⱼ); with ``gaps``, over the cells that are not missing."""
-    rows, columns = x.shape
-    poison = 0.0
-    for row in range(rows):
-        for j in range(columns):
-            if gaps is None:
-                poison += x[row, j] * 0.0
-            if x[row, j] < 0 or x[row, j] > MOST_COUNTED:
-                poison = math.nan
-        if poison != 0:
-            return poison
-        for k in range(a.shape[0]):
-            total = 0.0
-            for j in range(columns):
-                if x[row, j] != 0 and (gaps is None or x[row, j] == x[row, j]):
-                    total += log_rising(a[k, j], x[row, j] * 1.0, log_gamma[k, j])
-            scores[row, k] += total
-    return poison
-
-
-@Scorer
-def add_log_gamma_sparse(starts: Any, columns: Any, values: Any, a: Any, log_gamma: Any, scores: Any) -> float:
-    """Add what ``add_log_gamma`` does over the stored cells."""
+def add_log_gamma(starts, columns, values, a, log_gamma, gaps, scores):
+    """Add Σⱼ log Γ(aⱼ + xⱼ) − log Γ(aⱼ); return NaN if a value is not a count."""
     poison = 0.0
     for row in range(scores.shape[0]):
-        for p in range(starts[row], starts[row + 1]):
-            poison += values[p] * 0.0
+        first = starts[row]
+        last = starts[row + 1]
+        for p in range(first, last):
+            if gaps is None:
+                poison += values[p] * 0.0
             if values[p] < 0 or values[p] > MOST_COUNTED:
                 poison = math.nan
         if poison != 0:
             return poison
         for k in range(a.shape[0]):
             total = 0.0
-            for p in range(starts[row], starts[row + 1]):
-                total += log_rising(a[k, columns[p]], values[p] * 1.0, log_gamma[k, columns[p]])
+            for p in range(first, last):
+                if values[p] != 0 and (gaps is None or values[p] == values[p]):
+                    j = p - first if columns is None else columns[p]
+                    total += log_rising(a[k, j], values[p] * 1.0, log_gamma[k, j])
             scores[row, k] += total
     return poison
 
 
 @Scorer
-def add_log_gamma_of_total(x: Any, a: Any, log_gamma: Any, gaps: Any, scores: Any) -> float:
-    """Subtract log Γ(a + Σⱼ xⱼ) − log Γ(a); with ``gaps``, a missing cell is a count of 0."""
-    rows, columns = x.shape
-    poison = 0.0
-    for row in range(rows):
-        total = 0.0
-        for j in range(columns):
-            if gaps is None or x[row, j] == x[row, j]:
-                total += x[row, j]
-        poison += total * 0.0
-        if poison != 0:
-            return poison
-        for k in range(a.shape[0]):
-            scores[row, k] -= log_rising(a[k], total, log_gamma[k])
-    return poison
-
-
-@Scorer
-def add_log_gamma_of_total_sparse(starts: Any, columns: Any, values: Any, a: Any, log_gamma: Any, scores: Any) -> float:
-    """Subtract what ``add_log_gamma_of_total`` does, over the stored cells."""
+def add_log_gamma_of_total(starts, columns, values, a, log_gamma, gaps, scores):
+    """Subtract log Γ(a + Σⱼ xⱼ) − log Γ(a); a missing cell is a count of 0."""
     poison = 0.0
     for row in range(scores.shape[0]):
         total = 0.0
         for p in range(starts[row], starts[row + 1]):
-            total += values[p]
+            if gaps is None or values[p] == values[p]:
+                total += values[p]
         poison += total * 0.0
         if poison != 0:
             return poison
@@ -121,21 +75,8 @@ def add_log_gamma_of_total_sparse(starts: Any, columns: Any, values: Any, a: Any
 
 
 @Scorer
-def add_factorials(x: Any, scores: Any) -> None:
-    """Subtract Σⱼ log xⱼ! from all scores of a row."""
-    rows, columns = x.shape
-    for row in range(rows):
-        total = 0.0
-        for j in range(columns):
-            if x[row, j] > 0:
-                total += math.lgamma(x[row, j] + 1.0)
-        for k in range(scores.shape[1]):
-            scores[row, k] -= total
-
-
-@Scorer
-def add_factorials_sparse(starts: Any, columns: Any, values: Any, scores: Any) -> None:
-    """Subtract what ``add_factorials`` does, over the stored cells."""
+def add_factorials(starts, columns, values, scores):
+    """Subtract Σⱼ log xⱼ! from all scores of a row; a missing cell adds 0."""
     for row in range(scores.shape[0]):
         total = 0.0
         for p in range(starts[row], starts[row + 1]):

@@ -19,35 +19,13 @@
 A `Score` is a sum of terms. Families and structures return one by ``Parameters.score()``.
 """
 
-from suffice.score.averaged_pairs import AveragedPairs
-from suffice.score.joint_look_up import JointLookUp
+from suffice.score.columnwise import LogFactorial, LogGamma, LogGammaOfTotal, LogQuadratic, Quadratic, log_rising
 from suffice.score.linear import Linear
-from suffice.score.log_gamma import LogFactorial, LogGamma, LogGammaOfTotal, log_rising
-from suffice.score.log_sum_exp import LogSumExp
-from suffice.score.look_up import LookUp
-from suffice.score.low_rank import LowRank
-from suffice.score.pair_look_up import PairLookUp
-from suffice.score.quadratic import LogQuadratic, Quadratic
-from suffice.score.term import Score, Term, as_doubles
-from suffice.score.triangular_solve import SingularError, TriangularSolve
+from suffice.score.look_up import AveragedPairs, JointLookUp, LookUp, PairLookUp
+from suffice.score.multivariate import LowRank, SingularError, TriangularSolve
+from suffice.score.term import LogSumExp, Score, Term, as_doubles
 
-__all__ = [
-    "AveragedPairs",
-    "JointLookUp",
-    "Linear",
-    "LogFactorial",
-    "LogGamma",
-    "LogGammaOfTotal",
-    "LogQuadratic",
-    "LogSumExp",
-    "LookUp",
-    "LowRank",
-    "PairLookUp",
-    "Quadratic",
-    "Score",
-    "SingularError",
-    "Term",
-    "TriangularSolve",
-    "as_doubles",
-    "log_rising",
-]
+__all__ = ["LogSumExp", "Score", "Term", "as_doubles"]
+__all__ += ["Linear", "LogFactorial", "LogGamma", "LogGammaOfTotal", "LogQuadratic", "Quadratic", "log_rising"]
+__all__ += ["AveragedPairs", "JointLookUp", "LookUp", "PairLookUp"]
+__all__ += ["LowRank", "SingularError", "TriangularSolve"]

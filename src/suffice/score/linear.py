@@ -12,8 +12,8 @@ import numpy as np
 from suffice.blocks import Block, Dense, Sparse, cells_of
 from suffice.kernels import score_independent
 from suffice.schema import Array
-from suffice.score.term import ColumnwiseTerm, OneByOne, add_with_fallback, as_doubles
-from suffice.statistics.scan import comparable, finite_check
+from suffice.score.term import ColumnwiseTerm, OneByOne, add_products, as_doubles
+from suffice.statistics.scan import comparable
 
 # Sums over eight columns are looked up if the table fits the cache and there are enough rows to be worth making it.
 LARGEST_TABLE = 1 << 19
@@ -96,51 +96,22 @@ class Linear(ColumnwiseTerm):
         return np.asarray(patterns.astype(np.float64) @ weights.reshape(count, 8, lanes))
 
     def add(self, block: Block, rows: slice, scores: Array) -> None:
+        limit = None if self.threshold is None else comparable(self.threshold, block.dtype)
         if isinstance(block, Sparse):
-            self._add_sparse(block, rows, scores)
+            scores += self.bias
+            stored = block.stored(rows.start, rows.stop)
+            work = cells_of(stored) * self.by_column.shape[1]
+            if score_independent.add_linear_sparse(*stored, limit, self.by_column, scores, work=work) != 0:
+                block.reject_if_not_finite(rows)
         else:
-            assert isinstance(block, Dense)
-            is_long = block.shape[0] >= ROWS_WORTH_A_TABLE and self.threshold is not None and not block.gaps
+            is_long = block.shape[0] >= ROWS_WORTH_A_TABLE and limit is not None and not block.gaps
             table = self.octets if is_long else None
-            if table is None:
-                self._add_dense(block, rows, scores)
-            else:
-                self._add_octets(table, block, rows, scores)
+            add_products(block, rows, scores, self.weights, self.biases, limit=limit, table=table)
         if self.veto is not None:
             vetoes = np.zeros(scores.shape)
             self.veto.add(block, rows, vetoes)
             # a row that is impossible by another term stays so
             scores[(vetoes > 0) & (scores > -np.inf)] = self.limit
-
-    def _add_sparse(self, block: Sparse, rows: slice, scores: Array) -> None:
-        limit = None if self.threshold is None else comparable(self.threshold, block.dtype)
-        scores += self.bias
-        stored = block.stored(rows.start, rows.stop)
-        work = cells_of(stored) * self.by_column.shape[1]
-        if score_independent.add_linear_sparse(*stored, limit, self.by_column, scores, work=work) != 0:
-            block.reject_if_not_finite(rows)
-
-    def _add_dense(self, block: Dense, rows: slice, scores: Array) -> None:
-        limit = None if self.threshold is None else comparable(self.threshold, block.dtype)
-        check, classes = finite_check(block), len(self.weights)
-
-        def complete(x: Array, part: Array) -> float:
-            part += self.bias
-            return score_independent.add_linear(x, limit, check, self.weights, part, work=x.size * classes)  # type: ignore[no-any-return]
-
-        def present(x: Array, part: Array) -> float:
-            bits = x if limit is None else np.where(np.isnan(x), np.nan, x > limit)
-            return score_independent.add_linear_present(bits, self.weights, self.biases, part, work=x.size * classes)  # type: ignore[no-any-return]
-
-        add_with_fallback(block, rows, scores, complete, present)
-
-    def _add_octets(self, table: Array, block: Dense, rows: slice, scores: Array) -> None:
-        assert self.threshold is not None
-        scores += self.bias
-        limit, check = comparable(self.threshold, block.dtype), finite_check(block)
-        for x, part in block.scored(rows, scores):
-            if score_independent.add_octets(x, limit, check, table, part, work=x.size * table.shape[2] // 8) != 0:
-                block.reject_if_not_finite(rows)
 
     def contributions(self, block: Block) -> Array:
         x, present = as_doubles(block)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import logsumexp
 
 from suffice.blocks import Block, Coded, Dense, Gappy, Sparse
+from suffice.kernels import score_independent
 from suffice.schema import Array, Frozen, field_names
+from suffice.statistics.scan import finite_check
+
+# Rows of a mixture that are scored at once.
+ROWS_AT_ONCE = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -49,9 +55,14 @@ class Term(Frozen, ABC):
         return sequential_contributions(self, block, [forward, forward[::-1]])
 
     @property
+    def fields(self) -> tuple[Any, ...]:
+        """The values of all fields, in order."""
+        return tuple(getattr(self, name) for name in field_names(type(self)))
+
+    @property
     def class_count(self) -> int:
         """The number of classes: the length of the first field, unless a term says otherwise."""
-        return len(getattr(self, field_names(type(self))[0]))
+        return len(self.fields[0])
 
     @classmethod
     def side_by_side(cls, terms: Sequence[Any]) -> Term:
@@ -140,18 +151,53 @@ class OneByOne(Term):
 
 @dataclass(frozen=True)
 class ColumnwiseTerm(Term):
-    """A sum over columns of a function of one column, with arrays [class, column]."""
+    """A sum over columns of a function of one column, with arrays [class, column].
+
+    ``shared`` names the fields that are not arrays of classes. Terms that are equal there are joined to one term with
+    the classes of all; terms of a kind that declares no such names are scored one by one.
+    """
 
     is_columnwise = True
+    shared: ClassVar[tuple[str, ...] | None] = None
 
     @abstractmethod
     def contributions(self, block: Block) -> Array:
         """Return what each column adds to the term, [row, class, column]."""
 
     @classmethod
-    def concatenated(cls, terms: Sequence[Any]) -> Self:
-        """Return one term with the classes of several, whose fields are all arrays [class, column]."""
-        return cls(*(np.concatenate([getattr(term, name) for term in terms]) for name in field_names(cls)))
+    def side_by_side(cls, terms: Sequence[Any]) -> Term:
+        fields = {name: [getattr(term, name) for term in terms] for name in field_names(cls)}
+        shared = cls.shared
+        if shared is None or not all(np.array_equal(each, fields[name][0]) for name in shared for each in fields[name]):
+            return super().side_by_side(terms)
+        return cls(**{name: each[0] if name in shared else np.concatenate(each) for name, each in fields.items()})
+
+
+@dataclass(frozen=True)
+class LogSumExp(Term):
+    """log Σᵢ exp(log_weights[class][i] + components[class]ᵢ), with i the components of a class.
+
+    Parameters
+    ----------
+    components : tuple of Score
+        One score for each class; the "classes" of each score are the components of that class.
+    log_weights : tuple of arrays [component]
+        The logarithm of each component's weight, one array for each class.
+    """
+
+    components: tuple[Score, ...]
+    log_weights: tuple[Array, ...]
+
+    is_multithreaded = True
+
+    def add(self, block: Block, rows: slice, scores: Array) -> None:
+        for first in range(rows.start, rows.stop, ROWS_AT_ONCE):
+            here = slice(first, min(first + ROWS_AT_ONCE, rows.stop))
+            part = scores[here.start - rows.start : here.stop - rows.start]
+            for k, (score, log_weights) in enumerate(zip(self.components, self.log_weights, strict=True)):
+                found = np.tile(log_weights, (len(part), 1))
+                score.add(block, here, found)
+                part[:, k] += logsumexp(found, axis=1)
 
 
 def as_doubles(block: Block) -> tuple[Array, Array]:
@@ -201,24 +247,34 @@ def sequential_contributions(term: Term, block: Block, orders: Sequence[Array], 
     return total
 
 
-def add_with_fallback(
+def add_products(
     block: Block,
     rows: slice,
     scores: Array,
-    complete: Callable[[Array, Array], float],
-    present: Callable[[Array, Array], float],
+    weights: Array,
+    biases: Array,
+    *,
+    centres: Array | None = None,
+    limit: Any = None,
+    table: Array | None = None,
 ) -> None:
-    """Add to the scores by the kernel for complete rows, and by the other one where cells are missing.
+    """Add Σⱼ bias + weight·z of dense rows, with z = x, or (x − centre)² if there are centres.
 
-    Both kernels return 0, or NaN if a sum was not finite.
+    Rows are taken to be complete at first; where the result is not finite, missing cells are left out. If there is a
+    ``limit``, x is 1 above it and 0 elsewhere; ``table`` then has the sums of weights over eight columns each.
     """
     assert isinstance(block, Dense)
+    check, bias = finite_check(block), biases.sum(axis=1)
     for x, part in block.scored(rows, scores):
-        before = part.copy() if block.gaps else None
-        if complete(x, part) == 0:
-            continue
-        if before is not None:
+        before, work = part.copy() if block.gaps else None, x.size * len(weights)
+        part += bias
+        if table is None:
+            poison = score_independent.add_complete(x, limit, check, weights, centres, part, work=work)
+        else:
+            poison = score_independent.add_octets(x, limit, check, table, part, work=work // 8)
+        if poison != 0 and before is not None:
             part[:] = before
-            if present(x, part) == 0:
-                continue
-        block.reject_if_not_finite(rows)
+            z = x if limit is None else np.where(np.isnan(x), np.nan, x > limit)
+            poison = score_independent.add_present(z, weights, centres, None, biases, True, part, work=work)
+        if poison != 0:
+            block.reject_if_not_finite(rows)

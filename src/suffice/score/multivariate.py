@@ -1,4 +1,4 @@
-"""TriangularSolve: the log density of a multivariate Gaussian or Student's t, by products with a triangular factor."""
+"""Multivariate densities: `TriangularSolve` and `LowRank`."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -77,26 +77,16 @@ class TriangularSolve(Term):
 
     def add(self, block: Block, rows: slice, scores: Array) -> None:
         assert isinstance(block, Dense)
-        step = max(MULTIPLIED // block.shape[1], 1)
-        for first in range(rows.start, rows.stop, step):
-            last = min(first + step, rows.stop)
-            part = scores[first - rows.start : last - rows.start]
-            pieces = [piece for _, piece in block.pieces(first, last)]
-            x = (pieces[0] if len(pieces) == 1 else np.concatenate(pieces)).astype(np.float64, copy=False)
+        for here, piece in block.pieces(rows.start, rows.stop, MULTIPLIED):
+            part, x = scores[here.start - rows.start : here.stop - rows.start], piece.astype(np.float64, copy=False)
             before = part.copy()
             self._add_complete(x, part)
             if np.isfinite(part).all():
                 continue
             block.reject_if_not_finite(rows)
-            is_complete = np.asarray(np.isfinite(x).all(axis=1))
-            if is_complete.all():
-                continue
-            part[:] = before
-            if is_complete.any():
-                own = part[is_complete]
-                self._add_complete(x[is_complete], own)
-                part[is_complete] = own
-            self._add_incomplete(x, ~is_complete, part)
+            is_incomplete = np.asarray(np.isnan(x).any(axis=1))
+            part[is_incomplete] = before[is_incomplete]
+            self._add_incomplete(x, is_incomplete, part)
 
     def _add_complete(self, x: Array, scores: Array) -> None:
         """Add the log density of rows without a missing cell."""
@@ -117,16 +107,13 @@ class TriangularSolve(Term):
             scores[first : first + step] += self.log_density(squares, logs, x.shape[1], slice(None))
 
     def _add_by_class(self, x: Array, scores: Array) -> None:
-        factors, logs = self.factors
-        is_shared = len(factors) == 1
-        turned = _product(x - self.mean.mean(axis=0), factors[0]) if is_shared else None
-        for k in range(len(self.mean)):
-            if turned is None:
-                away = _product(x - self.mean[k], factors[k])
-            else:
-                away = turned - (self.mean[k] - self.mean.mean(axis=0)) @ factors[0]
+        (factors, logs), middle = self.factors, self.mean.mean(axis=0)
+        turned = _product(x - middle, factors[0]) if len(factors) == 1 else None
+        logs = np.broadcast_to(logs, len(self.mean))
+        for k, mean in enumerate(self.mean):
+            away = _product(x - mean, factors[k]) if turned is None else turned - (mean - middle) @ factors[0]
             squares = np.einsum("ij,ij->i", away, away)
-            scores[:, k] += self.log_density(squares, logs[0 if is_shared else k], x.shape[1], k)
+            scores[:, k] += self.log_density(squares, logs[k], x.shape[1], k)
 
     def _add_incomplete(self, x: Array, which: Array, scores: Array) -> None:
         """Add the log density of rows with missing cells, all rows with the same cells missing at once."""
@@ -174,6 +161,77 @@ class TriangularSolve(Term):
                 total[:, k, order] += part / 2
         found[is_complete] = total
         return found
+
+
+@dataclass(frozen=True)
+class LowRank(Term):
+    """log N(x; mean, Σ) for Σ = D·(V·diag(spread)·Vᵀ + floor·(I − V·Vᵀ))·D, with D the diagonal matrix of ``scale``.
+
+    If ``floor`` is 0, the density is that within the span of V. Missing cells are not supported.
+
+    Parameters
+    ----------
+    mean : array [class, column]
+    scale : array [column]
+    axes : array [column, axis]
+        V, with orthonormal columns.
+    spread : array [axis]
+        Variance of the scaled columns along each axis.
+    floor : float
+        Variance of the scaled columns in all other directions.
+    """
+
+    mean: Array
+    scale: Array
+    axes: Array
+    spread: Array
+    floor: float
+
+    is_multithreaded = True
+
+    @cached_property
+    def whitening(self) -> Array:
+        """The matrix that makes the part of a row within the span of V uncorrelated of variance 1, [column, axis]."""
+        return np.asarray(self.axes / (self.scale[:, None] * np.sqrt(self.spread)))
+
+    @cached_property
+    def log_normaliser(self) -> float:
+        """Log of (2π)ᵈ·det Σ, over the d dimensions that have a variance."""
+        found, size = np.log(self.spread).sum() + 2 * np.log(self.scale).sum(), len(self.spread)
+        if self.floor > 0:
+            found += (len(self.scale) - size) * np.log(self.floor)
+            size = len(self.scale)
+        return float(found + size * np.log(2 * np.pi))
+
+    def slopes(self, away: Array) -> Array:
+        """Return Σ⁻¹·away for vectors in the last axis."""
+        found = (away @ self.whitening) @ self.whitening.T
+        if self.floor > 0:
+            scaled = away / self.scale
+            found += (scaled - (scaled @ self.axes) @ self.axes.T) / (self.scale * self.floor)
+        return np.asarray(found)
+
+    def add(self, block: Block, rows: slice, scores: Array) -> None:
+        assert isinstance(block, Dense)
+        middle = self.mean.mean(axis=0)
+        places = (self.mean - middle) @ self.whitening
+        for x, part in block.scored(rows, scores):
+            if not np.isfinite(x).all():
+                block.reject_if_not_finite(rows)
+            away = np.asarray(x, np.float64) - middle
+            along = away @ self.whitening
+            for k in range(len(places)):
+                squares = ((along - places[k]) ** 2).sum(axis=1)
+                if self.floor > 0:
+                    whole = (((away - (self.mean[k] - middle)) / self.scale) ** 2).sum(axis=1)
+                    within = (((along - places[k]) ** 2) * self.spread).sum(axis=1)
+                    squares += np.maximum(whole - within, 0.0) / self.floor
+                part[:, k] -= 0.5 * (squares + self.log_normaliser)
+
+    def contributions(self, block: Block) -> Array:
+        """Return each column's part of (x − mean)ᵀ·Σ⁻¹·(x − mean), and an equal share of the normaliser."""
+        away = as_doubles(block)[0] - self.mean
+        return np.asarray(-0.5 * (away * self.slopes(away) + self.log_normaliser / away.shape[-1]))
 
 
 def lower_triangle(sigma: Array, k: int) -> Array:

@@ -1,0 +1,195 @@
+"""Sums over columns: `Quadratic`, `LogQuadratic`, `LogGamma`, `LogGammaOfTotal` and `LogFactorial`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import gammaln
+
+from suffice.blocks import Block, Dense, Sparse, cells_of
+from suffice.kernels import score_independent, score_predictive
+from suffice.schema import Array
+from suffice.score.term import ColumnwiseTerm, add_products, as_doubles
+
+
+@dataclass(frozen=True)
+class Quadratic(ColumnwiseTerm):
+    """Σⱼ peak − scale·(xⱼ − centre)².
+
+    Parameters
+    ----------
+    centre, scale, peak : arrays [class, column]
+        Finite; ``scale`` is positive and may be as large as 1e300. A missing cell adds 0.
+
+    >>> term = Quadratic(np.array([[1.0]]), np.array([[0.5]]), np.array([[-1.0]]))
+    >>> term.contributions(Dense("example", None, np.array([[3.0]]))).item()
+    -3.0
+    """
+
+    centre: Array
+    scale: Array
+    peak: Array
+
+    shared = ()
+
+    def add(self, block: Block, rows: slice, scores: Array) -> None:
+        add_products(block, rows, scores, -self.scale, self.peak, centres=self.centre)
+
+    def contributions(self, block: Block) -> Array:
+        x, present = as_doubles(block)
+        return np.asarray(present * (self.peak - (x - self.centre) ** 2 * self.scale))
+
+
+@dataclass(frozen=True)
+class LogQuadratic(ColumnwiseTerm):
+    """Σⱼ peak − exponent·log(1 + scale·(xⱼ − centre)²).
+
+    Parameters
+    ----------
+    centre, scale, exponent, peak : arrays [class, column]
+        Finite; ``scale`` and ``exponent`` are positive. A missing cell adds 0.
+    """
+
+    centre: Array
+    scale: Array
+    exponent: Array
+    peak: Array
+
+    shared = ()
+
+    def add(self, block: Block, rows: slice, scores: Array) -> None:
+        assert isinstance(block, Dense)
+        arrays = (self.scale, self.centre, self.exponent, self.peak)
+        poison, gaps = 0.0, True if block.gaps else None
+        for x, part in block.scored(rows, scores):
+            work = 4 * x.size * len(self.centre)
+            poison += score_independent.add_present(x, *arrays, gaps, part, work=work)
+        if poison != 0:
+            block.reject_if_not_finite(rows)
+
+    def contributions(self, block: Block) -> Array:
+        x, present = as_doubles(block)
+        return np.asarray(present * (self.peak - self.exponent * np.log1p((x - self.centre) ** 2 * self.scale)))
+
+
+@dataclass(frozen=True)
+class GammaTerm(ColumnwiseTerm):
+    """A term of log Γ(a + …) − log Γ(a), evaluated by ``kernel``."""
+
+    a: Array
+
+    kernel: ClassVar[Any]
+    shared: ClassVar[tuple[str, ...]] = ()
+
+    @cached_property
+    def log_gamma(self) -> Array:
+        """The log Γ(a) that the kernel subtracts."""
+        return np.asarray(gammaln(self.a))
+
+    def add(self, block: Block, rows: slice, scores: Array) -> None:
+        if not block.shape[1]:
+            return
+        poison, gaps = 0.0, True if block.gaps else None
+        for cells, part in stored_cells(block, rows, scores):
+            work = cells_of(cells) * len(self.a)
+            poison += self.kernel(*cells, self.a, self.log_gamma, gaps, part, work=work)
+        if poison != 0:
+            block.reject_if_not_finite(rows)
+            block.reject_uncountable(rows)
+
+
+@dataclass(frozen=True)
+class LogGamma(GammaTerm):
+    """weight·Σⱼ (log Γ(a + xⱼ) − log Γ(a)), with counts xⱼ from 0 to 1e15.
+
+    Parameters
+    ----------
+    a : array [class, column]
+        Positive. A missing cell adds 0.
+    weight : float, default=1.0
+        A factor, such as −1 for Γ in a denominator.
+
+    >>> term = LogGamma(np.array([[1.0]]))
+    >>> round(term.contributions(Dense("example", None, np.array([[4.0]]))).item(), 6)  # log 4!
+    3.178054
+    """
+
+    weight: float = 1.0
+
+    kernel = score_predictive.add_log_gamma
+    shared = ("weight",)
+
+    def add(self, block: Block, rows: slice, scores: Array) -> None:
+        if self.weight == 1:
+            super().add(block, rows, scores)
+            return
+        found = np.zeros(scores.shape)
+        super().add(block, rows, found)
+        scores += self.weight * found
+
+    def contributions(self, block: Block) -> Array:
+        return np.asarray(self.weight * log_rising(self.a, as_doubles(block)[0]))
+
+
+@dataclass(frozen=True)
+class LogGammaOfTotal(GammaTerm):
+    """log Γ(a) − log Γ(a + n), with n = Σⱼ xⱼ the total of a row; a missing cell counts as 0.
+
+    Each column's contribution is its share xⱼ / n of the term.
+
+    Parameters
+    ----------
+    a : array [class] (or [row, class])
+        Positive.
+    """
+
+    kernel = score_predictive.add_log_gamma_of_total
+
+    def contributions(self, block: Block) -> Array:
+        x, _ = as_doubles(block)
+        total = x.sum(axis=-1, keepdims=True)
+        return np.asarray(-x / np.where(total > 0, total, 1.0) * log_rising(self.a[..., None], total))
+
+
+@dataclass(frozen=True)
+class LogFactorial(ColumnwiseTerm):
+    """−Σⱼ log xⱼ!, the same for all classes; a missing cell adds 0. It has no parameters."""
+
+    is_class_independent = True
+    shared = ()
+
+    def add(self, block: Block, rows: slice, scores: Array) -> None:
+        for cells, part in stored_cells(block, rows, scores):
+            score_predictive.add_factorials(*cells, part, work=cells_of(cells))
+
+    def contributions(self, block: Block) -> Array:
+        return np.asarray(-gammaln(as_doubles(block)[0] + 1))
+
+
+def log_rising(a: Array, x: Array | float) -> Array:
+    """Return log Γ(a + x) − log Γ(a), accurate even if a is so large that the two are almost equal.
+
+    >>> float(log_rising(np.array(1e16), 2.0) - 2 * np.log(1e16))
+    0.0
+    """
+    large, small = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(x, np.float64))
+    found = np.empty(large.size)
+    logs = np.broadcast_to(gammaln(a), large.shape)
+    score_predictive.fill_log_rising(*map(np.ravel, (large, small, logs)), found, work=found.size)
+    return found.reshape(large.shape)
+
+
+def stored_cells(block: Block, rows: slice, scores: Array) -> Iterator[tuple[tuple[Any, Any, Any], Array]]:
+    """Yield row starts, column numbers and values of the cells, each with a part of the scores.
+
+    The columns of dense rows, which have all cells, are None.
+    """
+    if isinstance(block, Sparse):
+        yield block.stored(rows.start, rows.stop), scores
+        return
+    assert isinstance(block, Dense)
+    for x, part in block.scored(rows, scores):
+        starts = np.arange(len(x) + 1, dtype=np.uintp) * x.shape[1]  # unsigned indices need no check of their sign
+        yield (starts, None, x.reshape(-1)), part
