@@ -36,7 +36,7 @@ _HOMES = {
     "suffice.evaluation.streams": "Window batches prequential",
     "suffice.parallel": "get_threads set_threads threads",
     "suffice.priors": "Beta Dirichlet Flat Gamma MEstimate NormalInverseGamma NormalInverseWishart Prior",
-    "suffice.schema": "Text",
+    "suffice.schema": "Plan Text",
     "suffice.statistics": "CoMoments Counts Moments PairCounts Tally",
     "suffice.structures": "Averaged Chain Full Joint Tree",
 }

@@ -35,6 +35,7 @@ from suffice.priors import MEstimate as MEstimate
 from suffice.priors import NormalInverseGamma as NormalInverseGamma
 from suffice.priors import NormalInverseWishart as NormalInverseWishart
 from suffice.priors import Prior as Prior
+from suffice.schema import Plan as Plan
 from suffice.schema import Text as Text
 from suffice.statistics import CoMoments as CoMoments
 from suffice.statistics import Counts as Counts

@@ -20,6 +20,9 @@ MISSING = ("auto", "skip", "level")
 # moments of all rows to each class.
 PSEUDO_COUNT = 0.5
 
+# Edges further from the mean are taken to be this many standard deviations away, so that their squares are finite.
+MOST_DEVIATIONS = 1e6
+
 
 @dataclass(frozen=True)
 class Form:
@@ -152,7 +155,7 @@ def _score_shares(missing: Array, shares: Array) -> float:
 
 
 def _score_gaussian(column: _Column, shares: Array) -> float:
-    """Return the score of a Gaussian: the mean over the lower end, the middle and the upper end of each cell."""
+    """Return the score of a Gaussian: the mean within each cell, by Simpson's rule on its ends and its middle."""
     assert column.moments is not None
     assert column.edges is not None
     n, mean, squares = column.moments
@@ -161,19 +164,20 @@ def _score_gaussian(column: _Column, shares: Array) -> float:
     pooled = max(float((squares + n * (mean - centre) ** 2).sum() / total), 1e-300)
     # standardised, so that the numbers below are of order 1
     mean, squares = np.where(n > 0, (mean - centre) / np.sqrt(pooled), 0.0), squares / pooled
-    edges = (np.array(column.edges or (centre,)) - centre) / np.sqrt(pooled)
+    edges = np.clip((np.array(column.edges or (centre,)) - centre) / np.sqrt(pooled), -MOST_DEVIATIONS, MOST_DEVIATIONS)
     low, high = np.append(edges[:1], edges), np.append(edges, edges[-1:])
     if not column.edges:
         low, high = low[:1], high[:1]
-    scores = []
-    for x in (low, (low + high) / 2, high):
+    score = 0.0
+    for share, x in ((1 / 6, low), (4 / 6, (low + high) / 2), (1 / 6, high)):
         with_all = _log_normal(x[:, None], mean, (squares + PSEUDO_COUNT) / (n + PSEUDO_COUNT))
         rest, distance = np.maximum(n - 1, 0), x[:, None] - mean
-        without_mean = np.where(rest > 0, mean - distance / np.maximum(rest, 1e-300), 0.0)
-        without_squares = np.maximum(squares - distance**2 * n / np.maximum(rest, 1e-300), 0.0)
+        left = np.where(rest > 0, rest, 1.0)
+        without_mean = np.where(rest > 0, mean - distance / left, 0.0)
+        without_squares = np.where(rest > 0, np.maximum(squares - distance**2 * n / left, 0.0), 0.0)
         without = _log_normal(x[:, None], without_mean, (without_squares + PSEUDO_COUNT) / (rest + PSEUDO_COUNT))
-        scores.append(_log_likelihood(_log(shares) + with_all, _log(shares) + without, column.counts))
-    return float(np.mean(scores))
+        score += share * _log_likelihood(_log(shares) + with_all, _log(shares) + without, column.counts)
+    return score
 
 
 def _log_normal(x: Array, mean: Array, variance: Array) -> Array:

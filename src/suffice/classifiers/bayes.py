@@ -44,7 +44,7 @@ class BayesClassifier(TallyClassifier):
     numeric : {"gaussian", "quantiles", "mdl", "auto"}, default="auto"
         How numeric columns of many different values are modelled, unless named: by a Gaussian, by ten bins of equal
         weight, by bins chosen from the classes (MDL), or for each column by the one of the three with the best
-        leave-one-out predictions of the class.
+        leave-one-out predictions of the class. It is chosen from the sums, so it can be changed without another pass.
     missing : {"auto", "skip", "level"}, default="auto"
         What a missing cell of a column with levels or bins means: nothing ("skip"), or a level of its own ("level").
         "auto" decides for each column by leave-one-out predictions of the class. A Gaussian column skips it.

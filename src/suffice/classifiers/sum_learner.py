@@ -185,7 +185,10 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, decay: float | None = None
     ) -> Self:
-        """Learn from more rows; batches, in any order, give the same sums as all rows at once.
+        """Learn from more rows. Under one plan, batches in any order give the same sums as all rows at once.
+
+        The first batch makes the plan (``plan_``): which columns are counted, and in which cells numbers are counted.
+        Later batches are counted by it. Pass ``plan=`` to start from the plan of another model.
 
         Parameters
         ----------
@@ -226,7 +229,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         """Unlearn rows: subtract their sums, which leaves the sums of the other rows.
 
         What is left are the sums of the other rows: counts exactly, moments to about 1e-9. The plan is kept: which
-        columns are read, and where numbers are cut. A class or level whose last row is forgotten is dropped.
+        columns are counted, and in which cells. A class or level whose last row is forgotten is dropped.
 
         Rows that cannot have been learned are an error, and the model is left unchanged. Sums can tell this only where
         they contradict the rows: a row that was never learned, or that was forgotten before, is accepted if other

@@ -23,6 +23,7 @@ OPTIONS = {
     "delimiter is one character": "--delimiter is one character",
     r"families=\{…\}": "--family",
     "missing_target='drop'": "--drop-unlabelled",
+    "plan=": "--plan",
 }
 
 

@@ -198,9 +198,10 @@ class Tally(Frozen):
         )
 
     def digest(self) -> str:
-        """Return a fingerprint of the sums: two tallies have the same digest if and only if they are equal (``==``).
+        """Return a fingerprint of the plan and the sums.
 
-        The order of rows, classes, levels and named columns does not matter. Columns without names are matched by
+        Two tallies that are counted in the same cells have the same digest if and only if they are equal (``==``). The
+        order of rows, classes, levels and named columns does not matter. Columns without names are matched by
         position. A digest can prove that rows were forgotten: if counts of A and B forget B, their digest is that of A.
         Moments are restored up to rounding only; compare them with `isclose`.
 
