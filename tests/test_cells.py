@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from suffice.choice.column_forms import PSEUDO_COUNT, Form, choose_forms
 from suffice.choice.cuts import CellCounts, mdl, quantiles
-from suffice.choice.forms import PSEUDO_COUNT, Form, choose_forms
 from suffice.choice.layout import lay_out_columns
 from suffice.data.cells import fit_cells
 from suffice.schema import Columns, Cuts, Schema

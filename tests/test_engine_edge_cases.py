@@ -134,7 +134,8 @@ def test_what_a_sample_does_not_show(sources: Any, monkeypatch: pytest.MonkeyPat
     for name, source in sources(table).items():
         far = BayesClassifier(**NAIVE).fit_table(source, "y")
         assert far.families_ == near.families_, name
-        for mine, its in zip(far.tally_.on(near.tally_.schema).statistics, near.tally_.statistics, strict=True):
+        common = near.tally_.schema.merge(far.tally_.schema)  # the sample has other cells
+        for mine, its in zip(far.tally_.on(common).statistics, near.tally_.on(common).statistics, strict=True):
             for array, other in zip(mine.arrays().values(), its.arrays().values(), strict=True):
                 if array.shape == other.shape and not np.array_equal(array, mine.arrays().get("tail")):
                     np.testing.assert_allclose(array, other, rtol=1e-9)

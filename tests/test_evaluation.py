@@ -48,7 +48,7 @@ def fitted_again(model: Any, X: Any, y: Any, train: Any, test: Any, classes: Any
 
 def under_one_plan(model: Any, X: Any, y: Any) -> Any:
     """A copy that counts by the plan of all rows, if the model plans from rows."""
-    is_planned = isinstance(model, BayesClassifier)
+    is_planned = isinstance(model, BayesClassifier) and model.additive_recipe() is not None
     return clone(model).set_params(plan=clone(model).fit(X, y).plan_) if is_planned else clone(model)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import assert_same_scores
 from suffice import BayesClassifier
-from suffice.data.plan import Facts, choose_family
+from suffice.data.plan_columns import Facts, choose_family
 
 ROWS = 120
 
@@ -212,7 +212,7 @@ def test_numbers_next_to_each_other_can_be_cut() -> None:
 
 
 def test_a_wide_table_is_cut_by_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    import suffice.data.plan as plan
+    import suffice.data.plan_columns as plan
 
     monkeypatch.setattr(plan, "SAMPLE", 500)
     rng = np.random.default_rng(0)

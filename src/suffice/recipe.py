@@ -151,7 +151,7 @@ class Recipe:
         if self.least_levels is not None:
             columns = tally.schema.blocks[0]
             assert columns.sizes is not None
-            sizes = np.maximum(columns.sizes, self.least_levels).astype(np.intp)
+            sizes = np.maximum(columns.sizes, _check_least_levels(self.least_levels, columns.count)).astype(np.intp)
             tally = tally.on(Schema(tally.schema.classes, (replace(columns, sizes=sizes),)))
         tally = tally if self.structure.uses_combinations else drop_combinations(tally)
         tally = lay_out_columns(tally, self.choose(tally)) if isinstance(self.reader, ColumnReader) else tally
@@ -254,6 +254,19 @@ class Recipe:
         """Return whether a tally of this recipe contains all counts that another recipe needs."""
         counts = not isinstance(self.reader, ColumnReader) or self.structure.counts_for(other.structure)
         return self.reader.covers(other.reader) and counts
+
+
+def _check_least_levels(least_levels: Any, columns: int) -> Array:
+    """Return the minimum numbers of levels; raise scikit-learn's errors if there is not one for each column."""
+    least = np.asarray(least_levels)
+    if least.dtype.kind != "i":
+        raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
+    if least.ndim and least.shape != (columns,):
+        raise ValueError(
+            f"'min_categories' should have shape ({columns},) when an array-like is provided. "
+            f"Got {least.shape} instead."
+        )
+    return least
 
 
 def _explain_singular(tally: Tally, place: int) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from suffice.blocks import Block, Coded, Sparse
-from suffice.choice.forms import Form
+from suffice.choice.column_forms import Form
 from suffice.data.read_columns import combine_levels
 from suffice.schema import Array, Coding, Columns, Combinations, Cuts, MissingLevel, recoding
 from suffice.statistics import Counts, PairCounts, Statistic, Tally

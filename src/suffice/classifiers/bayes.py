@@ -35,8 +35,8 @@ class BayesClassifier(TallyClassifier):
     Parameters
     ----------
     families : "auto", a family, or dict {column: family}, default="auto"
-        The family of each column: "bernoulli", "categorical", "gaussian", "poisson", "quantiles" or "mdl" (numbers
-        cut into bins), "text" or `Text`, "multinomial" or "complement" (counts, all such columns together), any
+        The family of each column: "bernoulli", "categorical", "number" (as ``numeric`` says), "gaussian", "poisson",
+        "quantiles" or "mdl" (numbers cut into bins), "text" or `Text`, "multinomial" or "complement" (counts, all such columns together), any
         other registered family, "ignore", or "auto". Columns that are not named are "auto".
     structure : "auto", "naive", "chain", "tree", "averaged", "full", or a Structure, default="auto"
         Which column depends on which, given the class. "auto" is "averaged" if the pair counts of all columns are
@@ -159,11 +159,17 @@ class BayesClassifier(TallyClassifier):
     @property
     def families_(self) -> dict[Any, str]:
         """The family of each column that was learned, in the order of the table."""
-        schema = self.chosen_tally().schema
+        schema = self._chosen_layout().schema
         found = {
             name: kind for block in schema.blocks for name, kind in zip(block.names or (), block.families, strict=True)
         }
         return {name: found[name] for name in self._features.names if name in found}
+
+    def _chosen_layout(self) -> Tally:
+        """Return the chosen tally, also if ``prior="auto"`` was set after the fit, so that there is no model."""
+        if self._chooses and "chosen_" not in self.__dict__:
+            return self._recipe_for(None).lay_out(self._fitted_tally())
+        return self.chosen_tally()
 
     @property
     def left_out_(self) -> dict[Any, str]:
@@ -319,7 +325,7 @@ def _describe(model: BayesClassifier) -> str:
     by_family: dict[str, list[str]] = {}
     for name, family in model.families_.items():
         by_family.setdefault(family, []).append(str(name))
-    blocks = model.chosen_tally().schema.blocks
+    blocks = model._chosen_layout().schema.blocks
     name = model._recipe_for(model.__dict__.get("chosen_")).structure.name
     structure = ("averaged" if any(block.pairs for block in blocks) else "naive") if name == "auto" else name
     by_family = {"structure": [structure], **by_family}

@@ -14,7 +14,6 @@ from suffice.data.reader import NumberReader
 from suffice.families.categorical import Categorical
 from suffice.recipe import Recipe, Rule
 from suffice.schema import Array
-from suffice.statistics import Tally
 
 
 @with_constructor
@@ -73,18 +72,7 @@ class CategoricalNB(TallyClassifier):
         reader = NumberReader(type(self).__name__, "categorical", accepts_sparse=False)
         return smoothing.count_recipe(self, Categorical(self.epsilon), reader, least_levels=self.min_categories)
 
-    def _check(self, recipe: Recipe, tally: Tally) -> None:
-        if self.min_categories is not None:
-            least, columns = np.asarray(self.min_categories), tally.schema.blocks[0].count
-            if least.dtype.kind != "i":
-                raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
-            if least.ndim and least.shape != (columns,):
-                raise ValueError(
-                    f"'min_categories' should have shape ({columns},) when an array-like is provided. "
-                    f"Got {least.shape} instead."
-                )
-        smoothing.check_counts(self, recipe, tally)
-
+    _check = smoothing.check_counts
     _warn_after_learning = smoothing.warn_small_alpha
     class_log_prior_ = smoothing.class_log_prior
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from suffice.data import as_sheet, concat_frames, missing_labels_error, split_frame
 from suffice.data.engines.source import SAMPLE, Request, Source
-from suffice.data.plan import MOST_LEVELS, choose_family, collect_facts
+from suffice.data.plan_columns import MOST_LEVELS, choose_family, collect_facts
 
 # If a column is empty in the sample, up to this many rows in which it has a value are added to the sample.
 RARE_ROWS = 1000

@@ -48,7 +48,7 @@ def fit_cells(values: Array, weights: Array | None, most: int) -> Cuts:
     Examples
     --------
     >>> fit_cells(np.arange(100.0), None, most=4).edges
-    (8.0, 32.0, 64.0, 128.0)
+    (0.0, 2.0, 32.0, 64.0)
     """
     if not len(values):
         return Cuts((), "cells")

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from suffice.blocks import Block, Dense, Sparse
 from suffice.data.frames import FrameSheet
-from suffice.data.plan import BINNED, plan_columns
+from suffice.data.plan_columns import BINNED, plan_columns
 from suffice.data.read_columns import compare_columns, read_blocks
 from suffice.data.sheets import Sheet, SparseSheet
 from suffice.data.table import Target, as_block, as_sheet

@@ -79,7 +79,7 @@ def explain_values(model: Any, values: dict[Column, Any]) -> Any:
     rows = np.zeros(shape) if model.chosen_tally().schema.features is None else np.full(shape, None, object)
     for column, cells in values.items():
         # another level of a column of numbers is a number
-        other = max((cell + 1 for cell in cells if not isinstance(cell, str)), default=OTHER)
+        other = max((cell + 1 for cell in cells if not isinstance(cell, (str, type(None)))), default=OTHER)
         rows[:, column.place] = [other if isinstance(cell, str) and cell == OTHER else cell for cell in cells]
     return _explain(model, rows)
 

@@ -32,6 +32,8 @@ class Scale:
         Edges of the bins.
     silent : bool
         Whether other values are no evidence.
+    missing : ndarray of shape (n_classes,) or None
+        Evidence of a missing value, if it is a level of the column; by default it is no evidence.
     """
 
     feature: str
@@ -40,10 +42,19 @@ class Scale:
     evidence: Array
     edges: tuple[float, ...] = ()
     silent: bool = False
+    missing: Array | None = None
+
+    def evidence_of(self, value: Any) -> Array:
+        """Return the evidence of a value for each class; 0 if it is no evidence."""
+        place = self.place(value)
+        if place is not None:
+            return np.asarray(self.evidence[place])
+        nothing = np.zeros(self.evidence.shape[1])
+        return nothing if self.missing is None or not _is_missing(value) else self.missing
 
     def place(self, value: Any) -> int | None:
         """Return the place of a value in ``values``; None if it is missing or no evidence."""
-        if value is None or (isinstance(value, (float, np.floating)) and np.isnan(value)):
+        if _is_missing(value):
             return None
         if self.kind == "bins" or self.edges:
             return int(np.searchsorted(self.edges, value, side="right"))
@@ -63,6 +74,10 @@ class Scale:
         if self.edges and self.values[0]:
             return [f"≤ {self.values[0]:g}", f"> {self.values[0]:g}"]
         return [f"{value:g}" if isinstance(value, float) else str(value) for value in self.values]
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, (float, np.floating)) and bool(np.isnan(value)))
 
 
 @dataclass(frozen=True)
@@ -112,16 +127,21 @@ class Points:
         """Return the evidence of each value of a scale, in nats of log-odds."""
         return subtract_logs(scale.evidence[:, self.mine], scale.evidence[:, self.other])
 
+    def nats_of(self, scale: Scale, value: Any) -> float:
+        """Return the evidence of a value, in nats of log-odds."""
+        evidence = scale.evidence_of(value)
+        return float(subtract_logs(evidence[self.mine], evidence[self.other]))
+
     def least(self, scale: Scale) -> float:
-        """Return the evidence at 0 points of a scale: the least finite one, at most the 0 of a missing value."""
+        """Return the evidence at 0 points of a scale: the least finite one, at most that of a missing value."""
         nats = self.nats(scale)
-        return float(np.min(nats[np.isfinite(nats)], initial=0.0))
+        return float(np.min(nats[np.isfinite(nats)], initial=self.nats_of(scale, None)))
 
     @cached_property
     def widths(self) -> Array:
         """Range of each scale, in nats."""
-        nats = [self.nats(scale) for scale in self.scales]
-        return np.array([np.ptp([0.0, *each[np.isfinite(each)]]) for each in nats])
+        nats = [np.append(self.nats(scale), self.nats_of(scale, None)) for scale in self.scales]
+        return np.array([np.ptp(each[np.isfinite(each)]) for each in nats])
 
     @cached_property
     def unit(self) -> float:
@@ -150,12 +170,8 @@ class Points:
         if len(row) != len(self.scales):
             names = ", ".join(scale.feature for scale in self.scales[:5])
             raise ValueError(f"the row has {len(row)} values, and there are {len(self.scales)} scales: {names}, …")
-        found = []
-        for scale, value in zip(self.scales, row, strict=True):
-            place = scale.place(value)
-            nats = 0.0 if place is None else float(self.nats(scale)[place])
-            found.append((nats - self.least(scale)) * self.unit)
-        return found
+        pairs = zip(self.scales, row, strict=True)
+        return [(self.nats_of(scale, value) - self.least(scale)) * self.unit for scale, value in pairs]
 
     def log_odds(self, total: Any) -> Any:
         """Return log P(label | x) − log P(against | x) for a total of points."""
@@ -171,8 +187,7 @@ class Points:
 
     def probabilities(self, row: Any) -> Array:
         """Return P(class | x) of all classes for a row of values."""
-        places = [(scale.evidence, scale.place(value)) for scale, value in zip(self.scales, row, strict=True)]
-        parts = [evidence[place] for evidence, place in places if place is not None]
+        parts = [scale.evidence_of(value) for scale, value in zip(self.scales, row, strict=True)]
         return np.asarray(np.exp(log_posterior(np.sum([self.prior, *parts], axis=0)[None], self.prior)[0]))
 
 
@@ -219,6 +234,8 @@ def points(model: Any, X: Any = None, label: Any = None, against: Any = None, *,
     first = explain_values(model, cells)
     # columns are independent if each value has the same evidence beside other values of the other columns
     second = explain_values(model, {column: np.roll(its, j + 1) for j, (column, its) in enumerate(cells.items())})
+    is_table = model.chosen_tally().schema.features is not None
+    empty = explain_values(model, {column: [None] for column in columns}).contributions[0] if is_table else None
     scales = []
     for j, (column, support) in enumerate(zip(columns, supports, strict=True)):
         evidence = first.contributions[:, :, j]
@@ -227,9 +244,9 @@ def points(model: Any, X: Any = None, label: Any = None, against: Any = None, *,
                 f"a nomogram adds up columns that are independent given the class, and the evidence of {column.title} "
                 'depends on others; use structure="naive" (of counts, estimate="mean"), or waterfall for one row'
             )
-        silent = support.kind == "levels" and not support.edges and model.chosen_tally().schema.features is not None
-        evidence = evidence[: len(support.values)]
-        scales.append(Scale(column.title, support.kind, support.values, evidence, support.edges, silent))
+        silent = support.kind == "levels" and not support.edges and is_table
+        evidence, missing = evidence[: len(support.values)], None if empty is None else empty[:, j]
+        scales.append(Scale(column.title, support.kind, support.values, evidence, support.edges, silent, missing))
     uncalibrated = log_posterior(first.log_joint.copy(), first.prior)
     if not np.allclose(first.log_proba, uncalibrated, atol=1e-9, rtol=1e-9, equal_nan=True):
         raise ValueError("calibrated probabilities are not a sum of points; set calibrate=None")

@@ -9,7 +9,7 @@ from suffice.data import append_columns
 from suffice.data.column_names import rename_taken
 from suffice.data.engines import batches
 from suffice.data.engines.source import Request, Scored, Source, SourceError
-from suffice.data.plan import Facts
+from suffice.data.plan_columns import Facts
 from suffice.statistics import Tally
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from suffice.data.files.table_file import ColumnHints
-from suffice.data.plan import SAMPLE as SAMPLE
-from suffice.data.plan import Facts
+from suffice.data.plan_columns import SAMPLE as SAMPLE
+from suffice.data.plan_columns import Facts
 from suffice.schema import Array, Columns, Features
 from suffice.statistics import Tally
 

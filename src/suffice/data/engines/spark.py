@@ -15,7 +15,7 @@ from suffice.data.engines.batches import PartialTally, merge_batches, tally_batc
 from suffice.data.engines.ibis_tables import SqlSource
 from suffice.data.engines.source import Request, Scored, Source, SourceError
 from suffice.data.engines.spark_waiting import call_spark
-from suffice.data.plan import Facts
+from suffice.data.plan_columns import Facts
 from suffice.families import FAMILIES
 from suffice.statistics import Tally
 

@@ -29,7 +29,7 @@ import numpy as np
 from suffice.data import Sheet, SparseSheet, Target
 from suffice.data.cells import count_cells, fit_cells
 from suffice.families import FAMILIES
-from suffice.schema import Array, Coding, Columns, Cuts, Features, Levels, Text, Words
+from suffice.schema import Array, Coding, Columns, Features, Levels, Text, Words
 
 # The ways to cut a numeric column into bins, after it was counted in cells.
 BINNED = ("quantiles", "mdl")
@@ -37,6 +37,9 @@ BINNED = ("quantiles", "mdl")
 MOST_LEVELS, ROWS_A_LEVEL = 20, 5
 WORDS_OF_A_TEXT = 3
 STRINGS_ALL_DIFFERENT, NUMBERS_ALL_DIFFERENT = 20, 100
+
+# The moments of greater numbers are not counted, because their squares overflow.
+MOST_SQUARED = 1e150
 
 # Cells are chosen from at most this many rows, drawn with a fixed seed.
 SAMPLE = 100_000
@@ -189,7 +192,7 @@ def _asked(families: Any, sheet: Sheet) -> dict[Any, Any]:
     """Return the family of each column for which the user named one."""
     if not isinstance(families, Mapping):
         families = dict.fromkeys(sheet.names, families)
-    known = ("auto", *BINNED, *FAMILIES, "ignore")
+    known = ("auto", "number", *BINNED, *FAMILIES, "ignore")
     for name, family in families.items():
         if name not in sheet.places:
             near = difflib.get_close_matches(str(name), [str(each) for each in sheet.names], 1)
@@ -216,8 +219,9 @@ def _blocks(sheet: Sheet, weights: Array | None, chosen: Mapping[Any, Any], most
             continue
         family = "text" if isinstance(setting, Text) else setting
         if family == "number" or family in BINNED:
-            coded["categorical"][name] = _cells(sheet, name, weights, most_cells)
-            if family == "number":
+            values, its_weights = _numbers(sheet, name, weights)
+            coded["categorical"][name] = fit_cells(values, its_weights, most_cells)
+            if family == "number" and np.abs(values).max(initial=0.0) < MOST_SQUARED:
                 plain["gaussian"].append(name)
             continue
         kind = FAMILIES[family]
@@ -235,8 +239,8 @@ def _blocks(sheet: Sheet, weights: Array | None, chosen: Mapping[Any, Any], most
     return (*blocks, *texts)
 
 
-def _cells(sheet: Sheet, name: Any, weights: Array | None, most: int) -> Cuts:
-    """Return the cells of a numeric column."""
+def _numbers(sheet: Sheet, name: Any, weights: Array | None) -> tuple[Array, Array | None]:
+    """Return the numbers of a column, or a sample of them, and their weights."""
     kind = sheet.kind(name)
     if kind not in ("number", "boolean", "empty"):
         raise ValueError(f"column {name!r} cannot be cut into bins: it does not hold numbers")
@@ -245,7 +249,7 @@ def _cells(sheet: Sheet, name: Any, weights: Array | None, most: int) -> Cuts:
     places = np.flatnonzero(held)
     if len(places) > SAMPLE:
         places = np.sort(np.random.default_rng(0).choice(places, SAMPLE, replace=False))
-    return fit_cells(values[places], None if weights is None else weights[places], most)
+    return values[places], None if weights is None else weights[places]
 
 
 def _reasons(left_out: Mapping[Any, str]) -> str:
