@@ -35,8 +35,9 @@ class Plan:
     >>> table = pd.DataFrame({"size": [1.25, 2.5, 3.75, 5.0] * 9, "colour": ["red", "blue", "red", "green"] * 9})
     >>> model = BayesClassifier().fit(table, [0, 0, 1, 1] * 9)
     >>> print(model.plan_)
-    size    number, 6 cells from 0.5 to 8, and moments
+    size    number, 6 cells from 1 to 8, and moments
     colour  3 levels: 'blue', 'green', 'red'
+    pairs of all categorical columns
     >>> other = BayesClassifier(plan=model.plan_).fit(table[:20], [0, 0, 1, 1] * 5)
     >>> other.plan_ == model.plan_
     True
