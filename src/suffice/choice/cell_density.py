@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,11 @@ LEAST_WIDTH = 1e-3
 
 @dataclass(frozen=True)
 class CellDensity:
-    """A number is uniform within a cell; in the two open cells it has the tails of a Gaussian.
+    """The distribution of a number within its cells, in each class.
+
+    A number is drawn as low + width·uᵍ, with u uniform from 0 to 1, and with the exponent g of its class for which the
+    numbers of all cells have the mean of the class: 1 / (1 + g) = (mean − Σ share·low) / Σ share·width. In the two open
+    cells it has the tails of a Gaussian.
 
     Attributes
     ----------
@@ -30,6 +34,8 @@ class CellDensity:
         The weight of the rows in each cell.
     mean, deviation : arrays [class]
         The mean and the standard deviation of each class, with half a row of all classes added.
+    exponent : array [class]
+        g, which is 1 if numbers are uniform within their cells.
     whole : bool
         Whether all numbers are whole.
     """
@@ -38,6 +44,7 @@ class CellDensity:
     counts: Array
     mean: Array
     deviation: Array
+    exponent: Array
     whole: bool = False
 
     @classmethod
@@ -56,7 +63,8 @@ class CellDensity:
             means, variances = np.array([centre]), np.array([variance])
         deviation = np.maximum(np.sqrt(variances), 1e-9 * np.abs(means) + 1e-150)
         counts = sums.counts if by_class else sums.counts.sum(axis=1, keepdims=True)
-        return cls(bounds, counts, means, deviation, sums.cuts.whole)
+        uniform = cls(bounds, counts, means, deviation, np.ones(len(means)), sums.cuts.whole)
+        return uniform if sums.moments is None or not by_class else uniform._with_means(mean)
 
     def draw(self, bins: Array, cuts: Cuts, classes: Array, rng: np.random.Generator) -> list[Any]:
         """Return a number for each row: a cell of its bin, drawn by the counts of its class, and a number in the cell.
@@ -97,6 +105,22 @@ class CellDensity:
         uniform = -np.log(np.maximum(high - low, LEAST_WIDTH * deviation))
         return np.asarray(log_shares[cells] + np.where(np.isinf(high - low), gaussian, uniform))
 
+    def _with_means(self, mean: Array) -> CellDensity:
+        """Return the same cells with the exponents for which their numbers have these means."""
+        low, high = (bounds[:, None] for bounds in (self.bounds[:-1], self.bounds[1:]))
+        from_below, is_open = np.isinf(low), np.isinf(high - low)
+        if self.whole:  # a whole number stands for the numbers up to the next one
+            low, high, mean = np.ceil(low), np.ceil(high), mean + 0.5
+        distance = np.where(from_below, high - self.mean, self.mean - low) / self.deviation
+        beyond = np.exp(-0.5 * distance**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(distance)) * self.deviation
+        tail = np.where(from_below, self.mean - beyond, self.mean + beyond)
+        first, width = np.where(is_open, tail, low), np.where(is_open, 0.0, high - low)
+        shares = self.counts / np.maximum(self.counts.sum(axis=0), 1e-300)
+        widths = (shares * width).sum(axis=0)
+        place = (mean - (shares * first).sum(axis=0)) / np.where(widths > 0, widths, 1.0)
+        place = np.where(widths > 0, np.clip(place, 0.05, 0.95), 0.5)
+        return replace(self, exponent=1 / place - 1)
+
     def _at(self, shares: Array, first: int, last: int, k: int) -> Array:
         """Return the numbers below which these shares of the rows of a class lie, in the cells from first to last."""
         own, every = self.counts[first:last, k], self.counts[first:last].sum(axis=1)
@@ -106,17 +130,17 @@ class CellDensity:
         shares = np.clip(shares, 1e-15, 1 - 1e-15)
         places = np.searchsorted(below, shares, side="right") - 1
         shares = (shares - below[places]) / (below[places + 1] - below[places])
+        within = shares ** self.exponent[k]
         low, high = self.bounds[first + places], self.bounds[first + places + 1]
         is_open = np.isinf(high - low)
         width = np.where(is_open, 0.0, high - low)
-        numbers = low + shares * width
+        numbers = low + within * width
         numbers[is_open] = self._in_tail(shares[is_open], low[is_open], high[is_open], k)
         if not self.whole:
             return np.asarray(np.clip(numbers, low, np.nextafter(high, low)))
-        # the whole numbers of the cell are equally likely
         least, most = np.ceil(low), np.ceil(high) - 1
         count = np.where(is_open, 0.0, most - least + 1)
-        numbers = np.where(is_open, np.rint(numbers), least + np.floor(shares * count))
+        numbers = np.where(is_open, np.rint(numbers), least + np.floor(within * count))
         return np.asarray(np.clip(numbers, least, most))
 
     def _in_tail(self, shares: Array, low: Array, high: Array, k: int) -> Array:

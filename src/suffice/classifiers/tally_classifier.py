@@ -230,10 +230,11 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         """Return rows and labels drawn from the model.
 
         Numbers of a table are drawn where numbers were learned, and are whole if all that were learned are whole. A
-        number in a bin lies in one of the bin's cells, drawn by the counts of the row's class, and is uniform within
-        the cell. A Gaussian number is mapped to the same quantile of the cells of its class, so that it has their
-        distribution and depends on other columns as in the model; one that was not counted in cells (family
-        "gaussian") is drawn as it is. An unknown level and a missing cell are None.
+        number in a bin lies in one of the bin's cells, drawn by the counts of the row's class. Where in the cell it
+        lies is such that the numbers of a class have the mean that was learned. A Gaussian number is mapped to the same
+        quantile of the cells of its class, so that it has their distribution and depends on other columns as in the
+        model; one that was not counted in cells (family "gaussian") is drawn as it is. An unknown level and a missing
+        cell are None.
 
         Parameters
         ----------
