@@ -18,6 +18,9 @@ from suffice.schema import Array, Columns, Combinations, Cuts, Levels, MissingLe
 # Doubles from here on are all whole, so they do not count as whole numbers.
 MOST_WHOLE = 2.0**53
 
+# Fractions are looked for in so many rows at a time, which stay in the cache.
+FEW_ROWS = 2048
+
 
 def read_blocks(sheet: Sheet, blocks: Iterable[Columns], grow: bool) -> tuple[tuple[Columns, ...], tuple[Block, ...]]:
     """Return the columns, with new levels and words if ``grow``, and their cells.
@@ -133,19 +136,25 @@ def _cut_numbers(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells
     edges = [codings[p].edges for p in places]
     ends = np.cumsum([len(column) for column in edges])
     flat = np.array([edge for column in edges for edge in column], np.float64)
-    whole = {place: j for j, place in enumerate(places) if codings[place].whole}
+    marked = np.flatnonzero([codings[place].whole for place in places])
+    whole = marked
     for rows, x in block.pieces(0, sheet.shape[0]):  # type: ignore[attr-defined]
         if kernels.cut(x, flat, ends, np.array(places), cells[rows], work=4 * x.size) != 0:
             block.reject_if_not_finite(rows)
         if x.dtype.kind == "f":
-            whole = {place: j for place, j in whole.items() if not _has_fractions(x[:, j])}
-    return [place for place in places if codings[place].whole and place not in whole]
+            whole = _whole_columns(x, whole)
+    return [places[j] for j in np.setdiff1d(marked, whole)]
 
 
-def _has_fractions(values: Array) -> bool:
-    """Return whether some numbers are not whole; most columns with fractions have one among the first rows."""
-    parts = (values[:100], values[100:])
-    return any(bool(np.any((part > np.floor(part)) | (np.abs(part) >= MOST_WHOLE))) for part in parts)
+def _whole_columns(x: Array, columns: Array) -> Array:
+    """Return those of the columns whose numbers are whole or missing."""
+    for first in range(0, len(x), FEW_ROWS):
+        if not len(columns):
+            break
+        part = x[first : first + FEW_ROWS, columns]
+        is_wrong = (part > np.floor(part)) | (np.abs(part) >= MOST_WHOLE)
+        columns = columns[~is_wrong.any(axis=0)]
+    return columns
 
 
 def _first_non_number(sheet: Sheet, name: Any) -> str:

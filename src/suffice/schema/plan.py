@@ -19,7 +19,7 @@ class Plan:
     Two models that share a plan count in the same cells. Everything else is decided from the sums.
 
     A plan holds no number of a row: the edges of cells are numbers with few binary digits. It does hold the levels and
-    the words that occurred (``values``).
+    the words that occurred (``values``), and whether all numbers of a column are whole.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ def _describe(family: str, coding: Coding | None) -> str:
     """Return what is counted of a column, as text."""
     if isinstance(coding, Cuts):
         ends = f" from {coding.edges[0]:g} to {coding.edges[-1]:g}" if coding.edges else ""
-        return f"number, {coding.size} cells{ends}"
+        return f"{'whole number' if coding.whole else 'number'}, {coding.size} cells{ends}"
     if isinstance(coding, Combinations):
         return f"{coding.size} combinations of levels"
     if isinstance(coding, Levels):
