@@ -168,6 +168,14 @@ def test_the_density_within_a_bin_integrates_to_one_at_most(values: np.ndarray, 
     assert inner <= 1 + 1e-9
 
 
+def test_the_density_within_each_bin_is_a_density() -> None:
+    values = np.random.default_rng(0).normal(5.0, 2.0, 500)
+    own, bins = density(values, Cuts((2.0, 3.0, 5.0, 6.0, 8.0), "cells"), has_moments=True), Cuts((3.0, 6.0), "mdl")
+    for low, high in ((-15.0, 3.0), (3.0, 6.0), (6.0, 25.0)):
+        x = np.linspace(low, high, 200_001)[:-1]
+        assert np.exp(own.log_density(x, bins)).mean() * (high - low) == pytest.approx(1.0, abs=1e-3)
+
+
 def test_the_density_of_normal_numbers_is_that_of_their_gaussian() -> None:
     x = np.random.default_rng(0).normal(5.0, 2.0, (20_000, 1))
     y = np.arange(20_000) % 2

@@ -14,6 +14,7 @@ from suffice.choice import decode_rows, log_density_in_bins
 from suffice.classifiers.fit_calibration import fit_calibration
 from suffice.classifiers.predict_table import predict_source
 from suffice.classifiers.sum_learner import SumLearner
+from suffice.data import Sheet
 from suffice.decision.calibration import MAPS, Calibration
 from suffice.decision.costs import choose_least_cost, cost_matrix, reject_uncertain
 from suffice.explain import Explanation, explain_rows
@@ -223,8 +224,9 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         """
         rows = self.read_rows(X)
         log_p = np.asarray(logsumexp(self.estimate_model().log_joint(rows.blocks), axis=1))
-        is_table = rows.schema.features is not None
-        return log_p + log_density_in_bins(self.tally_, rows.schema, rows.opened) if is_table else log_p
+        if not isinstance(rows.opened, Sheet):
+            return log_p
+        return log_p + log_density_in_bins(self.tally_, rows.schema, rows.opened)
 
     def sample(self, n_samples: int = 1, *, random_state: int | None = None) -> tuple[Array, Array]:
         """Return rows and labels drawn from the model.
