@@ -84,9 +84,7 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
     cells = np.full((sheet.shape[0], len(codings)), -1, narrow)
     for place, codes in coded.items():
         cells[:, place] = codes
-    fractions = _cut_numbers(sheet, columns.names, codings, cells)
-    for place in fractions if grow else ():
-        codings[place] = replace(codings[place], whole=False)
+    _cut_numbers(sheet, columns.names, codings, cells)
     if isinstance(codings[-1], Combinations):
         codings[-1], combined = combine_levels(columns.names[:-1], codings, cells[:, :-1], grow)
         wide = np.min_scalar_type(-codings[-1].size - 2)
@@ -121,11 +119,11 @@ def combine_levels(names: tuple[Any, ...], codings: list[Any], cells: Array, gro
     return last, np.where(empty, -1, final)[inverse.ravel()]
 
 
-def _cut_numbers(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells: Array) -> list[int]:
-    """Write the bins of columns of numbers into ``cells``; return the places of whole numbers that hold fractions."""
+def _cut_numbers(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells: Array) -> None:
+    """Write the bins of columns of numbers into ``cells``, and mark the codings that are no longer whole."""
     places = [p for p, column in enumerate(codings) if isinstance(column, Cuts) and names[p] in sheet.places]
     if not places:
-        return []
+        return
     for place in places:
         if sheet.kind(names[place]) not in ("number", "boolean", "empty"):
             raise ValueError(
@@ -143,7 +141,8 @@ def _cut_numbers(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells
             block.reject_if_not_finite(rows)
         if x.dtype.kind == "f":
             whole = _whole_columns(x, whole)
-    return [places[j] for j in np.setdiff1d(marked, whole)]
+    for j in np.setdiff1d(marked, whole):
+        codings[places[j]] = replace(codings[places[j]], whole=False)
 
 
 def _whole_columns(x: Array, columns: Array) -> Array:
