@@ -41,13 +41,30 @@ class Form:
 
 
 @dataclass(frozen=True)
-class _Column:
-    """The sums of one column: the cells or levels, [cell, class], the moments of a number, and the missing cells."""
+class ColumnSums:
+    """The sums of one column.
+
+    Attributes
+    ----------
+    counts : array [cell, class]
+        The weight of the cells or levels.
+    missing : array [class]
+        The weight of the missing cells.
+    cuts : Cuts or None
+        The cells of a number.
+    moments : tuple of arrays [class] or None
+        The weight, the mean and the squared deviations of a number, if they were counted.
+    """
 
     counts: Array
     missing: Array
-    edges: tuple[float, ...] | None = None
+    cuts: Cuts | None = None
     moments: tuple[Array, Array, Array] | None = None
+
+    @property
+    def edges(self) -> tuple[float, ...] | None:
+        """The edges of the cells of a number."""
+        return None if self.cuts is None else self.cuts.edges
 
 
 def choose_forms(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: str) -> dict[Any, Form]:
@@ -65,7 +82,9 @@ def choose_forms(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: 
         Whether a missing cell is a level. "auto" decides by the predictions, too.
     """
     forms = {}
-    for name, column in _columns(tally).items():
+    for name, column in collect_sums(tally).items():
+        if column.cuts is not None and column.cuts.by != "cells":
+            continue
         how = asked.get(name, "auto")
         how = numeric if how not in NUMERIC[:-1] else how
         form = _choose(column, how, missing)
@@ -74,23 +93,21 @@ def choose_forms(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: 
     return forms
 
 
-def _columns(tally: Tally) -> dict[Any, _Column]:
+def collect_sums(tally: Tally) -> dict[Any, ColumnSums]:
     """Return the sums of the columns that have levels or cells."""
     moments = _moments(tally)
-    found: dict[Any, _Column] = {}
+    found: dict[Any, ColumnSums] = {}
     for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
         if block.codings is None or not isinstance(statistic, Counts):
             continue
         for j, (name, coding) in enumerate(zip(block.names or (), block.codings, strict=True)):
-            if isinstance(coding, (Combinations, MissingLevel, Words)) or (
-                isinstance(coding, Cuts) and coding.by != "cells"
-            ):
+            if isinstance(coding, (Combinations, MissingLevel, Words)):
                 continue
             first = int(block.starts[j])
             counts = statistic.total[:, first : first + coding.size].T
             missing = np.maximum(tally.class_count - statistic.n[:, j if statistic.n.shape[1] > 1 else 0], 0.0)
-            edges = coding.edges if isinstance(coding, Cuts) else None
-            found[name] = _Column(counts, missing, edges, moments.get(name))
+            cuts = coding if isinstance(coding, Cuts) else None
+            found[name] = ColumnSums(counts, missing, cuts, moments.get(name))
     return found
 
 
@@ -105,7 +122,7 @@ def _moments(tally: Tally) -> dict[Any, tuple[Array, Array, Array]]:
     return found
 
 
-def _choose(column: _Column, how: str, missing: str) -> Form:
+def _choose(column: ColumnSums, how: str, missing: str) -> Form:
     """Return the best form among those that the settings allow."""
     candidates: list[tuple[Form, Array | None]] = []
     if column.edges is None:
@@ -129,7 +146,7 @@ def _choose(column: _Column, how: str, missing: str) -> Form:
     return candidates[int(np.argmax(scores))][0]
 
 
-def _score(column: _Column, form: Form, counts: Array | None) -> float:
+def _score(column: ColumnSums, form: Form, counts: Array | None) -> float:
     """Return the leave-one-out log-likelihood of the classes, Σ log P(class | x, other rows), over all rows.
 
     It is computed from the sums of all rows: leaving a row out subtracts 1 from a count, or a value from a mean and a
@@ -154,7 +171,7 @@ def _score_shares(missing: Array, shares: Array) -> float:
     return float((missing * (_log(shares) - _log(shares.sum()))).sum())
 
 
-def _score_gaussian(column: _Column, shares: Array) -> float:
+def _score_gaussian(column: ColumnSums, shares: Array) -> float:
     """Return the score of a Gaussian: the mean within each cell, by Simpson's rule on its ends and its middle."""
     assert column.moments is not None
     assert column.edges is not None

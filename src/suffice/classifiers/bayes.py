@@ -36,11 +36,13 @@ class BayesClassifier(TallyClassifier):
     ----------
     families : "auto", a family, or dict {column: family}, default="auto"
         The family of each column: "bernoulli", "categorical", "number" (as ``numeric`` says), "gaussian", "poisson",
-        "quantiles" or "mdl" (numbers cut into bins), "text" or `Text`, "multinomial" or "complement" (counts, all such columns together), any
-        other registered family, "ignore", or "auto". Columns that are not named are "auto".
+        "quantiles" or "mdl" (numbers cut into bins), "text" or `Text`, "multinomial" or "complement" (counts, all such
+        columns together), any other registered family, "ignore", or "auto". Columns that are not named are "auto". A
+        column has at most 100,000 levels.
     structure : "auto", "naive", "chain", "tree", "averaged", "full", or a Structure, default="auto"
         Which column depends on which, given the class. "auto" is "averaged" if the pair counts of all columns are
-        small enough, else "naive". `Chain`, `Tree`, `Averaged`, `Full` and `Joint` have settings of their own.
+        small enough, else "naive". Pair counts take at most 8 GiB. `Chain`, `Tree`, `Averaged`, `Full` and `Joint` have
+        settings of their own.
     numeric : {"gaussian", "quantiles", "mdl", "auto"}, default="auto"
         How numeric columns of many different values are modelled, unless named: by a Gaussian, by ten bins of equal
         weight, by bins chosen from the classes (MDL), or for each column by the one of the three with the best

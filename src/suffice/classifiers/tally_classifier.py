@@ -10,10 +10,11 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils._param_validation import StrOptions
 
 from suffice import decision
+from suffice.choice import decode_rows, log_density_in_bins
 from suffice.classifiers.fit_calibration import fit_calibration
 from suffice.classifiers.predict_table import predict_source
 from suffice.classifiers.sum_learner import SumLearner
-from suffice.data import decode_rows
+from suffice.data import Sheet
 from suffice.decision.calibration import MAPS, Calibration
 from suffice.decision.costs import choose_least_cost, cost_matrix, reject_uncertain
 from suffice.explain import Explanation, explain_rows
@@ -206,6 +207,12 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
     def score_samples(self, X: Any) -> Array:
         """Return log p(x), the log probability (density) of each row.
 
+        A number in bins contributes log P(bin | class) + log p(number | bin). The second term is the same for all
+        classes: the share of the number's cell among the rows of its bin (with 0.5 added to each cell) over the width
+        of the cell, but at least a thousandth of the standard deviation wide. Below the first and above the last edge
+        it is the density of a Gaussian with the column's mean and variance, given that the number lies there. So a
+        number where no rows were learned has a low score. `predict_joint_log_proba` does not include this term.
+
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
@@ -215,10 +222,21 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         -------
         log_p : ndarray of shape (n_samples,)
         """
-        return np.asarray(logsumexp(self.predict_joint_log_proba(X), axis=1))
+        rows = self.read_rows(X)
+        log_p = np.asarray(logsumexp(self.estimate_model().log_joint(rows.blocks), axis=1))
+        if not isinstance(rows.opened, Sheet):
+            return log_p
+        return log_p + log_density_in_bins(self.tally_, rows.schema, rows.opened)
 
     def sample(self, n_samples: int = 1, *, random_state: int | None = None) -> tuple[Array, Array]:
         """Return rows and labels drawn from the model.
+
+        Numbers of a table are drawn where numbers were learned, and are whole if all that were learned are whole. A
+        number in a bin lies in one of the bin's cells, drawn by the counts of the row's class. Where in the cell it
+        lies is such that the numbers of a class have the mean that was learned. A Gaussian number is mapped to the same
+        quantile of the cells of its class, so that it has their distribution and depends on other columns as in the
+        model; one that was not counted in cells (family "gaussian") is drawn as it is. An unknown level and a missing
+        cell are None.
 
         Parameters
         ----------
@@ -237,7 +255,9 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         rng = np.random.default_rng(random_state)
         blocks, codes = self.estimate_model().sample(n_samples, rng)
         schema = self.chosen_tally().schema
-        return blocks[0] if schema.features is None else decode_rows(schema, blocks, rng), schema.classes[codes]
+        if schema.features is None:
+            return blocks[0], schema.classes[codes]
+        return decode_rows(self.tally_, schema, blocks, codes, rng), schema.classes[codes]
 
     # -- the model in other forms ------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from suffice.data.frames import (
     split_frame,
 )
 from suffice.data.labels import EMPTY, as_labels, encode, label_text, probability_name
-from suffice.data.read_columns import compare_columns, decode_rows, read_blocks
+from suffice.data.read_columns import compare_columns, read_blocks
 from suffice.data.sheets import Sheet, SparseSheet, label_of
 from suffice.data.table import Table, Target, as_block, as_sheet, weights_of
 
@@ -30,7 +30,6 @@ __all__ = [
     "append_columns",
     "check_table",
     "encode_frame",
-    "decode_rows",
     "encode",
     "label_of",
     "compare_columns",

@@ -11,6 +11,7 @@ import numpy as np
 from suffice.schema import Array, Cuts
 
 SIGN = np.uint64(1 << 63)
+FRACTION_BITS = 52  # of a double
 
 # The number of cells of a column, from the first for which the pairs of all columns take at most MOST_PAIRS sums.
 # Tables with more than MOST_COLUMNS columns are not counted in pairs unless a structure is set.
@@ -34,7 +35,8 @@ def fit_cells(values: Array, weights: Array | None, most: int) -> Cuts:
     """Return at most ``most`` cells that contain rows, and the empty cells below and above all values.
 
     The cell with most rows is split, until there are enough or none holds two different values. It is split at the
-    number with the fewest binary digits between its smallest and its largest value.
+    number with the fewest binary digits between its smallest and its largest value. The cells are marked as cells of
+    whole numbers, which the first fraction that is counted in them undoes.
 
     Parameters
     ----------
@@ -48,10 +50,10 @@ def fit_cells(values: Array, weights: Array | None, most: int) -> Cuts:
     Examples
     --------
     >>> fit_cells(np.arange(100.0), None, most=4).edges
-    (0.0, 2.0, 32.0, 64.0)
+    (0.0, 2.0, 32.0, 64.0, 128.0)
     """
     if not len(values):
-        return Cuts((), "cells")
+        return Cuts((), "cells", whole=True)
     order = None if weights is None else np.argsort(values, kind="stable")
     ordered = np.sort(values) if order is None else values[order]
     keys = _keys(np.asarray(ordered, np.float64))
@@ -69,7 +71,7 @@ def fit_cells(values: Array, weights: Array | None, most: int) -> Cuts:
         heappush(heap, (below[place] - below[last], place, last))
         edges.append(edge)
         count += 1
-    return Cuts(tuple(sorted(_numbers(np.array(edges, np.uint64)).tolist())), "cells")
+    return Cuts(tuple(sorted(_numbers(np.array(edges, np.uint64)).tolist())), "cells", whole=True)
 
 
 def _keys(values: Array) -> Array:
@@ -90,8 +92,11 @@ def _shortest(low: int, high: int) -> int:
 
 
 def _outer_edges(low: int, high: int) -> list[int]:
-    """Return the ends of the smallest binary interval that contains all keys, as far as they are finite numbers."""
-    zeros = (low ^ high).bit_length()
-    first = high >> zeros << zeros
+    """Return the ends of the smallest binary interval that contains all keys, as far as they are finite numbers.
+
+    If that is wider than from a power of two to the next, they are the powers of two below and above all values.
+    """
+    zeros = min((low ^ high).bit_length(), FRACTION_BITS)
+    first, last = low >> zeros << zeros, (high >> zeros) + 1 << zeros
     least, greatest = (int(key) for key in _keys(np.array([-np.finfo(np.float64).max, np.finfo(np.float64).max])))
-    return [edge for edge in (first, first + (1 << zeros)) if least <= edge <= greatest]
+    return [edge for edge in (first, last) if least <= edge <= greatest]

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,13 @@ from suffice.data.labels import is_missing
 from suffice.data.sheets import Sheet
 from suffice.data.texts import count_words
 from suffice.kernels import binning as kernels
-from suffice.schema import Array, Columns, Combinations, Cuts, Levels, MissingLevel, Schema, Words, recoding
+from suffice.schema import Array, Columns, Combinations, Cuts, Levels, MissingLevel, Words, recoding
+
+# Doubles from here on are all whole, so they do not count as whole numbers.
+MOST_WHOLE = 2.0**53
+
+# Fractions are looked for in so many rows at a time, which stay in the cache.
+FEW_ROWS = 2048
 
 
 def read_blocks(sheet: Sheet, blocks: Iterable[Columns], grow: bool) -> tuple[tuple[Columns, ...], tuple[Block, ...]]:
@@ -55,7 +62,7 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
     assert columns.codings is not None
     assert columns.names is not None
     # a missing cell gets its code at the end
-    codings = [coding.values if isinstance(coding, MissingLevel) else coding for coding in columns.codings]
+    codings: list[Any] = [coding.values if isinstance(coding, MissingLevel) else coding for coding in columns.codings]
     coded: dict[int, Array] = {}
     for place, (name, levels) in enumerate(zip(columns.names, codings, strict=True)):
         if isinstance(levels, Levels) and not isinstance(levels, Combinations) and name in sheet.places:
@@ -90,14 +97,14 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
     return grown, Coded(sheet.owner, columns.names, cells)
 
 
-def _sorted_names(names: tuple[Any, ...]) -> list[int]:
+def combination_order(names: tuple[Any, ...]) -> list[int]:
     """Return the order of columns in a combination: by name, so that it does not depend on the table."""
     return sorted(range(len(names)), key=lambda place: str(names[place]))
 
 
 def combine_levels(names: tuple[Any, ...], codings: list[Any], cells: Array, grow: bool) -> tuple[Combinations, Array]:
     """Return the combinations of levels, and the code of each row, −1 if a cell is empty."""
-    last, order = codings[-1], _sorted_names(names)
+    last, order = codings[-1], combination_order(names)
     codings, cells = [codings[place] for place in order], cells[:, order]
     distinct, inverse = np.unique(cells, axis=0, return_inverse=True)
     labels: list[Any] = []
@@ -113,7 +120,7 @@ def combine_levels(names: tuple[Any, ...], codings: list[Any], cells: Array, gro
 
 
 def _cut_numbers(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells: Array) -> None:
-    """Write the bins of columns of numbers into ``cells``."""
+    """Write the bins of columns of numbers into ``cells``, and mark the codings that are no longer whole."""
     places = [p for p, column in enumerate(codings) if isinstance(column, Cuts) and names[p] in sheet.places]
     if not places:
         return
@@ -127,9 +134,26 @@ def _cut_numbers(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells
     edges = [codings[p].edges for p in places]
     ends = np.cumsum([len(column) for column in edges])
     flat = np.array([edge for column in edges for edge in column], np.float64)
+    marked = np.flatnonzero([codings[place].whole for place in places])
+    whole = marked
     for rows, x in block.pieces(0, sheet.shape[0]):  # type: ignore[attr-defined]
         if kernels.cut(x, flat, ends, np.array(places), cells[rows], work=4 * x.size) != 0:
             block.reject_if_not_finite(rows)
+        if x.dtype.kind == "f":
+            whole = _whole_columns(x, whole)
+    for j in np.setdiff1d(marked, whole):
+        codings[places[j]] = replace(codings[places[j]], whole=False)
+
+
+def _whole_columns(x: Array, columns: Array) -> Array:
+    """Return those of the columns whose numbers are whole or missing."""
+    for first in range(0, len(x), FEW_ROWS):
+        if not len(columns):
+            break
+        part = x[first : first + FEW_ROWS, columns]
+        is_wrong = (part > np.floor(part)) | (np.abs(part) >= MOST_WHOLE)
+        columns = columns[~is_wrong.any(axis=0)]
+    return columns
 
 
 def _first_non_number(sheet: Sheet, name: Any) -> str:
@@ -167,59 +191,3 @@ def compare_columns(there: Sequence[Any], names: Iterable[Any], needed: Iterable
             UserWarning,
             stacklevel=2,
         )
-
-
-def decode_rows(schema: Schema, blocks: tuple[Array, ...], rng: np.random.Generator) -> Array:
-    """Return sampled cells as a table of objects, in the order of the columns; columns that were left out are empty.
-
-    A number is uniform within its sampled bin; an open bin is as wide as its neighbour. An unknown level is an empty
-    cell.
-    """
-    assert schema.features is not None
-    places = {name: place for place, name in enumerate(schema.features.names)}
-    table = np.full((len(blocks[0]), len(places)), None, object)
-    for columns, cells in zip(schema.blocks, blocks, strict=True):
-        codings = columns.codings or (None,) * columns.count
-        for j, (name, coding) in enumerate(zip(columns.names or (), codings, strict=True)):
-            if name not in places:
-                continue  # a combination, whose columns are in the table
-            column: list[Any]
-            if isinstance(coding, Words):
-                words = np.array(coding.labels, object)
-                column = [" ".join(np.repeat(words, line.astype(int))) for line in cells]
-            elif isinstance(coding, Levels):
-                labels = [*coding.labels, None, None]
-                column = [labels[code] for code in _codes(columns, cells, j)]
-            elif isinstance(coding, Cuts):
-                column = _sample_within(coding, _codes(columns, cells, j), rng)
-            else:
-                column = cells[:, j].tolist()
-            table[:, places[name]] = column
-    return table
-
-
-def _codes(columns: Columns, cells: Array, j: int) -> list[int]:
-    """Return the codes of a column, from the combination if one was sampled."""
-    last = columns.codings[-1] if columns.codings else None
-    if not isinstance(last, Combinations):
-        return cells[:, j].tolist()  # type: ignore[no-any-return]
-    coding = columns.codings[j]  # type: ignore[index]
-    place = _sorted_names((columns.names or ())[:-1]).index(j)
-    codes = []
-    for line in cells.tolist():
-        if 0 <= line[-1] < last.size:
-            label = last.labels[line[-1]][place]
-            codes.append(coding.index[label] if isinstance(coding, Levels) else label)
-        else:
-            codes.append(line[j])
-    return codes
-
-
-def _sample_within(cuts: Cuts, codes: list[int], rng: np.random.Generator) -> list[float]:
-    edges = np.array(cuts.edges, np.float64)
-    if not len(edges):
-        return [0.0] * len(codes)
-    widths = np.diff(edges) if len(edges) > 1 else np.array([max(abs(edges[0]), 1.0)])
-    bounds = np.concatenate([[edges[0] - widths[0]], edges, [edges[-1] + widths[-1]]])
-    place = np.array(codes)
-    return (bounds[place] + rng.random(len(place)) * (bounds[place + 1] - bounds[place])).tolist()  # type: ignore[no-any-return]

@@ -190,6 +190,7 @@ def mark_pairs(
     for block, its_cells in zip(columns, cells, strict=True):
         pairs = structure.pairs(block, classes, _complete_share(its_cells, target))
         marked.append(replace(block, pairs=pairs))
+        marked[-1].check_pairs(classes)
         size = classes * marked[-1].size * 8 / 2**30
         if pairs and size > 1:
             warnings.warn(

@@ -7,11 +7,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from suffice.schema.arrays import Array
+
+# The largest number of levels of a column; words of texts and combinations of levels are not limited.
+MOST_LEVELS = 100_000
 
 
 class Coding(ABC):
@@ -80,6 +83,8 @@ class Levels(Coding):
     binary: bool = False
     keeps_share: bool = True
 
+    is_limited: ClassVar[bool] = True  # whether there are at most MOST_LEVELS
+
     @classmethod
     def of(cls, labels: Iterable[Any], binary: bool = False) -> Levels:
         """Return the coding of labels given in any order."""
@@ -118,6 +123,13 @@ class Levels(Coding):
                 f"{name} was learned with levels such as {self.labels[0]!r} and now holds {new[0]!r}, which is of "
                 "another kind; make them all strings or all numbers"
             )
+        if self.is_limited and self.size + len(new) > MOST_LEVELS:
+            column = name.removeprefix("column ")
+            raise ValueError(
+                f"{name} has {self.size + len(new):,} levels, but the limit is {MOST_LEVELS:,}; leave it out "
+                f"(families={{{column}: 'ignore'}}), read it as text (families={{{column}: 'text'}}), or shorten its "
+                "values, so that fewer of them differ"
+            )
         return replace(self, labels=tuple(sorted([*self.labels, *new])), binary=binary)
 
     def label(self, code: int) -> str:
@@ -141,6 +153,8 @@ class Levels(Coding):
 @dataclass(frozen=True)
 class Combinations(Levels):
     """Levels of several columns combined: a label is a tuple with one entry for each column."""
+
+    is_limited = False
 
     @property
     def family(self) -> str:
@@ -223,6 +237,8 @@ class Words(Levels):
 
     text: Text = field(default_factory=Text)
 
+    is_limited = False
+
     @property
     def family(self) -> str:
         return "text"
@@ -246,6 +262,8 @@ class Cuts(Coding):
         The sorted cut points.
     by : str
         How they were chosen: "cells" (without the labels), "quantiles" or "mdl".
+    whole : bool
+        Whether all numbers that were counted in these cells are whole. A batch with fractions turns it off for good.
 
     >>> Cuts((1.5, 4.0)).label(1)
     '1.5 ≤ x < 4'
@@ -253,6 +271,7 @@ class Cuts(Coding):
 
     edges: tuple[float, ...]
     by: str = "quantiles"
+    whole: bool = False
 
     @property
     def size(self) -> int:
@@ -266,9 +285,10 @@ class Cuts(Coding):
         """Return the common coarsening: the edges that both have."""
         if not isinstance(other, Cuts):
             raise ValueError(f"{name} is a number on one side and has levels on the other")
-        if other.edges == self.edges:
+        if other == self:
             return self
-        return replace(self, edges=tuple(edge for edge in self.edges if edge in set(other.edges)))
+        edges = tuple(edge for edge in self.edges if edge in set(other.edges))
+        return replace(self, edges=edges, whole=self.whole and other.whole)
 
     def label(self, code: int) -> str:
         low = f"{self.edges[code - 1]:g} ≤ " if code else ""
@@ -280,7 +300,7 @@ class Cuts(Coding):
         return np.searchsorted(wider.edges, [-np.inf, *self.edges], side="right")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Cuts) and other.edges == self.edges
+        return isinstance(other, Cuts) and other.edges == self.edges and other.whole == self.whole
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -10,6 +10,9 @@ import numpy as np
 from suffice.schema.arrays import Array, Frozen, starts_of
 from suffice.schema.codings import Coding
 
+# The most memory that the pair counts of a block may take.
+MOST_PAIR_BYTES = 8 << 30
+
 
 @dataclass(frozen=True, eq=False)
 class Columns(Frozen):
@@ -68,6 +71,22 @@ class Columns(Frozen):
     def size(self) -> int:
         """The approximate number of sums of a class in the statistic; with pairs, the square of the width."""
         return self.width**2 if self.pairs else self.width
+
+    def check_pairs(self, classes: int) -> None:
+        """Raise if the pairs of these columns take more memory than MOST_PAIR_BYTES."""
+        size = classes * self.size * 8
+        if not self.pairs or size <= MOST_PAIR_BYTES:
+            return
+        widest, way_out = "", "leave out columns"
+        if self.sizes is not None:
+            j = int(np.argmax(self.sizes))
+            name = j if self.names is None else self.names[j]
+            widest = f"; the widest is {self.name(j)} with {int(self.sizes[j]):,} levels"
+            way_out = f"leave it out (families={{{name!r}: 'ignore'}}), group its rare levels"
+        raise ValueError(
+            f"the pair counts of {self.count} columns in {classes} classes would take {size / 2**30:.1f} GiB, but the "
+            f'limit is {MOST_PAIR_BYTES / 2**30:g} GiB{widest}: {way_out}, or set structure="naive", which needs none'
+        )
 
     @property
     def starts(self) -> Array:

@@ -19,7 +19,7 @@ class Plan:
     Two models that share a plan count in the same cells. Everything else is decided from the sums.
 
     A plan holds no number of a row: the edges of cells are numbers with few binary digits. It does hold the levels and
-    the words that occurred (``values``).
+    the words that occurred (``values``), and whether all numbers of a column are whole.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Plan:
     >>> table = pd.DataFrame({"size": [1.25, 2.5, 3.75, 5.0] * 9, "colour": ["red", "blue", "red", "green"] * 9})
     >>> model = BayesClassifier().fit(table, [0, 0, 1, 1] * 9)
     >>> print(model.plan_)
-    size    number, 5 cells from 0 to 4, and moments
+    size    number, 6 cells from 1 to 8, and moments
     colour  3 levels: 'blue', 'green', 'red'
     pairs of all categorical columns
     >>> other = BayesClassifier(plan=model.plan_).fit(table[:20], [0, 0, 1, 1] * 5)
@@ -98,7 +98,7 @@ def _describe(family: str, coding: Coding | None) -> str:
     """Return what is counted of a column, as text."""
     if isinstance(coding, Cuts):
         ends = f" from {coding.edges[0]:g} to {coding.edges[-1]:g}" if coding.edges else ""
-        return f"number, {coding.size} cells{ends}"
+        return f"{'whole number' if coding.whole else 'number'}, {coding.size} cells{ends}"
     if isinstance(coding, Combinations):
         return f"{coding.size} combinations of levels"
     if isinstance(coding, Levels):

@@ -61,7 +61,10 @@ class Schema(Frozen):
         else:
             theirs = self._match_blocks(other)
         blocks = tuple(a.merge(b) for a, b in zip(self.blocks, theirs, strict=True))
-        return Schema(merged_classes(self.classes, other.classes), blocks, self.features)
+        classes = merged_classes(self.classes, other.classes)
+        for block in blocks:
+            block.check_pairs(len(classes))
+        return Schema(classes, blocks, self.features)
 
     def order_in(self, other: Schema) -> list[int]:
         """Return the position of each block in another schema."""

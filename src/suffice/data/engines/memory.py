@@ -31,6 +31,8 @@ def tally(
 ) -> Tally:
     """Return the tally of a table, with one scan of each block; if ``trimmed``, without levels that have no rows."""
     classes = table.target.classes
+    for block in columns:
+        block.check_pairs(len(classes))
 
     def tally_of(rows: slice) -> Tally:
         parts = table.parts(rows)

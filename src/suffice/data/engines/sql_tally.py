@@ -12,6 +12,7 @@ from suffice.data import encode, label_of, missing_labels_error
 from suffice.data.engines import batches
 from suffice.data.engines.source import Request, SourceError
 from suffice.data.engines.sql_aggregates import Encoded, Scan, bin_expression, query_moments
+from suffice.data.read_columns import MOST_WHOLE
 from suffice.families import FAMILIES
 from suffice.progress import Progress
 from suffice.schema import Array, Columns, Combinations, Cuts, Levels, Schema, by_group
@@ -129,7 +130,8 @@ class BlockCounter:
         combined = np.zeros((len(self.classes), 0))
         if codings and isinstance(codings[-1], Combinations):
             codings[-1], combined = self._count_combinations(codings, columns)
-        wider = block.recoded(tuple(codings))
+        wider = block.recoded(self._find_fractions(names, codings))
+        wider.check_pairs(len(self.classes))
         starts, counts = wider.starts, np.zeros((len(self.classes), wider.width))
         for j, lines, levels, weight in alone:
             lines, (cells,), weight = _locate(lines, levels, [codings[j]], weight)
@@ -139,6 +141,19 @@ class BlockCounter:
         if not block.pairs:
             return wider, Counts(n, counts)
         return wider, PairCounts(n, counts, self._count_pairs(wider, list(columns.values()), counts))
+
+    def _find_fractions(self, names: list[str], codings: list[Any]) -> tuple[Any, ...]:
+        """Return the codings; cells of whole numbers are no longer so if a column holds fractions."""
+        table, wanted = self.scan.table, {}
+        for j, (name, coding) in enumerate(zip(names, codings, strict=False)):
+            kind = table[name].type()
+            if isinstance(coding, Cuts) and coding.whole and not (kind.is_integer() or kind.is_boolean()):
+                x = self.scan.source.value(table, name).cast("float64")
+                wanted[f"fractions{j}"] = ((x > x.floor()) | (x.abs() >= MOST_WHOLE)).ifelse(1, 0).max()
+        found = self.scan.source.run(table.aggregate(**wanted)).to_pylist()[0] if wanted else {}
+        return tuple(
+            replace(coding, whole=False) if found.get(f"fractions{j}") else coding for j, coding in enumerate(codings)
+        )
 
     def _count_pairs(self, block: Columns, columns: list[Any], counts: Array) -> Array:
         """Return the counts of all pairs of levels."""
