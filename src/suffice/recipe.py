@@ -24,7 +24,7 @@ from suffice.estimation import choose_prior, log_evidence, posterior_hyperparame
 from suffice.families import FAMILIES, Family
 from suffice.model import Model
 from suffice.priors import select_priors
-from suffice.schema import Array, Columns, Plan, Schema, check_plan_columns
+from suffice.schema import Array, Columns, Plan, Schema
 from suffice.score import SingularError
 from suffice.statistics import Tally
 from suffice.structures import STRUCTURES, Naive, Structure, Subject
@@ -99,8 +99,7 @@ class Recipe:
     def plan(self, opened: Opened, target: Target, *, is_complete: bool = True) -> Plan:
         """Return the plan of what to count in these rows; ``is_complete`` is False if more rows may follow."""
         if self.given_plan is not None:
-            check_plan_columns(self.given_plan, opened.names, opened.shape[1])
-            return replace(self.given_plan, is_marked=True)
+            return self.reader.adopt(self.given_plan, opened)
         plan = self.reader.plan(opened, target, is_complete=is_complete)
         return replace(plan, blocks=tuple(map(self.structure.extended, plan.blocks)))
 
@@ -253,7 +252,7 @@ class Recipe:
     def covers(self, other: Recipe) -> bool:
         """Return whether a tally of this recipe contains all counts that another recipe needs."""
         counts = not isinstance(self.reader, ColumnReader) or self.structure.counts_for(other.structure)
-        return self.reader.covers(other.reader) and counts
+        return self.reader.covers(other.reader) and counts and self.given_plan == other.given_plan
 
 
 def _explain_singular(tally: Tally, place: int) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
@@ -10,10 +10,9 @@ from sklearn.utils._param_validation import Interval
 from suffice.classifiers import smoothing
 from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
-from suffice.data.reader import NumberReader
 from suffice.families.categorical import Categorical
 from suffice.recipe import Recipe, Rule
-from suffice.schema import Array
+from suffice.schema import Array, Plan
 from suffice.statistics import Tally
 
 
@@ -42,6 +41,11 @@ class CategoricalNB(TallyClassifier):
         The prior of the probabilities of the levels; None uses ``alpha``, and "mle" uses none.
     epsilon : float, default=0.0
         Added to every level's probability before taking logarithms, so that "mle" has no log 0.
+    missing : {"error", "skip"}, default="error"
+        Whether NaN is an error, or a missing cell that is skipped in learning and in predictions.
+    plan : Plan, default=None
+        What is counted, as ``plan_`` of another model has it: the names and the number of columns, and their levels.
+        None plans from the rows.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
         How ``fit`` calibrates probabilities on held-out predictions; None does not.
 
@@ -67,11 +71,19 @@ class CategoricalNB(TallyClassifier):
     estimate: Rule = "mean"
     prior: Any = None
     epsilon: float = 0.0
+    missing: Literal["error", "skip"] = "error"
+    plan: Plan | None = None
     calibrate: CalibrationMethod | None = None
 
     def _make_recipe(self) -> Recipe:
-        reader = NumberReader(type(self).__name__, "categorical", accepts_sparse=False)
-        return smoothing.count_recipe(self, Categorical(self.epsilon), reader, least_levels=self.min_categories)
+        reader = smoothing.number_reader(self, "categorical", accepts_sparse=False)
+        return smoothing.count_recipe(self, Categorical(self.epsilon), reader, least_levels=self._least_levels())
+
+    def _least_levels(self) -> Any:
+        """Return the minimum number of levels of each column: ``min_categories``, and the levels of the plan."""
+        if self.plan is None or self.plan.blocks[0].sizes is None:
+            return self.min_categories
+        return np.maximum(self.plan.blocks[0].sizes, 1 if self.min_categories is None else self.min_categories)
 
     def _check(self, recipe: Recipe, tally: Tally) -> None:
         if self.min_categories is not None:
