@@ -27,7 +27,7 @@ CONSTRAINTS: dict[str, Any] = {
 
 
 def number_reader(settings: Any, family: str, **options: Any) -> NumberReader:
-    """Return the reader of a classifier of numbers; the threshold and the pairs are those of the plan, if one is set."""
+    """Return the reader of a classifier of numbers; a plan that is set has the threshold, and whether pairs count."""
     if settings.plan is not None:
         columns = settings.plan.blocks[0]
         options |= {"threshold": columns.threshold, "pairs": columns.pairs}
