@@ -61,8 +61,8 @@ class Recipe:
         Whether a missing cell is skipped or is a level.
     given_plan : Plan, default=None
         The plan of another model, by which rows are counted; by default a plan is made from the rows.
-    least_levels : int or array, default=None
-        The minimum number of levels of each column (CategoricalNB).
+    count_levels : callable, default=None
+        Returns the number of levels of each column of a block, with levels that have no rows (CategoricalNB).
     class_prior_is_scored : bool, default=True
         Whether scores include log P(class). If False, they do so only for a single class (ComplementNB).
     explain_singular : callable, default=None
@@ -80,7 +80,7 @@ class Recipe:
     numeric: str = "auto"
     missing: str = "skip"
     given_plan: Plan | None = None
-    least_levels: Any = None
+    count_levels: Callable[[Columns], Array] | None = None
     class_prior_is_scored: bool = True
     explain_singular: Callable[[Tally, int], str] | None = None
     unseen: Unseen = "share"
@@ -147,11 +147,10 @@ class Recipe:
         It has the chosen form of each column, empty levels where a minimum is set, no unused combinations, and closed
         levels under ``unseen="ignore"``.
         """
-        if self.least_levels is not None:
+        if self.count_levels is not None:
             columns = tally.schema.blocks[0]
-            assert columns.sizes is not None
-            sizes = np.maximum(columns.sizes, self.least_levels).astype(np.intp)
-            tally = tally.on(Schema(tally.schema.classes, (replace(columns, sizes=sizes),)))
+            wider = replace(columns, sizes=self.count_levels(columns).astype(np.intp))
+            tally = tally.on(Schema(tally.schema.classes, (wider,)))
         tally = tally if self.structure.uses_combinations else drop_combinations(tally)
         tally = lay_out_columns(tally, self.choose(tally)) if isinstance(self.reader, ColumnReader) else tally
         if self.unseen == "share":

@@ -12,8 +12,7 @@ from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.families.categorical import Categorical
 from suffice.recipe import Recipe, Rule
-from suffice.schema import Array, Plan
-from suffice.statistics import Tally
+from suffice.schema import Array, Columns, Plan
 
 
 @with_constructor
@@ -77,26 +76,24 @@ class CategoricalNB(TallyClassifier):
 
     def _make_recipe(self) -> Recipe:
         reader = smoothing.number_reader(self, "categorical", accepts_sparse=False)
-        return smoothing.count_recipe(self, Categorical(self.epsilon), reader, least_levels=self._least_levels())
+        count_levels = None if self.plan is None and self.min_categories is None else self._count_levels
+        return smoothing.count_recipe(self, Categorical(self.epsilon), reader, count_levels=count_levels)
 
-    def _least_levels(self) -> Any:
-        """Return the minimum number of levels of each column: ``min_categories``, and the levels of the plan."""
-        if self.plan is None or self.plan.blocks[0].sizes is None:
-            return self.min_categories
-        return np.maximum(self.plan.blocks[0].sizes, 1 if self.min_categories is None else self.min_categories)
+    def _count_levels(self, columns: Columns) -> Array:
+        """Return the number of levels of each column: those with rows, those of the plan, or ``min_categories``."""
+        assert columns.sizes is not None
+        planned = None if self.plan is None else self.plan.blocks[0].sizes
+        least = np.asarray(1 if self.min_categories is None else self.min_categories)
+        if least.dtype.kind != "i":
+            raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
+        if least.ndim and least.shape != (columns.count,):
+            raise ValueError(
+                f"'min_categories' should have shape ({columns.count},) when an array-like is provided. "
+                f"Got {least.shape} instead."
+            )
+        return np.asarray(np.maximum(columns.sizes, least if planned is None else np.maximum(planned, least)))
 
-    def _check(self, recipe: Recipe, tally: Tally) -> None:
-        if self.min_categories is not None:
-            least, columns = np.asarray(self.min_categories), tally.schema.blocks[0].count
-            if least.dtype.kind != "i":
-                raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
-            if least.ndim and least.shape != (columns,):
-                raise ValueError(
-                    f"'min_categories' should have shape ({columns},) when an array-like is provided. "
-                    f"Got {least.shape} instead."
-                )
-        smoothing.check_counts(self, recipe, tally)
-
+    _check = smoothing.check_counts
     _warn_after_learning = smoothing.warn_small_alpha
     class_log_prior_ = smoothing.class_log_prior
 
