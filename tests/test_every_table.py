@@ -166,6 +166,8 @@ def test_the_laws_of_sums_hold_with_missing_cells(case: Case) -> None:
     assert_same_model(clone(whole).fit(X, y).forget(X[170:], y[170:]), first, X)
     assert clone(new).fit(X.to_numpy(), y).tally_.isclose(whole.tally_)
     assert_same_scores(whole.predict_proba(pl.from_pandas(X)), whole.predict_proba(X))
+    scored = whole.predict_table(ibis.duckdb.connect().create_table("rows", X)).execute()
+    assert_same_scores(scored[[f"p({label})" for label in whole.classes_]], whole.predict_proba(X))
     few, labels = X[:40], y[:40]
     for cv in (4, "loo"):
         found = suffice.cross_validate(new, few, labels, cv=cv)
@@ -195,13 +197,14 @@ def test_nan_is_an_error_unless_it_is_skipped(case: Case) -> None:
 
 
 @every_case
-def test_a_plan_of_another_model(case: Case) -> None:
+def test_a_plan_of_another_model(case: Case, tmp_path: Path) -> None:
     X, y = table(case)
     model = case.ours().fit(X, y)
     plain = {name: value for name, value in case.parameters.items() if name not in ("binarize",)}
     part = getattr(suffice, case.name)(plan=model.plan_, **plain).fit(X[:60], y[:60])
     assert_same_model(part.partial_fit(X[60:], y[60:]), model, X)
     assert part.plan_ == model.plan_
+    assert suffice.load(part.save(tmp_path / "model.suffice")).plan == model.plan_
     unnamed = case.ours(plan=model.plan_).fit(X.to_numpy(), y)
     assert unnamed.tally_ == model.tally_
     with pytest.raises(ValueError, match="the plan is for other columns: the table has no column 'column 3'"):
