@@ -160,7 +160,9 @@ class ColumnReader(Reader):
 
     def adopt(self, plan: Plan, opened: Sheet) -> Plan:
         if plan.features is None:
-            raise ValueError(f"the plan is for numbers without names of columns; use the plan of another {self.owner}")
+            raise ValueError(
+                f"the plan is of a classifier that takes numbers only; use the plan of another {self.owner}"
+            )
         check_plan_columns(plan, opened.names, opened.shape[1])
         return replace(plan, is_marked=True)
 
