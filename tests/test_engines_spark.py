@@ -48,6 +48,18 @@ def test_spark_takes_the_sums_that_memory_takes(spark: Any, door: str, name: str
     assert_same_sums(BayesClassifier(**MODELS[model]).fit_table(source, "income"), near, table)
 
 
+@pytest.mark.parametrize("name", ["GaussianNB", "GaussianDiscriminant", "BernoulliNB", "CategoricalNB", "PoissonNB"])
+def test_classifiers_of_numbers(spark: Any, name: str) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 200)
+    X = pd.DataFrame(rng.poisson(2 + y[:, None], (200, 3)), columns=list("abc"))
+    X = X.mask(rng.random(X.shape) < 0.1)
+    near, far = (getattr(suffice, name)(missing="skip") for _ in range(2))
+    far.fit_table(frame_of(spark, X.assign(y=y)), "y")
+    assert far.tally_.isclose(near.fit(X, y).tally_)
+    assert far.tally_ == near.tally_ or name.startswith("Gaussian")
+
+
 @pytest.mark.parametrize("model", ["naive", "tree"])
 def test_numbers_far_from_zero(spark: Any, model: str) -> None:
     table = far_from_zero()

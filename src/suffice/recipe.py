@@ -24,7 +24,7 @@ from suffice.estimation import choose_prior, log_evidence, posterior_hyperparame
 from suffice.families import FAMILIES, Family
 from suffice.model import Model
 from suffice.priors import select_priors
-from suffice.schema import Array, Columns, Plan, Schema, check_plan_columns
+from suffice.schema import Array, Columns, Plan, Schema
 from suffice.score import SingularError
 from suffice.statistics import Tally
 from suffice.structures import STRUCTURES, Naive, Structure, Subject
@@ -61,8 +61,8 @@ class Recipe:
         Whether a missing cell is skipped or is a level.
     given_plan : Plan, default=None
         The plan of another model, by which rows are counted; by default a plan is made from the rows.
-    least_levels : int or array, default=None
-        The minimum number of levels of each column (CategoricalNB).
+    count_levels : callable, default=None
+        Returns the number of levels of each column of a block, with levels that have no rows (CategoricalNB).
     class_prior_is_scored : bool, default=True
         Whether scores include log P(class). If False, they do so only for a single class (ComplementNB).
     explain_singular : callable, default=None
@@ -80,7 +80,7 @@ class Recipe:
     numeric: str = "auto"
     missing: str = "skip"
     given_plan: Plan | None = None
-    least_levels: Any = None
+    count_levels: Callable[[Columns], Array] | None = None
     class_prior_is_scored: bool = True
     explain_singular: Callable[[Tally, int], str] | None = None
     unseen: Unseen = "share"
@@ -99,8 +99,7 @@ class Recipe:
     def plan(self, opened: Opened, target: Target, *, is_complete: bool = True) -> Plan:
         """Return the plan of what to count in these rows; ``is_complete`` is False if more rows may follow."""
         if self.given_plan is not None:
-            check_plan_columns(self.given_plan, opened.names, opened.shape[1])
-            return replace(self.given_plan, is_marked=True)
+            return self.reader.adopt(self.given_plan, opened)
         plan = self.reader.plan(opened, target, is_complete=is_complete)
         return replace(plan, blocks=tuple(map(self.structure.extended, plan.blocks)))
 
@@ -148,11 +147,10 @@ class Recipe:
         It has the chosen form of each column, empty levels where a minimum is set, no unused combinations, and closed
         levels under ``unseen="ignore"``.
         """
-        if self.least_levels is not None:
+        if self.count_levels is not None:
             columns = tally.schema.blocks[0]
-            assert columns.sizes is not None
-            sizes = np.maximum(columns.sizes, _check_least_levels(self.least_levels, columns.count)).astype(np.intp)
-            tally = tally.on(Schema(tally.schema.classes, (replace(columns, sizes=sizes),)))
+            wider = replace(columns, sizes=self.count_levels(columns).astype(np.intp))
+            tally = tally.on(Schema(tally.schema.classes, (wider,)))
         tally = tally if self.structure.uses_combinations else drop_combinations(tally)
         tally = lay_out_columns(tally, self.choose(tally)) if isinstance(self.reader, ColumnReader) else tally
         if self.unseen == "share":
@@ -253,20 +251,7 @@ class Recipe:
     def covers(self, other: Recipe) -> bool:
         """Return whether a tally of this recipe contains all counts that another recipe needs."""
         counts = not isinstance(self.reader, ColumnReader) or self.structure.counts_for(other.structure)
-        return self.reader.covers(other.reader) and counts
-
-
-def _check_least_levels(least_levels: Any, columns: int) -> Array:
-    """Return the minimum numbers of levels; raise scikit-learn's errors if there is not one for each column."""
-    least = np.asarray(least_levels)
-    if least.dtype.kind != "i":
-        raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
-    if least.ndim and least.shape != (columns,):
-        raise ValueError(
-            f"'min_categories' should have shape ({columns},) when an array-like is provided. "
-            f"Got {least.shape} instead."
-        )
-    return least
+        return self.reader.covers(other.reader) and counts and self.given_plan == other.given_plan
 
 
 def _explain_singular(tally: Tally, place: int) -> str:

@@ -66,10 +66,6 @@ class Block(ABC):
         """Return a mask of the rows without missing cells; None if all are complete."""
         return None
 
-    def without_gaps(self) -> Block:
-        """Return a block of the same cells in which NaN is an error."""
-        return self
-
     def name(self, column: int) -> str:
         """Return the name of a column for an error message."""
         return f"column {column}" if self.names is None else f"column {self.names[column]!r}"
@@ -189,9 +185,6 @@ class Gappy(Dense):
     def gaps(self) -> bool:
         return True
 
-    def without_gaps(self) -> Block:
-        return Dense(self.owner, self.names, self.array)
-
 
 @dataclass(frozen=True)
 class Taken(Dense):
@@ -211,9 +204,6 @@ class Taken(Dense):
     @property
     def gaps(self) -> bool:
         return self.gappy
-
-    def without_gaps(self) -> Block:
-        return replace(self, gappy=False)
 
     def between(self, start: int, stop: int) -> Block:
         return replace(self, rows=self.rows[start:stop])

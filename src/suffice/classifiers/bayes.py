@@ -2,19 +2,14 @@
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils._param_validation import StrOptions
 
 from suffice.choice import MISSING, NUMERIC
-from suffice.classifiers.fit_table import learn_source
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
-from suffice.data import check_table, split_frame
 from suffice.data.column_names import list_names
-from suffice.data.engines.open_source import open_source
-from suffice.data.files.table_file import ColumnHints
 from suffice.data.reader import ColumnReader
 from suffice.estimation import RULES
 from suffice.families import FAMILIES, Family
@@ -83,7 +78,6 @@ class BayesClassifier(TallyClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "numeric": [StrOptions(set(NUMERIC))],
         "missing": [StrOptions(set(MISSING))],
-        "plan": [Plan, None],
         "estimate": [StrOptions(set(RULES))],
         "unseen": [StrOptions(set(get_args(Unseen)))],
     }
@@ -113,50 +107,8 @@ class BayesClassifier(TallyClassifier):
         self.calibrate = calibrate
         self.unseen = unseen
 
-    def fit_table(
-        self, source: Any, target: str, *, weight: str | None = None, missing_target: Literal["error", "drop"] = "error"
-    ) -> Self:
-        """Learn from a table that has the labels in one of its columns.
-
-        Parameters
-        ----------
-        source : data frame, path, or table of an engine
-            The table: a frame of pandas, polars or pyarrow; a file, a glob, a folder or several of them (CSV,
-            Parquet, JSON lines, Arrow); a table expression of Ibis on any backend; a Spark frame; a lazy polars
-            frame; or an iterable of frames or record batches. Rows of frames are in memory; all others stay where
-            they are: columns are planned from a sample of up to 100,000 rows, and one scan takes the sums.
-        target : str
-            The name of the column with the labels.
-        weight : str, default=None
-            The name of a column with the weight of each row.
-        missing_target : {"error", "drop"}, default="error"
-            Whether rows without a label are an error or are dropped.
-
-        Returns
-        -------
-        self : object
-        """
-        families = self.families if isinstance(self.families, Mapping) else {}
-        named = (target, weight, *families)
-        table = open_source(source, ColumnHints(tuple(name for name in named if isinstance(name, str))))
-        if table is None:
-            self.fit(*split_frame(source, target, weight, missing_target))
-        else:
-            check_table(table.names, target, weight, missing_target)
-            learned = learn_source(table, clone(self), target, weight, missing_target)
-            extras = {name: learned.__dict__[name] for name in self._extra_attributes if name in learned.__dict__}
-            recipe = self._recipe_for(extras.get("chosen_"))
-            self._check(recipe, recipe.lay_out(learned.tally_))
-            self._set_learned(learned.tally_, extras)
-        self.target_name_ = target
-        if weight is not None:
-            self.weight_name_ = weight
-        return self
-
-    _extra_attributes = ("calibration_", "chosen_", "target_name_", "weight_name_")
+    _extra_attributes = (*TallyClassifier._extra_attributes, "chosen_")
     chosen_: dict[str, Any]
-    target_name_: str
-    weight_name_: str
 
     @property
     def families_(self) -> dict[Any, str]:
@@ -221,6 +173,9 @@ class BayesClassifier(TallyClassifier):
         if self._chooses and chosen is None and self.__sklearn_is_fitted__():
             raise ValueError('prior="auto" is chosen by fit, but the model was fitted with another prior: fit again')
         return self._recipe_for(chosen)
+
+    def _named_columns(self) -> tuple[Any, ...]:
+        return tuple(self.families) if isinstance(self.families, Mapping) else ()
 
     def _recipe_for(self, chosen: dict[str, Any] | None) -> Recipe:
         """Return the recipe for the settings; ``chosen`` replaces settings that are "auto"."""

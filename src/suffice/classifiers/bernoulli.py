@@ -1,16 +1,16 @@
 """BernoulliNB: naive Bayes for binary columns."""
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from sklearn.utils._param_validation import Interval
 
 from suffice.classifiers import smoothing
 from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
-from suffice.data.reader import NumberReader
 from suffice.families.bernoulli import Bernoulli
 from suffice.recipe import Recipe, Rule
+from suffice.schema import Plan
 
 
 @with_constructor
@@ -37,6 +37,12 @@ class BernoulliNB(TallyClassifier):
         The prior of the probability of a 1; None uses ``alpha``, and "mle" uses none.
     epsilon : float, default=0.0
         Added to p and to 1 − p before taking logarithms, so that "mle" has no log 0.
+    missing : {"error", "skip"}, default="error"
+        Whether NaN is an error, or a missing cell that is skipped in learning and in predictions; a sparse
+        matrix has none.
+    plan : Plan, default=None
+        What is counted, as ``plan_`` of another model has it: the names and the number of columns, and ``binarize``.
+        None plans from the rows.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
         How ``fit`` calibrates probabilities on held-out predictions; None does not.
 
@@ -62,11 +68,13 @@ class BernoulliNB(TallyClassifier):
     estimate: Rule = "mean"
     prior: Any = None
     epsilon: float = 0.0
+    missing: Literal["error", "skip"] = "error"
+    plan: Plan | None = None
     calibrate: CalibrationMethod | None = None
 
     def _make_recipe(self) -> Recipe:
         threshold = None if self.binarize is None else float(self.binarize)
-        reader = NumberReader(type(self).__name__, "bernoulli", threshold=threshold)
+        reader = smoothing.number_reader(self, "bernoulli", threshold=threshold)
         return smoothing.count_recipe(self, Bernoulli(self.epsilon), reader)
 
     _check = smoothing.check_counts

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
@@ -10,10 +10,9 @@ from sklearn.utils._param_validation import Interval
 from suffice.classifiers import smoothing
 from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
-from suffice.data.reader import NumberReader
 from suffice.families.categorical import Categorical
 from suffice.recipe import Recipe, Rule
-from suffice.schema import Array
+from suffice.schema import Array, Columns, Plan
 
 
 @with_constructor
@@ -41,6 +40,11 @@ class CategoricalNB(TallyClassifier):
         The prior of the probabilities of the levels; None uses ``alpha``, and "mle" uses none.
     epsilon : float, default=0.0
         Added to every level's probability before taking logarithms, so that "mle" has no log 0.
+    missing : {"error", "skip"}, default="error"
+        Whether NaN is an error, or a missing cell that is skipped in learning and in predictions.
+    plan : Plan, default=None
+        What is counted, as ``plan_`` of another model has it: the names and the number of columns, and their levels.
+        None plans from the rows.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
         How ``fit`` calibrates probabilities on held-out predictions; None does not.
 
@@ -66,11 +70,28 @@ class CategoricalNB(TallyClassifier):
     estimate: Rule = "mean"
     prior: Any = None
     epsilon: float = 0.0
+    missing: Literal["error", "skip"] = "error"
+    plan: Plan | None = None
     calibrate: CalibrationMethod | None = None
 
     def _make_recipe(self) -> Recipe:
-        reader = NumberReader(type(self).__name__, "categorical", accepts_sparse=False)
-        return smoothing.count_recipe(self, Categorical(self.epsilon), reader, least_levels=self.min_categories)
+        reader = smoothing.number_reader(self, "categorical", accepts_sparse=False)
+        count_levels = None if self.plan is None and self.min_categories is None else self._count_levels
+        return smoothing.count_recipe(self, Categorical(self.epsilon), reader, count_levels=count_levels)
+
+    def _count_levels(self, columns: Columns) -> Array:
+        """Return the number of levels of each column: those with rows, those of the plan, or ``min_categories``."""
+        assert columns.sizes is not None
+        planned = None if self.plan is None else self.plan.blocks[0].sizes
+        least = np.asarray(1 if self.min_categories is None else self.min_categories)
+        if least.dtype.kind != "i":
+            raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
+        if least.ndim and least.shape != (columns.count,):
+            raise ValueError(
+                f"'min_categories' should have shape ({columns.count},) when an array-like is provided. "
+                f"Got {least.shape} instead."
+            )
+        return np.asarray(np.maximum(columns.sizes, least if planned is None else np.maximum(planned, least)))
 
     _check = smoothing.check_counts
     _warn_after_learning = smoothing.warn_small_alpha

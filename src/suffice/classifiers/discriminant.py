@@ -14,10 +14,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array
 
 from suffice.blocks import Dense
+from suffice.classifiers import smoothing
 from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data import Target
-from suffice.data.reader import NumberReader
 from suffice.estimation import RULES
 from suffice.families.gaussian import Gaussian, ddof_error
 from suffice.families.low_rank_gaussian import LowRankGaussian
@@ -25,7 +25,7 @@ from suffice.families.multivariate_gaussian import MultivariateGaussian
 from suffice.model import Model
 from suffice.priors import check_positive
 from suffice.recipe import Recipe, Rule
-from suffice.schema import Array
+from suffice.schema import Array, Plan
 from suffice.settings import setting_text
 from suffice.statistics import Tally
 from suffice.structures import Full
@@ -63,6 +63,11 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         "svd" computes covariance="shared" without forming the matrix, which helps if there are more columns than
         rows. Its result is not a sum of statistics, so it cannot learn in batches, forget or merge. It supports
         estimate="mle" and "mean", without shrinkage.
+    missing : {"error", "skip"}, default="error"
+        Whether NaN is an error, or a missing cell that is skipped in learning and in predictions.
+    plan : Plan, default=None
+        What is counted, as ``plan_`` of another model has it: the names and the number of columns, and whether their
+        pairs are. None plans from the rows.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
         How ``fit`` calibrates probabilities on held-out predictions; None does not.
 
@@ -84,7 +89,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         "solver": [StrOptions({"moments", "svd"})],
     }
 
-    _extra_attributes = ("calibration_", "subspace_")
+    _extra_attributes = (*TallyClassifier._extra_attributes, "subspace_")
 
     covariance: CovarianceKind = "full"
     shrinkage: float | Literal["oas"] | None = None
@@ -93,6 +98,8 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     class_prior: Any = "empirical"
     ddof: float = 0
     solver: Literal["moments", "svd"] = "moments"
+    missing: Literal["error", "skip"] = "error"
+    plan: Plan | None = None
     calibrate: CalibrationMethod | None = None
 
     @property
@@ -178,18 +185,20 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
             self._check_svd()
         pairs = covariance in PAIRED and self.solver == "moments"
         return Recipe(
-            NumberReader(type(self).__name__, "gaussian", accepts_sparse=False, pairs=pairs),
+            smoothing.number_reader(self, "gaussian", accepts_sparse=False, pairs=pairs),
             self.estimate,
             self.prior,
             self.class_prior,
             Full(self.shrinkage, covariance, float(self.ddof)),
             family_for=lambda columns: family,
+            given_plan=self.plan,
             explain_singular=lambda tally, place: _explain_singular(covariance, tally, place),
         )
 
     partial_fit = available_if(_learns_sums)(TallyClassifier.partial_fit)
     forget = available_if(_learns_sums)(TallyClassifier.forget)
     receipt = available_if(_learns_sums)(TallyClassifier.receipt)
+    fit_table = available_if(_learns_sums)(TallyClassifier.fit_table)
 
     def __add__(self, other: Self) -> Self:
         """Return a classifier with the settings of this one that has learned the rows of both."""
@@ -236,6 +245,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
             (self.covariance != "shared", f'is for covariance="shared", not {self.covariance!r}'),
             (self.estimate not in ("mle", "mean"), f'is for estimate="mle" or "mean", not {self.estimate!r}'),
             (self.shrinkage not in (None, 0), f"has no shrinkage, and it is {self.shrinkage!r}"),
+            (self.missing == "skip", "skips no missing cells"),
             (needs_number, f"takes a number as prior, not {self.prior!r}"),
         ):
             if is_wrong:

@@ -7,6 +7,7 @@ from typing import Any
 from suffice.data import as_sheet, concat_frames, missing_labels_error, split_frame
 from suffice.data.engines.source import SAMPLE, Request, Source
 from suffice.data.plan_columns import MOST_LEVELS, choose_family, collect_facts
+from suffice.statistics import CoMoments
 
 # If a column is empty in the sample, up to this many rows in which it has a value are added to the sample.
 RARE_ROWS = 1000
@@ -15,8 +16,8 @@ RARE_ROWS = 1000
 def learn_source(source: Source, model: Any, target: str, weight: str | None, missing_target: str) -> Any:
     """Return a classifier that has learned all rows of a source; ``model`` is a copy that may be changed.
 
-    The sample determines the plan (families, cut points, pairs of columns) and what is tuned (a prior, a
-    calibration). A table that the sample contains completely is not counted again.
+    The sample determines the plan (families, cells, pairs of columns) and what is tuned (a prior, a calibration). A
+    table that the sample contains completely is not counted again.
     """
     source.check_target(target)
     reader = model.recipe().reader
@@ -27,7 +28,9 @@ def learn_source(source: Source, model: Any, target: str, weight: str | None, mi
         if is_whole:
             raise missing_labels_error(target, len(frame), len(frame))
         raise ValueError(f"column {target!r}, the target, is empty in all {len(frame)} rows of the sample")
-    if not is_whole:
+    if not reader.plans_from_rows:
+        _check_numbers(X, reader.owner)
+    elif not is_whole:
         frame = _with_rare_rows(source, frame)
         X, y, weights = split_frame(frame, target, weight, "drop")
         families = _correct_families(source, model.families, X) if model.plan is None else {}
@@ -36,12 +39,41 @@ def learn_source(source: Source, model: Any, target: str, weight: str | None, mi
     model.fit(X, y, weights)
     if not is_counted:
         model.tally_ = source.tally(Request(target, weight, missing_target, model.tally_))
+        if model.missing == "error":
+            _check_complete(model, is_weighted=weight is not None)
     return model
 
 
 def takes_sample_as_table(source: Source) -> bool:
     """Return whether a table that its sample contains completely is counted in memory; tests turn it off."""
     return True
+
+
+def _check_numbers(X: Any, owner: str) -> None:
+    """Raise if a column does not hold numbers."""
+    sheet = as_sheet(X, owner=owner)
+    for name in sheet.names:
+        if sheet.kind(name) not in ("number", "boolean", "empty"):
+            raise ValueError(
+                f"column {name!r} does not hold numbers, which {owner} needs: encode it, leave it out of the table, or "
+                "use BayesClassifier, which takes columns of any kind"
+            )
+
+
+def _check_complete(model: Any, is_weighted: bool) -> None:
+    """Raise if cells were missing when an engine counted the rows, which skips them."""
+    tally, (statistic,) = model.tally_, model.tally_.statistics
+    n = statistic.spreads.n if isinstance(statistic, CoMoments) else statistic.n
+    missing = (tally.class_count[:, None] - n).sum(axis=0)
+    worst = int(missing.argmax())
+    # engines add up fractional weights in any order
+    if missing[worst] > (1e-9 * tally.class_count.sum() if is_weighted else 0):
+        hint = ', or skip them: missing="skip"' if "missing" in model.get_params() else ""
+        raise ValueError(
+            f"Input X contains NaN: {tally.schema.blocks[0].name(worst)} is empty in {missing[worst]:g} rows.\n"
+            f"{type(model).__name__} does not accept missing values encoded as NaN natively. Drop those rows, fill "
+            f"the cells in{hint}."
+        )
 
 
 def _with_rare_rows(source: Source, frame: Any) -> Any:

@@ -1,7 +1,7 @@
 """GaussianNB: naive Bayes for real numbers."""
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -9,11 +9,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from suffice.classifiers import smoothing
 from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
-from suffice.data.reader import NumberReader
 from suffice.estimation import RULES
 from suffice.families.gaussian import Gaussian
 from suffice.recipe import Recipe, Rule
-from suffice.schema import Array
+from suffice.schema import Array, Plan
 
 
 @with_constructor
@@ -37,6 +36,11 @@ class GaussianNB(TallyClassifier):
         The class probabilities; None uses the class frequencies.
     ddof : float, default=0
         Subtracted from n in the maximum-likelihood variance; 1 makes it unbiased.
+    missing : {"error", "skip"}, default="error"
+        Whether NaN is an error, or a missing cell that is skipped in learning and in predictions.
+    plan : Plan, default=None
+        What is counted, as ``plan_`` of another model has it: the names and the number of columns. None plans from
+        the rows.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
         How ``fit`` calibrates probabilities on held-out predictions; None does not.
 
@@ -63,6 +67,8 @@ class GaussianNB(TallyClassifier):
     prior: Any = None
     class_prior: Any = None
     ddof: float = 0
+    missing: Literal["error", "skip"] = "error"
+    plan: Plan | None = None
     calibrate: CalibrationMethod | None = None
 
     def _make_recipe(self) -> Recipe:
@@ -70,11 +76,12 @@ class GaussianNB(TallyClassifier):
             raise ValueError("priors and class_prior are two names for the same setting: set one of them")
         family = Gaussian(self.var_smoothing, self.ddof)
         return Recipe(
-            NumberReader(type(self).__name__, "gaussian", accepts_sparse=False),
+            smoothing.number_reader(self, "gaussian", accepts_sparse=False),
             self.estimate,
             1.0 if self.prior is None else self.prior,
             self.class_prior if self.priors is None else self.priors,
             family_for=lambda columns: family,
+            given_plan=self.plan,
         )
 
     class_prior_ = smoothing.class_prior

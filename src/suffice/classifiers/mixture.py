@@ -101,7 +101,7 @@ class MixtureClassifier(TallyClassifier):
         "progress": ["boolean"],
     }
 
-    _extra_attributes = ("calibration_", "mixtures_", "fitted_with_")
+    _extra_attributes = (*TallyClassifier._extra_attributes, "mixtures_", "fitted_with_")
     mixtures_: tuple[Mixture, ...] = field(init=False)
     fitted_with_: tuple[Any, ...] = field(init=False)
 
@@ -121,6 +121,7 @@ class MixtureClassifier(TallyClassifier):
     calibrate: CalibrationMethod | None = None
 
     partial_fit = _unavailable("a mixture cannot learn in batches: fit it on all rows")
+    fit_table = _unavailable("a mixture is fitted to rows in memory: use fit")
     forget = _unavailable("a mixture cannot forget: fit it without the rows")
     predict_interval = _unavailable("a mixture has no intervals: the posterior of its components has no closed form")
     posterior_ = log_evidence_ = _unavailable("a mixture has no posterior in closed form")

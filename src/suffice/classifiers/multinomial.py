@@ -7,11 +7,10 @@ import numpy as np
 from suffice.classifiers import smoothing
 from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
-from suffice.data.reader import NumberReader
 from suffice.families.complement import Complement
 from suffice.families.multinomial import Multinomial
 from suffice.recipe import Recipe, Rule
-from suffice.schema import Array
+from suffice.schema import Array, Plan
 
 
 @with_constructor
@@ -36,6 +35,9 @@ class MultinomialNB(TallyClassifier):
         The prior of the shares; None uses ``alpha``, and "mle" uses none.
     epsilon : float, default=0.0
         Added to every share before taking logarithms, so that "mle" has no log 0.
+    plan : Plan, default=None
+        What is counted, as ``plan_`` of another model has it: the names and the number of columns. None plans from
+        the rows.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
         How ``fit`` calibrates probabilities on held-out predictions; None does not.
 
@@ -57,10 +59,11 @@ class MultinomialNB(TallyClassifier):
     estimate: Rule = "mean"
     prior: Any = None
     epsilon: float = 0.0
+    plan: Plan | None = None
     calibrate: CalibrationMethod | None = None
 
     def _make_recipe(self) -> Recipe:
-        reader = NumberReader(type(self).__name__, "multinomial")
+        reader = smoothing.number_reader(self, "multinomial")
         return smoothing.count_recipe(self, Multinomial(self.epsilon), reader)
 
     _check = smoothing.check_counts
@@ -98,6 +101,9 @@ class ComplementNB(TallyClassifier):
         The prior of these shares; None uses ``alpha``, and "mle" uses none.
     epsilon : float, default=0.0
         Added to each of these shares before taking logarithms, so that "mle" has no log 0.
+    plan : Plan, default=None
+        What is counted, as ``plan_`` of another model has it: the names and the number of columns. None plans from
+        the rows.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
         How ``fit`` calibrates probabilities on held-out predictions; None does not.
 
@@ -118,10 +124,11 @@ class ComplementNB(TallyClassifier):
     estimate: Rule = "mean"
     prior: Any = None
     epsilon: float = 0.0
+    plan: Plan | None = None
     calibrate: CalibrationMethod | None = None
 
     def _make_recipe(self) -> Recipe:
-        family, reader = Complement(self.epsilon, self.norm), NumberReader(type(self).__name__, "complement")
+        family, reader = Complement(self.epsilon, self.norm), smoothing.number_reader(self, "complement")
         return smoothing.count_recipe(self, family, reader, class_prior_is_scored=False)
 
     _check = smoothing.check_counts

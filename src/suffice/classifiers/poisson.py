@@ -1,7 +1,7 @@
 """PoissonNB: naive Bayes for numbers of events."""
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -9,11 +9,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from suffice.classifiers import smoothing
 from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
-from suffice.data.reader import NumberReader
 from suffice.estimation import RULES
 from suffice.families.poisson import Poisson
 from suffice.recipe import Recipe, Rule
-from suffice.schema import Array
+from suffice.schema import Array, Plan
 
 
 @with_constructor
@@ -33,6 +32,12 @@ class PoissonNB(TallyClassifier):
         The class probabilities; None uses the class frequencies.
     epsilon : float, default=0.0
         Added to every rate before taking logarithms, so that "mle" has no log 0.
+    missing : {"error", "skip"}, default="error"
+        Whether NaN is an error, or a missing cell that is skipped in learning and in predictions; a sparse
+        matrix has none.
+    plan : Plan, default=None
+        What is counted, as ``plan_`` of another model has it: the names and the number of columns. None plans from
+        the rows.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
         How ``fit`` calibrates probabilities on held-out predictions; None does not.
 
@@ -53,16 +58,19 @@ class PoissonNB(TallyClassifier):
     prior: Any = None
     class_prior: Any = None
     epsilon: float = 0.0
+    missing: Literal["error", "skip"] = "error"
+    plan: Plan | None = None
     calibrate: CalibrationMethod | None = None
 
     def _make_recipe(self) -> Recipe:
         family = Poisson(self.epsilon)
         return Recipe(
-            NumberReader(type(self).__name__, "poisson"),
+            smoothing.number_reader(self, "poisson"),
             self.estimate,
             1.0 if self.prior is None else self.prior,
             self.class_prior,
             family_for=lambda columns: family,
+            given_plan=self.plan,
         )
 
     feature_count_ = smoothing.feature_count

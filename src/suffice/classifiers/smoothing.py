@@ -1,4 +1,4 @@
-"""Settings that the classifiers of counts share: the pseudo-count ``alpha``, and the class prior."""
+"""Settings that classifiers of numbers share: how they are read, the pseudo-count ``alpha``, and the class prior."""
 
 import warnings
 from numbers import Real
@@ -26,6 +26,14 @@ CONSTRAINTS: dict[str, Any] = {
 }
 
 
+def number_reader(settings: Any, family: str, **options: Any) -> NumberReader:
+    """Return the reader of a classifier of numbers; a plan that is set has the threshold, and whether pairs count."""
+    if settings.plan is not None:
+        columns = settings.plan.blocks[0]
+        options |= {"threshold": columns.threshold, "pairs": columns.pairs}
+    return NumberReader(type(settings).__name__, family, skips_missing=settings.missing == "skip", **options)
+
+
 def count_recipe(settings: Any, family: Family, reader: NumberReader, **options: Any) -> Recipe:
     """Return the recipe of a classifier of counts; ``settings`` has the attributes that all of them share.
 
@@ -36,7 +44,8 @@ def count_recipe(settings: Any, family: Family, reader: NumberReader, **options:
     prior = alpha if settings.prior is None else settings.prior
     is_uniform = settings.class_prior is None and not settings.fit_prior
     class_prior = "uniform" if is_uniform else settings.class_prior
-    return Recipe(reader, settings.estimate, prior, class_prior, family_for=lambda columns: family, **options)
+    options |= {"family_for": lambda columns: family, "given_plan": settings.plan}
+    return Recipe(reader, settings.estimate, prior, class_prior, **options)
 
 
 def warn_small_alpha(settings: Any) -> None:

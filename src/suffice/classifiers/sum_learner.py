@@ -42,7 +42,8 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
     """
 
     _setting_names: ClassVar[tuple[str, ...]] = ()
-    _extra_attributes: ClassVar[tuple[str, ...]] = ("calibration_",)  # set by fit, kept when more rows are learned
+    # set by fit, kept when more rows are learned
+    _extra_attributes: ClassVar[tuple[str, ...]] = ("calibration_", "target_name_", "weight_name_")
 
     tally_: Tally
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy.special import logsumexp
@@ -12,9 +12,12 @@ from sklearn.utils._param_validation import StrOptions
 from suffice import decision
 from suffice.choice import decode_rows, log_density_in_bins
 from suffice.classifiers.fit_calibration import fit_calibration
+from suffice.classifiers.fit_table import learn_source
 from suffice.classifiers.predict_table import predict_source
 from suffice.classifiers.sum_learner import SumLearner
-from suffice.data import Sheet
+from suffice.data import Sheet, check_table, split_frame
+from suffice.data.engines.open_source import open_source
+from suffice.data.files.table_file import ColumnHints
 from suffice.decision.calibration import MAPS, Calibration
 from suffice.decision.costs import choose_least_cost, cost_matrix, reject_uncertain
 from suffice.explain import Explanation, explain_rows
@@ -22,7 +25,7 @@ from suffice.export import to_sql
 from suffice.families import FAMILIES
 from suffice.logistic.forms import LinearForm
 from suffice.recipe import Rule
-from suffice.schema import Array
+from suffice.schema import Array, Plan
 
 CalibrationMethod = Literal["temperature", "vector", "isotonic"]
 Dialect = Literal["duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"]
@@ -38,12 +41,68 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
     estimate: Rule
     prior: Any
     class_prior: Any
+    missing: str = "error"  # a setting where the sums can skip a missing cell
+    plan: Plan | None = None
     calibrate: CalibrationMethod | None
     calibration_: Calibration
+    target_name_: str
+    weight_name_: str
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls._parameter_constraints = {**cls._parameter_constraints, "calibrate": [None, StrOptions(set(MAPS))]}
+        shared = {
+            "missing": [StrOptions({"error", "skip"})],
+            "plan": [Plan, None],
+            "calibrate": [None, StrOptions(set(MAPS))],
+        }
+        cls._parameter_constraints = {**shared, **cls._parameter_constraints}
+
+    # -- learning from tables ------------------------------------------------------------------------
+
+    def fit_table(
+        self, source: Any, target: str, *, weight: str | None = None, missing_target: Literal["error", "drop"] = "error"
+    ) -> Self:
+        """Learn from a table that has the labels in one of its columns.
+
+        Parameters
+        ----------
+        source : data frame, path, or table of an engine
+            The table: a frame of pandas, polars or pyarrow; a file, a glob, a folder or several of them (CSV,
+            Parquet, JSON lines, Arrow); a table expression of Ibis on any backend; a Spark frame; a lazy polars
+            frame; or an iterable of frames or record batches. Rows of frames are in memory; all others stay where
+            they are: columns are planned from a sample of up to 100,000 rows, and one scan takes the sums. All
+            columns but the target and the weights are learned.
+        target : str
+            The name of the column with the labels.
+        weight : str, default=None
+            The name of a column with the weight of each row.
+        missing_target : {"error", "drop"}, default="error"
+            Whether rows without a label are an error or are dropped.
+
+        Returns
+        -------
+        self : object
+        """
+        named = (target, weight, *self._named_columns())
+        table = open_source(source, ColumnHints(tuple(name for name in named if isinstance(name, str))))
+        if table is None:
+            self.fit(*split_frame(source, target, weight, missing_target))
+        else:
+            check_table(table.names, target, weight, missing_target)
+            learned = learn_source(table, clone(self), target, weight, missing_target)
+            extras = {name: learned.__dict__[name] for name in self._extra_attributes if name in learned.__dict__}
+            checked = self.with_tally(learned.tally_)
+            checked.__dict__ |= extras
+            checked._check(checked.recipe(), checked.chosen_tally())
+            self._set_learned(learned.tally_, extras)
+        self.target_name_ = target
+        if weight is not None:
+            self.weight_name_ = weight
+        return self
+
+    def _named_columns(self) -> tuple[Any, ...]:
+        """Return the columns that the settings name."""
+        return ()
 
     # -- predictions -------------------------------------------------------------------------------
 
@@ -190,7 +249,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         Parameters
         ----------
         source : data frame, path, or table of an engine
-            As in ``BayesClassifier.fit_table``; columns that were not learned are passed through. Columns learned
+            As in ``fit_table``; columns that were not learned are passed through. Columns learned
             without names are called x0, x1, ….
 
         Returns
@@ -417,6 +476,11 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
                 "or forgotten classes since; fit again, or set calibrate=None"
             )
         return found  # type: ignore[no-any-return]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "skip"
+        return tags
 
     def _checked_tally(self) -> Any:
         tally = self.chosen_tally()

@@ -41,9 +41,6 @@ class Frame(Dense):
     def gaps(self) -> bool:
         return self.gappy
 
-    def without_gaps(self) -> Block:
-        return replace(self, gappy=False)
-
     def take(self, rows: Array) -> Block:
         return replace(self, array=self.array[rows])
 
@@ -65,8 +62,8 @@ class Frame(Dense):
             yield rows, piece
 
 
-def frame_block(X: Any, owner: str) -> Block | None:
-    """Return a data frame as a block of numbers; None if X is not a data frame."""
+def frame_block(X: Any, owner: str, gaps: bool = False) -> Block | None:
+    """Return a data frame as a block of numbers, in which empty cells are ``gaps``; None if X is not a data frame."""
     import narwhals.stable.v2 as nw
 
     frame = nw.from_native(X, eager_only=True, pass_through=True)
@@ -77,9 +74,11 @@ def frame_block(X: Any, owner: str) -> Block | None:
     names = _names(list(frame.columns))
     kinds = [_numpy_dtype(dtype, nw) for dtype in frame.schema.values()]
     if None not in kinds:
-        return Frame(owner, names, frame, np.result_type(*{kind for kind in kinds if kind is not None}))
+        common = np.result_type(*{kind for kind in kinds if kind is not None})
+        is_gappy = gaps and (common.kind == "f" or any(series.null_count() for series in frame.iter_columns()))
+        return Frame(owner, names, frame, np.result_type(common, np.float64) if is_gappy else common, is_gappy)
     columns = [_as_numbers(frame[:, place], name, owner) for place, name in enumerate(frame.columns)]
-    return Dense(owner, names, np.column_stack(columns))
+    return (Gappy if gaps else Dense)(owner, names, np.column_stack(columns))
 
 
 @dataclass(frozen=True)

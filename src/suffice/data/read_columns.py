@@ -38,10 +38,9 @@ def _read(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
             if name in sheet.places and sheet.kind(name) not in ("number", "boolean", "empty"):
                 raise ValueError(
                     f"column {name!r} is {columns.family}, but holds {_first_non_number(sheet, name)}; turn it into "
-                    f"numbers, or learn it as levels: families={{{name!r}: 'categorical'}}"
+                    f"numbers, or learn it as levels: BayesClassifier(families={{{name!r}: 'categorical'}})"
                 )
-        block = sheet.numbers(columns.names)
-        return columns, block if columns.threshold is None else block.without_gaps()
+        return columns, sheet.numbers(columns.names)
     if isinstance(columns.codings[0], Words):
         return _read_text(sheet, columns, grow)
     return _read_levels(sheet, columns, grow)

@@ -17,7 +17,7 @@ from suffice.data.read_columns import compare_columns, read_blocks
 from suffice.data.sheets import Sheet, SparseSheet
 from suffice.data.table import Target, as_block, as_sheet
 from suffice.families import FAMILIES
-from suffice.schema import Array, Columns, Cuts, Plan, Schema
+from suffice.schema import Array, Columns, Cuts, Plan, Schema, check_plan_columns
 from suffice.settings import comparable
 
 # X after its form was checked, before its cells are read: one block of numbers, or a sheet of columns of any kind.
@@ -39,6 +39,10 @@ class Reader(ABC):
         """Return what to count; ``is_complete`` is False if more rows may follow."""
 
     @abstractmethod
+    def adopt(self, plan: Plan, opened: Any) -> Plan:
+        """Return the plan of another model, for these rows; raise if it is for other columns or another reader."""
+
+    @abstractmethod
     def known_plan(self, opened: Any, schema: Schema) -> Plan:
         """Return the plan under which the rows of a schema were counted, for more rows."""
 
@@ -53,7 +57,7 @@ class Reader(ABC):
     @property
     @abstractmethod
     def plans_from_rows(self) -> bool:
-        """Whether the plan is made by looking at the rows."""
+        """Whether the plan is made by looking at the rows, and columns may be of any kind."""
 
     @property
     def plan_depends_on_rows(self) -> bool:
@@ -73,9 +77,10 @@ class NumberReader(Reader):
     accepts_sparse: bool = True
     threshold: float | None = None
     pairs: bool = False
+    skips_missing: bool = False
 
     def open(self, X: Any, schema: Schema | None = None, *, check_names: bool = True) -> Block:
-        block = as_block(X, owner=self.owner, sparse=self.accepts_sparse)
+        block = as_block(X, owner=self.owner, sparse=self.accepts_sparse, gaps=self.skips_missing)
         if schema is not None:
             columns = schema.blocks[0]
             if not (type(X) is np.ndarray and block.shape[1] == columns.count and columns.names is None):
@@ -84,6 +89,18 @@ class NumberReader(Reader):
 
     def plan(self, opened: Block, target: Target | None, *, is_complete: bool = True) -> Plan:
         return Plan((Columns(self.family, opened.shape[1], opened.names, self.threshold, pairs=self.pairs),))
+
+    def adopt(self, plan: Plan, opened: Block) -> Plan:
+        columns = plan.blocks[0]
+        if plan.features is not None or columns.family != self.family:
+            raise ValueError(
+                f"the plan counts {', '.join(block.family for block in plan.blocks)} columns, and {self.owner} counts "
+                f"{self.family} columns; use the plan of another {self.owner}"
+            )
+        check_plan_columns(plan, opened.names, opened.shape[1])
+        if opened.names and columns.names and opened.names != columns.names:
+            raise ValueError("the plan has the columns in another order: put those of X into the order of the plan")
+        return Plan((replace(columns, names=opened.names or columns.names),))
 
     def known_plan(self, opened: Block, schema: Schema) -> Plan:
         # the levels that are known already keep their places
@@ -140,6 +157,14 @@ class ColumnReader(Reader):
 
     def plan(self, opened: Sheet, target: Target, *, is_complete: bool = True) -> Plan:
         return Plan(*plan_columns(opened, target, self.families, is_complete))
+
+    def adopt(self, plan: Plan, opened: Sheet) -> Plan:
+        if plan.features is None:
+            raise ValueError(
+                f"the plan is of a classifier that takes numbers only; use the plan of another {self.owner}"
+            )
+        check_plan_columns(plan, opened.names, opened.shape[1])
+        return replace(plan, is_marked=True)
 
     def known_plan(self, opened: Sheet, schema: Schema) -> Plan:
         return Plan(schema.blocks, schema.features, is_marked=True)

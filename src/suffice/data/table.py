@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import _check_sample_weight, check_array, check_consistent_length
 
-from suffice.blocks.block import Block, Dense, Sparse, handed_out
+from suffice.blocks.block import Block, Dense, Gappy, Sparse, handed_out
 from suffice.blocks.part import Part, part_of
 from suffice.data.labels import encode
 from suffice.data.sheets import ArraySheet, Sheet, SparseSheet
@@ -82,22 +82,25 @@ def weights_of(sample_weight: Any, rows: int) -> Array | None:
     return weights
 
 
-def as_block(X: Any, *, owner: str, sparse: bool) -> Block:
-    """Return X as a block of numbers without a copy; raise an error if it cannot be one."""
+def as_block(X: Any, *, owner: str, sparse: bool, gaps: bool = False) -> Block:
+    """Return X as a block of numbers without a copy; raise an error if it cannot be one.
+
+    With ``gaps``, NaN is a missing cell, except in a sparse matrix.
+    """
     if type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype.kind in "biuf":
-        return Dense(owner, None, X)
+        return (Gappy if gaps and X.dtype.kind == "f" else Dense)(owner, None, X)
     if sp.issparse(X):
         return _sparse_block(X, owner, sparse)
     if hasattr(X, "columns") or hasattr(X, "column_names"):
         from suffice.data.frames import frame_block
 
-        block = frame_block(X, owner)
+        block = frame_block(X, owner, gaps)
         if block is not None:
             return block
     array = check_array(X, dtype="numeric", ensure_all_finite=False, input_name="X", estimator=owner)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"X holds {array.dtype}, but {owner} needs numbers; turn X into numbers first")
-    return Dense(owner, None, array)
+    return (Gappy if gaps and array.dtype.kind == "f" else Dense)(owner, None, array)
 
 
 def as_sheet(X: Any, *, owner: str) -> Sheet:

@@ -58,6 +58,7 @@ class Bernoulli(Family):
     cells = "bits"
     coded_as = "categorical"
     accepts_sparse = True
+    sql_sums = "totals"
 
     def sparse_columns(self, names: tuple[Any, ...]) -> Columns:
         return Columns(self.name, len(names), names, threshold=0.0)

@@ -68,7 +68,10 @@ class Categorical(DirichletFamily):
             assert columns.sizes is not None
             return columns, (scan.pairs if columns.pairs else scan.coded)(part, columns.sizes)
         sizes, counts = scan.levels(part, columns.sizes)
-        return replace(columns, sizes=sizes), Counts(part.class_count[:, None], counts)
+        complete = part.block.between(part.rows.start, part.rows.stop).complete()
+        is_complete = complete is None or complete.all()
+        n = part.class_count[:, None] if is_complete else by_group(np.add, counts, starts_of(sizes))
+        return replace(columns, sizes=sizes), Counts(n, counts)
 
     def prior_hyperparameters(self, prior: Any, columns: Columns, statistic: Statistic) -> Hyperparameters:
         assert columns.sizes is not None

@@ -59,8 +59,11 @@ def add_up(x, codes, weights, most, limit, partial, counts):
 
 
 @Kernel
-def add_up_present(x, codes, weights, n, counts):
-    """Sum the present cells of each column, and their weights to ``n``; return whether a value is negative."""
+def add_up_present(x, codes, weights, threshold, most, n, counts):
+    """Do what ``count_above`` does if there is a threshold, else what ``add_up`` does, for the cells that are present.
+
+    Their weights are added to ``n``.
+    """
     rows, columns = x.shape
     outside = False
     for row in range(rows):
@@ -69,9 +72,14 @@ def add_up_present(x, codes, weights, n, counts):
         for j in range(columns):
             value = x[row, j]
             if value == value:
-                outside |= value < 0
                 n[k, j] += weight
-                counts[k, j] += weight * value
+                if threshold is not None:
+                    counts[k, j] += weight if value > threshold else 0.0
+                else:
+                    outside |= value < 0
+                    if most is not None:
+                        outside |= value > most
+                    counts[k, j] += weight * value
     return outside
 
 
@@ -89,22 +97,25 @@ def count_coded(x, codes, weights, starts, counts):
 
 
 @Kernel
-def count_levels(x, codes, weights, first, starts, room, counts, fractions):
+def count_levels(x, codes, weights, gaps, first, starts, room, counts, fractions):
     """Count each level of each column from row ``first`` on; return the first row that is not counted.
 
     That is a row with a level that is negative or not less than the ``room`` of its column. Levels with a fraction are
-    truncated, and ``fractions[0]`` is set.
+    truncated, and ``fractions[0]`` is set. With ``gaps``, NaN is a missing cell, which is skipped.
     """
     rows, columns = x.shape
     for row in range(first, rows):
         fits = True
         for j in range(columns):
             value = x[row, j]
-            fits &= (value >= 0) & (value < room[j])
+            if gaps is None or value == value:
+                fits &= (value >= 0) & (value < room[j])
         if not fits:
             return int(row)
         k = codes[row]
         for j in range(columns):
+            if gaps is not None and x[row, j] != x[row, j]:
+                continue
             level = int(x[row, j])
             if level != x[row, j]:
                 fractions[0] = 1

@@ -133,25 +133,30 @@ def add_coded(x, starts, sizes, table, scores):
 
 
 @Scorer
-def add_levels(x, starts, sizes, table, scores):
+def add_levels(x, starts, sizes, table, gaps, scores):
     """Add Σⱼ table[class, column j's level x[row, j]], up to the first row with an invalid level; return it.
 
-    The slot after the last level of a column is that of unseen levels.
+    The slot after the last level of a column is that of unseen levels. With ``gaps``, NaN is a missing cell.
     """
     rows, columns = x.shape
     slots = np.zeros(columns, np.intp)
     for row in range(rows):
         valid = True
         for j in range(columns):
-            valid &= (x[row, j] >= 0) & (x[row, j] <= LARGEST)
+            if gaps is None or x[row, j] == x[row, j]:
+                valid &= (x[row, j] >= 0) & (x[row, j] <= LARGEST)
         if not valid:
             return int(row)
         for j in range(columns):
-            slots[j] = starts[j] + (int(x[row, j]) if x[row, j] < sizes[j] else sizes[j])
+            if gaps is not None and x[row, j] != x[row, j]:
+                slots[j] = -1
+            else:
+                slots[j] = starts[j] + (int(x[row, j]) if x[row, j] < sizes[j] else sizes[j])
         for k in range(table.shape[0]):
             total = 0.0
             for j in range(columns):
-                total += table[k, slots[j]]
+                if gaps is None or slots[j] >= 0:
+                    total += table[k, slots[j]]
             scores[row, k] += total
     return int(rows)
 

@@ -46,16 +46,18 @@ class LookUp(ColumnwiseTerm):
 
     def add(self, block: Block, rows: slice, scores: Array) -> None:
         assert isinstance(block, Dense)
+        gaps = True if block.gaps else None
         for x, part in block.scored(rows, scores):
             work = x.size * len(self.table)
             if isinstance(block, Coded):
                 score_independent.add_coded(x, self.starts, self.sizes, self.by_slot, part, work=work)
-            elif score_independent.add_levels(x, self.starts, self.sizes, self.table, part, work=work) < len(x):
+            elif score_independent.add_levels(x, self.starts, self.sizes, self.table, gaps, part, work=work) < len(x):
                 block.reject_if_not_finite(rows)
                 block.reject_negative(rows)
 
     def contributions(self, block: Block) -> Array:
-        codes = as_doubles(block)[0][:, 0].astype(np.intp)
+        x, present = as_doubles(block)
+        codes = np.where(present, x, -1)[:, 0].astype(np.intp)
         slots = self.starts + np.minimum(np.maximum(codes, 0), self.sizes)
         table = self.table[None] if self.table.ndim == 2 else self.table
         return np.where(codes[:, None] >= 0, np.take_along_axis(table, slots[:, None, :], axis=-1), 0.0)

@@ -25,12 +25,12 @@ def levels(part: Part, known: Array | None = None) -> tuple[Array, Array]:
     room = np.full(columns, 8, np.intp) if known is None else known
     kind: Any = np.int64 if part.weights is None else np.float64
     counts = np.zeros((part.classes, int(room.sum())), kind)
-    fractions = np.zeros(1, np.uint8)
+    fractions, gaps = np.zeros(1, np.uint8), True if part.block.gaps else None
     for x, codes, weights in part.pieces():
         starts, first = starts_of(room), 0
         while True:
             work = (len(x) - first) * columns
-            first = count_rows.count_levels(x, codes, weights, first, starts, room, counts, fractions, work=work)
+            first = count_rows.count_levels(x, codes, weights, gaps, first, starts, room, counts, fractions, work=work)
             if first == len(x):
                 break
             wider = _grow_room(part, x[first], room)
@@ -96,13 +96,13 @@ def _grow_room(part: Part, row: Array, room: Array) -> Array:
         block.reject_if_not_finite(part.rows)
     if bool(np.any(row < 0)):
         block.reject_negative(part.rows)
-    column = int(np.argmax(row))
+    column = int(np.nanargmax(row))
     if row[column] >= MOST_LEVELS:
         raise ValueError(
             f"{block.name(column)} holds the level {row[column]}, but {block.owner} takes levels as codes 0, 1, 2, …; "
             "encode the column (sklearn.preprocessing.OrdinalEncoder) or leave it out"
         )
-    needed = np.maximum(row.astype(np.intp) + 1, room)
+    needed = np.maximum(np.nan_to_num(row).astype(np.intp) + 1, room)
     # doubling: a column whose levels grow with every row would otherwise be rearranged for every row
     wider = np.where(needed > room, np.maximum(needed, 2 * room), room)
     if int(wider.sum()) * part.classes > MOST_CELLS:

@@ -12,9 +12,7 @@ from suffice.statistics import Counts
 
 def bits(part: Part, threshold: float | None) -> Counts:
     """Return how often each column is above the threshold; without a threshold, the sums of columns of 0s and 1s."""
-    if threshold is None:
-        return sums(part, most=1)
-    return Counts(part.class_count[:, None], _count_above(part, threshold))
+    return sums(part, most=1) if threshold is None else _count_above(part, threshold)
 
 
 def sums(part: Part, most: float | None = None) -> Counts:
@@ -29,7 +27,7 @@ def sums(part: Part, most: float | None = None) -> Counts:
     for x, codes, weights in part.pieces():
         outside = count_rows.add_up(x, codes, weights, most, most_rows, partial, counts, work=x.size + counts.size)
         if part.block.gaps and not np.isfinite(counts).all():
-            return _sums_present(part)
+            return _sums_present(part, most=most)
         _check_sums(part, outside, counts, most)
     return Counts(part.class_count[:, None], counts)
 
@@ -53,8 +51,8 @@ def finite_check(block: Block) -> Any:
     return block.dtype.type(0) if block.dtype.kind == "f" else None
 
 
-def _count_above(part: Part, threshold: float) -> Array:
-    block = part.block
+def _count_above(part: Part, threshold: float) -> Counts:
+    block, n = part.block, part.class_count[:, None]
     limit = comparable(threshold, block.dtype)
     if isinstance(block, Sparse):
         counts = np.zeros((part.classes, block.shape[1]))
@@ -62,7 +60,7 @@ def _count_above(part: Part, threshold: float) -> Array:
         poison = count_rows.count_above_sparse(*stored, part.codes, part.weights, limit, counts, work=cells_of(stored))
         if poison != 0:
             block.reject_if_not_finite(part.rows)
-        return counts
+        return Counts(n, counts)
     check = finite_check(block)
     partial, counts, most_rows = _accumulators(part, {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.int64}, 1)
     for x, codes, weights in part.pieces():
@@ -71,16 +69,17 @@ def _count_above(part: Part, threshold: float) -> Array:
         )
         if poison != 0:
             block.reject_if_not_finite(part.rows)
-    return counts.astype(np.float64, copy=False)
+            return _sums_present(part, limit)
+    return Counts(n, counts.astype(np.float64, copy=False))
 
 
-def _sums_present(part: Part) -> Counts:
-    """Return the sums over the cells that are not missing, and n by column."""
+def _sums_present(part: Part, threshold: Any = None, most: float | None = None) -> Counts:
+    """Return the sums over the cells that are not missing, or how many are above the threshold, and n by column."""
     shape = (part.classes, part.block.shape[1])
     n, counts = np.zeros(shape), np.zeros(shape)
     for x, codes, weights in part.pieces():
-        outside = count_rows.add_up_present(x, codes, weights, n, counts, work=x.size)
-        _check_sums(part, outside, counts, None)
+        outside = count_rows.add_up_present(x, codes, weights, threshold, most, n, counts, work=x.size)
+        _check_sums(part, outside, counts, most)
     return Counts(n, counts)
 
 

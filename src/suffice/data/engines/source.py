@@ -50,9 +50,8 @@ class Request:
         return self.sample.schema.blocks
 
     @property
-    def features(self) -> Features:
-        """All columns of the table, including those that are left out."""
-        assert self.sample.schema.features is not None
+    def features(self) -> Features | None:
+        """All columns of the table, including those that are left out; None if all are in the only block."""
         return self.sample.schema.features
 
     def select(self, names: Iterable[str]) -> list[str]:

@@ -84,7 +84,7 @@ class BlockCounter:
         """Return a block with all levels of the table, and its statistic."""
         sums = FAMILIES[block.family].sql_sums
         has_many_pairs = block.pairs and block.count * (block.count - 1) // 2 > PAIRS and self.scan.source.is_embedded
-        if sums == "levels" and not has_many_pairs:
+        if sums == "levels" and not has_many_pairs and block.codings is not None:
             return self._count_levels(block)
         if sums == "moments":
             return block, self._query_moments(block, sample)
@@ -114,6 +114,8 @@ class BlockCounter:
                 if not (kind.is_numeric() or kind.is_boolean()):
                     raise SourceError(f"column {name!r} must hold numbers, but holds {kind}")
                 value = value.cast("float64")
+            if block.threshold is not None:
+                value = (value > block.threshold).cast("int32")
             columns[name] = bin_expression(value, coding) if isinstance(coding, Cuts) else value
         return columns
 
@@ -218,11 +220,19 @@ class BlockCounter:
 
     def _query_totals(self, block: Columns) -> Counts:
         scan, columns = self.scan, self._columns(block, self.scan).values()
-        n, sums, least = scan.aggregate(
-            [scan.count(x) for x in columns], [scan.sum(x) for x in columns], [x.min() for x in columns]
+        n, sums, least, most = scan.aggregate(
+            [scan.count(x) for x in columns],
+            [scan.sum(x) for x in columns],
+            [x.min() for x in columns],
+            [x.max() for x in columns],
         )
-        if not np.isfinite(sums).all():
+        if block.threshold is not None or not np.isfinite(sums).all():
             self._check_finite(block)
+        if FAMILIES[block.family].cells == "bits" and most.max() > 1:
+            raise SourceError(
+                f"{block.name(int(most.max(axis=0).argmax()))} must hold 0s and 1s, but holds {most.max():g}; set "
+                "binarize to the threshold above which a value counts as 1"
+            )
         if least.min() < 0:
             raise SourceError(
                 f"Negative values in data: {block.name(int(least.min(axis=0).argmin()))} is {block.family} but has "
