@@ -63,6 +63,7 @@ def test_an_edge_is_the_number_with_the_fewest_binary_digits() -> None:
     """Rows of 0.1 and 0.3 are told apart by 0.125, not by a number that a row holds."""
     assert 0.125 in fit_cells(np.array([0.1, 0.3]), None, 2).edges
     assert 1.5 in fit_cells(np.array([1.3333, 1.9]), None, 2).edges
+    assert -1.5 in fit_cells(np.array([-1.3333, -1.9]), None, 2).edges
     ages = np.random.default_rng(0).normal(40.123, 9, 5000)
     edges = np.array(fit_cells(ages, None, 32).edges)
     assert not np.isin(edges, ages).any()

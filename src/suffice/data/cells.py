@@ -75,14 +75,16 @@ def fit_cells(values: Array, weights: Array | None, most: int) -> Cuts:
 
 
 def _keys(values: Array) -> Array:
-    """Return unsigned integers in the order of the numbers."""
-    bits = (values + 0.0).view(np.uint64)  # −0.0 becomes 0.0
-    return np.where(bits & SIGN, ~bits, bits | SIGN)
+    """Return unsigned integers in the order of the numbers; those of x and −x are equally far from that of 0."""
+    size = np.abs(values).view(np.uint64)
+    return np.where(values < 0, SIGN - size, SIGN + size)
 
 
 def _numbers(keys: Array) -> Array:
     """Return the numbers of keys."""
-    return np.where(keys & SIGN, keys ^ SIGN, ~keys).view(np.float64)
+    is_negative = keys < SIGN
+    sizes = np.where(is_negative, SIGN - keys, keys - SIGN).view(np.float64)
+    return np.where(is_negative, -sizes, sizes)
 
 
 def _shortest(low: int, high: int) -> int:

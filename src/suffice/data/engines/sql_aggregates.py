@@ -157,7 +157,9 @@ def bin_expression(x: Any, cuts: Cuts) -> Any:
         if low == high:
             return ibis.literal(low, "int32")
         middle = (low + high) // 2
-        return (x < float(edges[middle])).ifelse(half(low, middle), half(middle + 1, high))
+        # as text, because DuckDB reads a number with many digits as a decimal and loses the last of them
+        edge = ibis.literal(repr(float(edges[middle]))).cast("float64")
+        return (x < edge).ifelse(half(low, middle), half(middle + 1, high))
 
     return x.isnull().ifelse(ibis.null("int32"), half(0, len(edges)))
 
