@@ -3,11 +3,12 @@
 A numeric column is a Gaussian, or has levels, which are bins made of cells. A missing cell is skipped, or is a level.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import log_ndtr
 
 from suffice.choice.cuts import CUTTERS, CellCounts
 from suffice.schema import Array, Combinations, Cuts, MissingLevel, Words
@@ -22,6 +23,22 @@ PSEUDO_COUNT = 0.5
 
 # Edges further from the mean are taken to be this many standard deviations away, so that their squares are finite.
 MOST_DEVIATIONS = 1e6
+
+# With missing="auto", a missing cell is a level if that improves the predictions by this many nats in all, and by this
+# many for each missing cell. Small gains are often lost again, because columns depend on each other. Columns whose
+# missing cells differ in number by less than the share SAME_ROWS, in each class, are taken to be missing in the same
+# rows.
+LEAST_GAIN, LEAST_GAIN_A_CELL, SAME_ROWS = 3.0, 0.05, 0.1
+
+# The row that is left out of an open cell is at most about this many standard deviations away.
+MOST_LEFT_OUT = 10.0
+
+# The least log probability of a cell.
+LEAST_LOG = -700.0
+
+# A number with fewer values than this, each in ROWS_A_VALUE rows on average, is not taken for a Gaussian: its cells
+# tell its values apart, and a Gaussian would give a single value any density.
+FEW_VALUES, ROWS_A_VALUE = 8, 5
 
 
 @dataclass(frozen=True)
@@ -66,6 +83,13 @@ class ColumnSums:
         """The edges of the cells of a number."""
         return None if self.cuts is None else self.cuts.edges
 
+    @property
+    def has_few_values(self) -> bool:
+        """Whether the cells tell a few values apart, each of which several rows have."""
+        rows = self.counts.sum(axis=1)
+        held = int((rows > 0).sum())
+        return held < FEW_VALUES and float(rows.sum()) >= ROWS_A_VALUE * held
+
 
 def choose_forms(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: str) -> dict[Any, Form]:
     """Return the form of each column that is counted in cells, or that has missing cells and levels.
@@ -79,17 +103,39 @@ def choose_forms(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: 
     numeric : {"gaussian", "quantiles", "mdl", "auto"}
         The form of the other numeric columns. "auto" takes the one with the best predictions.
     missing : {"auto", "skip", "level"}
-        Whether a missing cell is a level. "auto" decides by the predictions, too.
+        Whether a missing cell is a level. "auto" decides by the predictions, too, and lets only one of several columns
+        that are missing in the same rows have this level.
     """
-    forms = {}
-    for name, column in collect_sums(tally).items():
+    forms: dict[Any, Form] = {}
+    telling: list[tuple[float, Any, Form]] = []  # columns whose missing cells predict the classes
+    columns = collect_sums(tally)
+    for name, column in columns.items():
         if column.cuts is not None and column.cuts.by != "cells":
             continue
         how = asked.get(name, "auto")
-        how = numeric if how not in NUMERIC[:-1] else how
-        form = _choose(column, how, missing)
-        if column.edges is not None or form.missing:
+        candidates = _list_candidates(column, numeric if how not in NUMERIC[:-1] else how)
+        score, form = _best(column, candidates)
+        if column.edges is not None:
             forms[name] = form
+        levels = [
+            (Form(form.cuts, True), np.vstack([counts, column.missing]))
+            for form, counts in candidates
+            if counts is not None
+        ]
+        if missing == "skip" or not levels or not column.missing.any():
+            continue
+        with_level, form = _best(column, levels)
+        if missing == "level":
+            forms[name] = form
+        elif with_level - score > max(LEAST_GAIN, LEAST_GAIN_A_CELL * float(column.missing.sum())):
+            telling.append((score - with_level, name, form))
+    told: list[Array] = []
+    for _, name, form in sorted(telling, key=lambda each: each[0]):
+        cells = columns[name].missing
+        # columns that are missing in the same rows tell it once
+        if not any(np.allclose(cells, others, rtol=SAME_ROWS, atol=1.0) for others in told):
+            forms[name] = form
+            told.append(cells)
     return forms
 
 
@@ -122,28 +168,29 @@ def _moments(tally: Tally) -> dict[Any, tuple[Array, Array, Array]]:
     return found
 
 
-def _choose(column: ColumnSums, how: str, missing: str) -> Form:
-    """Return the best form among those that the settings allow."""
-    candidates: list[tuple[Form, Array | None]] = []
+Candidate = tuple[Form, Array | None]
+
+
+def _list_candidates(column: ColumnSums, how: str) -> list[Candidate]:
+    """Return the forms that the settings allow, each with its counts, [level, class]; None for a Gaussian."""
     if column.edges is None:
-        candidates.append((Form(), column.counts))
-    else:
-        cells = CellCounts.of(column.edges, column.counts)
-        has_gaussian = column.moments is not None
-        names = CUTTERS if how == "auto" or (how == "gaussian" and not has_gaussian) else [how]
-        if how in ("auto", "gaussian") and has_gaussian:
-            candidates.append((Form(), None))
-        if how != "gaussian" or not has_gaussian:
-            cuts = [CUTTERS[name](cells) for name in names]
-            candidates += [(Form(each), cells.bins(each)) for each in cuts]
-    if missing != "skip" and bool(column.missing.any()):
-        levels = [(form, counts) for form, counts in candidates if counts is not None]
-        with_level = [(Form(form.cuts, True), np.vstack([counts, column.missing])) for form, counts in levels]
-        candidates = [*with_level] if missing == "level" and with_level else [*candidates, *with_level]
-    if len(candidates) == 1:
-        return candidates[0][0]
+        return [(Form(), column.counts)]
+    cells = CellCounts.of(column.edges, column.counts)
+    has_gaussian = column.moments is not None and not (how == "auto" and column.has_few_values)
+    gaussian: list[Candidate] = [(Form(), None)] if has_gaussian and how in ("auto", "gaussian") else []
+    if how == "gaussian" and has_gaussian:
+        return gaussian
+    cuts = [CUTTERS[name](cells) for name in ([how] if how in CUTTERS else CUTTERS)]
+    return [*gaussian, *((Form(each), cells.bins(each)) for each in cuts)]
+
+
+def _best(column: ColumnSums, candidates: Sequence[Candidate]) -> tuple[float, Form]:
+    """Return the candidate with the best predictions, and its score."""
+    if len(candidates) == 1 and not column.missing.any():
+        return 0.0, candidates[0][0]
     scores = [_score(column, form, counts) for form, counts in candidates]
-    return candidates[int(np.argmax(scores))][0]
+    place = int(np.argmax(scores))
+    return scores[place], candidates[place][0]
 
 
 def _score(column: ColumnSums, form: Form, counts: Array | None) -> float:
@@ -172,7 +219,7 @@ def _score_shares(missing: Array, shares: Array) -> float:
 
 
 def _score_gaussian(column: ColumnSums, shares: Array) -> float:
-    """Return the score of a Gaussian: the mean within each cell, by Simpson's rule on its ends and its middle."""
+    """Return the score of a Gaussian, whose probabilities of cells are differences of its distribution function."""
     assert column.moments is not None
     assert column.edges is not None
     n, mean, squares = column.moments
@@ -181,24 +228,29 @@ def _score_gaussian(column: ColumnSums, shares: Array) -> float:
     pooled = max(float((squares + n * (mean - centre) ** 2).sum() / total), 1e-300)
     # standardised, so that the numbers below are of order 1
     mean, squares = np.where(n > 0, (mean - centre) / np.sqrt(pooled), 0.0), squares / pooled
-    edges = np.clip((np.array(column.edges or (centre,)) - centre) / np.sqrt(pooled), -MOST_DEVIATIONS, MOST_DEVIATIONS)
-    low, high = np.append(edges[:1], edges), np.append(edges, edges[-1:])
-    if not column.edges:
-        low, high = low[:1], high[:1]
-    score = 0.0
-    for share, x in ((1 / 6, low), (4 / 6, (low + high) / 2), (1 / 6, high)):
-        with_all = _log_normal(x[:, None], mean, (squares + PSEUDO_COUNT) / (n + PSEUDO_COUNT))
-        rest, distance = np.maximum(n - 1, 0), x[:, None] - mean
-        left = np.where(rest > 0, rest, 1.0)
-        without_mean = np.where(rest > 0, mean - distance / left, 0.0)
-        without_squares = np.where(rest > 0, np.maximum(squares - distance**2 * n / left, 0.0), 0.0)
-        without = _log_normal(x[:, None], without_mean, (without_squares + PSEUDO_COUNT) / (rest + PSEUDO_COUNT))
-        score += share * _log_likelihood(_log(shares) + with_all, _log(shares) + without, column.counts)
-    return score
+    edges = np.clip((np.array(column.edges) - centre) / np.sqrt(pooled), -MOST_DEVIATIONS, MOST_DEVIATIONS)
+    bounds = np.concatenate([[-np.inf], edges, [np.inf]])[:, None]
+    with_all = _log_cells(bounds, mean, (squares + PSEUDO_COUNT) / (n + PSEUDO_COUNT))
+    # the row that is left out is taken to lie in the middle of its cell
+    x = (np.maximum(bounds[:-1], -MOST_LEFT_OUT) + np.minimum(bounds[1:], MOST_LEFT_OUT)) / 2
+    rest, distance = np.maximum(n - 1, 0), x - mean
+    left = np.where(rest > 0, rest, 1.0)
+    without_mean = np.where(rest > 0, mean - distance / left, 0.0)
+    without_squares = np.where(rest > 0, np.maximum(squares - distance**2 * n / left, 0.0), 0.0)
+    without = _log_cells(bounds, without_mean, (without_squares + PSEUDO_COUNT) / (rest + PSEUDO_COUNT))
+    return _log_likelihood(_log(shares) + with_all, _log(shares) + without, column.counts)
 
 
-def _log_normal(x: Array, mean: Array, variance: Array) -> Array:
-    return np.asarray(-0.5 * np.log(variance) - (x - mean) ** 2 / (2 * variance))
+def _log_cells(bounds: Array, mean: Array, variance: Array) -> Array:
+    """Return the log probability of each cell under a Gaussian, [cell, class]."""
+    low, high = ((ends - mean) / np.sqrt(variance) for ends in (bounds[:-1], bounds[1:]))
+    # the upper tail is mirrored, which keeps its digits
+    is_upper = low > 0
+    low, high = np.where(is_upper, -high, low), np.where(is_upper, -low, high)
+    above = log_ndtr(high)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = above + np.log1p(-np.exp(np.minimum(log_ndtr(low) - above, 0.0)))
+    return np.maximum(np.where(np.isnan(inside), -np.inf, inside), LEAST_LOG)
 
 
 def _log_likelihood(with_all: Array, without: Array, counts: Array) -> float:
