@@ -15,6 +15,7 @@ from suffice.families.description import Support
 
 RANGE_ROWS = 2000  # rows that determine the range of a column
 OTHER = "(other)"  # any level that was not in the training rows
+MISSING = "(missing)"  # a missing cell, where it is a level
 
 
 class Column(NamedTuple):

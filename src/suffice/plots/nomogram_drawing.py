@@ -8,7 +8,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from suffice.plots.canvas import BLUE, RED, Axes, axes_for, finish, percent, plain
-from suffice.plots.model_columns import OTHER, column_values, outer_bounds
+from suffice.plots.model_columns import MISSING, OTHER, column_values, outer_bounds
 from suffice.plots.nomogram_points import Points, Scale, points
 from suffice.schema import Array
 
@@ -174,7 +174,7 @@ def _draw_scale(ax: Axes, its: Points, scale: Scale, middle: float, height: floa
     ax.plot(places, np.full(len(places), middle), "|", color=BLUE, markersize=7)
     for place, word, lane in zip(places, words, label_lanes(places, words), strict=True):
         side, va = (1, "bottom") if lane % 2 == 0 else (-1, "top")
-        y, colour = middle + (0.14 + 0.45 * (lane // 2)) * side, "0.45" if word == OTHER else "k"
+        y, colour = middle + (0.14 + 0.45 * (lane // 2)) * side, "0.45" if word in (OTHER, MISSING) else "k"
         ax.text(place, y, word, ha="center", va=va, fontsize=7.5, color=colour)
 
 

@@ -9,8 +9,9 @@ from scipy.special import expit, logit
 
 from suffice.decision import log_posterior
 from suffice.explain import subtract_logs
+from suffice.families.description import Support
 from suffice.plots.canvas import check_fitted, choose_two_classes
-from suffice.plots.model_columns import OTHER, column_values, columns_of, explain_values, find_support
+from suffice.plots.model_columns import MISSING, OTHER, column_values, columns_of, explain_values, find_support
 from suffice.schema import Array
 
 
@@ -55,7 +56,7 @@ class Scale:
     def place(self, value: Any) -> int | None:
         """Return the place of a value in ``values``; None if it is missing or no evidence."""
         if _is_missing(value):
-            return None
+            return self.values.index(MISSING) if MISSING in self.values else None
         if self.kind == "bins" or self.edges:
             return int(np.searchsorted(self.edges, value, side="right"))
         for known in (value, OTHER):
@@ -191,6 +192,15 @@ class Points:
         return np.asarray(np.exp(log_posterior(np.sum([self.prior, *parts], axis=0)[None], self.prior)[0]))
 
 
+def _make_scale(title: str, support: Support, evidence: Array, missing: Array | None) -> Scale:
+    """Return the scale of a column; a missing cell that is evidence is one of its levels."""
+    is_levels = support.kind == "levels"
+    silent = is_levels and not support.edges and missing is not None
+    if not is_levels or missing is None or not missing.any():
+        return Scale(title, support.kind, support.values, evidence, support.edges, silent, missing)
+    return Scale(title, support.kind, [*support.values, MISSING], np.vstack([evidence, missing]), (), silent, missing)
+
+
 def points(model: Any, X: Any = None, label: Any = None, against: Any = None, *, row: int | None = None) -> Points:
     """Return a nomogram as numbers: the points of each value of each column for one class against another.
 
@@ -244,9 +254,8 @@ def points(model: Any, X: Any = None, label: Any = None, against: Any = None, *,
                 f"a nomogram adds up columns that are independent given the class, and the evidence of {column.title} "
                 'depends on others; use structure="naive" (of counts, estimate="mean"), or waterfall for one row'
             )
-        silent = support.kind == "levels" and not support.edges and is_table
-        evidence, missing = evidence[: len(support.values)], None if empty is None else empty[:, j]
-        scales.append(Scale(column.title, support.kind, support.values, evidence, support.edges, silent, missing))
+        missing = None if empty is None else empty[:, j]
+        scales.append(_make_scale(column.title, support, evidence[: len(support.values)], missing))
     uncalibrated = log_posterior(first.log_joint.copy(), first.prior)
     if not np.allclose(first.log_proba, uncalibrated, atol=1e-9, rtol=1e-9, equal_nan=True):
         raise ValueError("calibrated probabilities are not a sum of points; set calibrate=None")
