@@ -1,4 +1,4 @@
-"""Levels that were never met: with a share of probability, or treated as missing cells."""
+"""Levels that were never seen: with a share of probability, or treated as missing cells."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Recipe:
     explain_singular : callable, default=None
         Returns the error message for a class whose covariance is singular.
     unseen : {"share", "ignore"}, default="share"
-        Whether a level that was never met has a share of probability, or counts as a missing cell.
+        Whether a level that was never seen has a share of probability, or counts as a missing cell.
     """
 
     reader: Reader
@@ -136,10 +136,10 @@ class Recipe:
 
     def choose(self, tally: Tally) -> dict[Any, Form]:
         """Return the form of each column that has several: Gaussian or bins, a missing cell skipped or a level."""
-        families = getattr(self.reader, "families", {})
-        asked = families if isinstance(families, Mapping) else dict.fromkeys(tally.schema.column_names, families)
+        if not isinstance(self.reader, ColumnReader):
+            return {}
         missing = "skip" if self.structure.uses_combinations else self.missing
-        return choose_forms(tally, asked, self.numeric, missing)
+        return choose_forms(tally, self.reader.name_families(tally.schema.column_names), self.numeric, missing)
 
     def lay_out(self, tally: Tally) -> Tally:
         """Return the tally in the layout that estimates need.
@@ -152,7 +152,7 @@ class Recipe:
             wider = replace(columns, sizes=self.count_levels(columns).astype(np.intp))
             tally = tally.on(Schema(tally.schema.classes, (wider,)))
         tally = tally if self.structure.uses_combinations else drop_combinations(tally)
-        tally = lay_out_columns(tally, self.choose(tally)) if isinstance(self.reader, ColumnReader) else tally
+        tally = lay_out_columns(tally, self.choose(tally))
         if self.unseen == "share":
             return tally
         closed = tuple(block.closed() for block in tally.schema.blocks)

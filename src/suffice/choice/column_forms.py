@@ -107,7 +107,7 @@ def choose_forms(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: 
         that are missing in the same rows have this level.
     """
     forms: dict[Any, Form] = {}
-    telling: list[tuple[float, Any, Form]] = []  # columns whose missing cells predict the classes
+    gains: dict[Any, tuple[float, Form]] = {}  # of the columns whose missing cells predict the classes
     columns = collect_sums(tally)
     for name, column in columns.items():
         if column.cuts is not None and column.cuts.by != "cells":
@@ -117,26 +117,28 @@ def choose_forms(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: 
         score, form = _best(column, candidates)
         if column.edges is not None:
             forms[name] = form
-        levels = [
-            (Form(form.cuts, True), np.vstack([counts, column.missing]))
-            for form, counts in candidates
-            if counts is not None
-        ]
+        levels = [(form.cuts, counts) for form, counts in candidates if counts is not None]
         if missing == "skip" or not levels or not column.missing.any():
             continue
-        with_level, form = _best(column, levels)
+        with_level = [(Form(cuts, True), np.vstack([counts, column.missing])) for cuts, counts in levels]
+        new_score, new_form = _best(column, with_level)
         if missing == "level":
-            forms[name] = form
-        elif with_level - score > max(LEAST_GAIN, LEAST_GAIN_A_CELL * float(column.missing.sum())):
-            telling.append((score - with_level, name, form))
-    told: list[Array] = []
-    for _, name, form in sorted(telling, key=lambda each: each[0]):
-        cells = columns[name].missing
-        # columns that are missing in the same rows tell it once
-        if not any(np.allclose(cells, others, rtol=SAME_ROWS, atol=1.0) for others in told):
-            forms[name] = form
-            told.append(cells)
-    return forms
+            forms[name] = new_form
+        elif new_score - score > max(LEAST_GAIN, LEAST_GAIN_A_CELL * float(column.missing.sum())):
+            gains[name] = new_score - score, new_form
+    return forms | _keep_one_of_the_same_rows(gains, columns)
+
+
+def _keep_one_of_the_same_rows(
+    gains: Mapping[Any, tuple[float, Form]], columns: Mapping[Any, ColumnSums]
+) -> dict[Any, Form]:
+    """Return the forms with the highest gains; of columns that are missing in the same rows, only the best."""
+    kept: dict[Any, Form] = {}
+    for name, (_, form) in sorted(gains.items(), key=lambda item: -item[1][0]):
+        missing = columns[name].missing
+        if not any(np.allclose(missing, columns[other].missing, rtol=SAME_ROWS, atol=1.0) for other in kept):
+            kept[name] = form
+    return kept
 
 
 def collect_sums(tally: Tally) -> dict[Any, ColumnSums]:

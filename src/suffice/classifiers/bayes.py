@@ -59,7 +59,7 @@ class BayesClassifier(TallyClassifier):
     calibrate : {"temperature", "vector", "isotonic"}, default=None
         How ``fit`` calibrates probabilities on held-out predictions; None does not.
     unseen : {"share", "ignore"}, default="share"
-        What a level that was never met means in a column of levels. "share" keeps a share of probability for it, as
+        What a level that was never seen means in a column of levels. "share" keeps a share of probability for it, as
         for one more level. "ignore" keeps none: the probabilities of the known levels sum to 1, as in scikit-learn's
         CategoricalNB, and an unknown level counts as a missing cell. Changing it needs no other pass.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from suffice.data import as_sheet, concat_frames, missing_labels_error, split_frame
 from suffice.data.engines.source import SAMPLE, Request, Source
-from suffice.data.plan_columns import MOST_LEVELS, choose_family, collect_facts
+from suffice.data.plan_columns import MOST_CODED_NUMBERS, choose_family, collect_facts
 from suffice.statistics import CoMoments
 
 # If a column is empty in the sample, up to this many rows in which it has a value are added to the sample.
@@ -100,7 +100,7 @@ def _correct_families(source: Source, families: Any, X: Any) -> dict[str, str]:
     doubtful = {
         name: facts.kind
         for name, facts in in_sample.items()
-        if facts.distinct <= (MOST_LEVELS if facts.kind == "number" else 2) or facts.distinct == facts.rows
+        if facts.distinct <= (MOST_CODED_NUMBERS if facts.kind == "number" else 2) or facts.distinct == facts.rows
     }
     corrected = {}
     for name, facts in source.facts(doubtful).items():

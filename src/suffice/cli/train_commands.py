@@ -51,7 +51,7 @@ def fit(
     ] = None,
     weight: Annotated[str | None, typer.Option(help="Column of row weights.")] = None,
     missing: Annotated[str, typer.Option(help="Missing cells: auto, skip, or level (of its own).")] = "auto",
-    unseen: Annotated[str, typer.Option(help="Levels never met: share (of probability) or ignore.")] = "share",
+    unseen: Annotated[str, typer.Option(help="Levels never seen: share (of probability) or ignore.")] = "share",
     plan: Annotated[str | None, typer.Option(help="Model file whose plan is used: the same columns and cells.")] = None,
     calibrate: Annotated[str | None, typer.Option(help="temperature, vector or isotonic.")] = None,
     drop_unlabelled: Drop = False,

@@ -34,7 +34,7 @@ from suffice.schema import Array, Coding, Columns, Features, Levels, Text, Words
 # The ways to cut a numeric column into bins, after it was counted in cells.
 BINNED = ("quantiles", "mdl")
 
-MOST_LEVELS, ROWS_A_LEVEL = 20, 5
+MOST_CODED_NUMBERS, ROWS_A_LEVEL = 20, 5
 WORDS_OF_A_TEXT = 3
 STRINGS_ALL_DIFFERENT, NUMBERS_ALL_DIFFERENT = 20, 100
 
@@ -96,7 +96,7 @@ def choose_family(facts: Facts, complete: bool = True) -> tuple[str, str]:
 
 
 def _family_of_whole_numbers(facts: Facts) -> tuple[str, str]:
-    if facts.distinct <= MOST_LEVELS and facts.rows >= ROWS_A_LEVEL * facts.distinct:
+    if facts.distinct <= MOST_CODED_NUMBERS and facts.rows >= ROWS_A_LEVEL * facts.distinct:
         return "categorical", ""
     if facts.distinct == facts.rows >= NUMBERS_ALL_DIFFERENT:
         return "ignore", "no two alike, an identifier"
@@ -178,7 +178,7 @@ def _facts_of_numbers(kind: str, values: Array, weights: Array | None) -> Facts:
     # if a thousand rows already hold many distinct numbers, the other rows need not be examined
     sample = there[:: max(len(there) // 1000, 1)]
     distinct, whole = len(np.unique(sample)), _whole(sample)
-    if distinct <= MOST_LEVELS or (whole and distinct == len(sample)):
+    if distinct <= MOST_CODED_NUMBERS or (whole and distinct == len(sample)):
         distinct, whole = len(np.unique(there)), _whole(there)
     return Facts(kind, _rows(held, weights), distinct, whole)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -137,6 +138,10 @@ class ColumnReader(Reader):
     """
 
     families: Any
+
+    def name_families(self, names: Iterable[Any]) -> Mapping[Any, Any]:
+        """Return the family that the setting names for each column."""
+        return self.families if isinstance(self.families, Mapping) else dict.fromkeys(names, self.families)
 
     def open(self, X: Any, schema: Schema | None = None, *, check_names: bool = True) -> Sheet:
         sheet = as_sheet(X, owner=self.owner)

@@ -72,7 +72,7 @@ class Levels(Coding):
         Whether the column has two values. It is closed once both have occurred; a third value turns it into a
         categorical column.
     keeps_share : bool
-        Whether an open column keeps a share of probability for a label that was never met. Tallies always hold True;
+        Whether an open column keeps a share of probability for a label that was never seen. Tallies always hold True;
         the layout that estimates need has False under ``unseen="ignore"``.
 
     >>> Levels(("no", "yes")).merge(Levels(("maybe",)), "column 'answer'").labels

@@ -82,7 +82,6 @@ class Plan:
                 lines.setdefault(name, []).append(_describe(block.family, coding))
         for name, reason in self.left_out.items():
             lines[name] = [f"left out: {reason}"]
-        lines.pop(None, None)
         width = max((len(str(name)) for name in lines), default=0)
         described = [f"{name!s:<{width}}  {', and '.join(parts)}" for name, parts in lines.items() if parts]
         pairs = [f"pairs of all {block.family} columns" for block in self.blocks if block.pairs]

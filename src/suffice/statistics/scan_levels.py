@@ -12,7 +12,7 @@ from suffice.schema import Array, by_group, starts_of
 from suffice.statistics import Counts, PairCounts
 
 # Levels are codes 0, 1, …; a larger code is an identifier or a mistake, not a level.
-MOST_LEVELS = 1 << 24
+GREATEST_CODE = 1 << 24
 MOST_CELLS = 1 << 29
 
 
@@ -97,7 +97,7 @@ def _grow_room(part: Part, row: Array, room: Array) -> Array:
     if bool(np.any(row < 0)):
         block.reject_negative(part.rows)
     column = int(np.nanargmax(row))
-    if row[column] >= MOST_LEVELS:
+    if row[column] >= GREATEST_CODE:
         raise ValueError(
             f"{block.name(column)} holds the level {row[column]}, but {block.owner} takes levels as codes 0, 1, 2, …; "
             "encode the column (sklearn.preprocessing.OrdinalEncoder) or leave it out"
