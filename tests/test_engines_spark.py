@@ -48,6 +48,19 @@ def test_spark_takes_the_sums_that_memory_takes(spark: Any, door: str, name: str
     assert_same_sums(BayesClassifier(**MODELS[model]).fit_table(source, "income"), near, table)
 
 
+@pytest.mark.filterwarnings("ignore:columns left out")
+def test_the_default_model_counts_by_the_plan_of_another(spark: Any, engine_counts: None) -> None:
+    """A plan from half of the rows, and all rows counted by it, in memory and by Spark."""
+    table = mixed()
+    X, y = table.drop(columns="income"), table["income"]
+    half = np.arange(len(table)) % 2 == 0
+    plan = BayesClassifier().fit(X[half], y[half]).plan_
+    near = BayesClassifier(plan=plan).fit(X, y)
+    far = BayesClassifier(plan=plan).fit_table(frame_of(spark, table), "income")
+    assert far.plan_.edges == near.plan_.edges == plan.edges
+    assert_same_sums(far, near, table)
+
+
 @pytest.mark.parametrize("name", ["GaussianNB", "GaussianDiscriminant", "BernoulliNB", "CategoricalNB", "PoissonNB"])
 def test_classifiers_of_numbers(spark: Any, name: str) -> None:
     rng = np.random.default_rng(0)
