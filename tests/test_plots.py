@@ -291,8 +291,9 @@ def test_densities_are_those_of_the_model():
 
 
 @pytest.mark.parametrize("structure", ["naive", "tree", "chain"])
-def test_levels_and_bins_add_up_to_one(structure):
-    model = BayesClassifier(structure=structure, numeric="quantiles", missing="skip").fit(FRAME, LABELS)
+@pytest.mark.parametrize("missing", ["skip", "level"])
+def test_levels_and_bins_add_up_to_one(structure, missing):
+    model = BayesClassifier(structure=structure, numeric="quantiles", missing=missing).fit(FRAME, LABELS)
     for title in FRAME.columns:
         scale = class_densities.density_of(model, model_columns.find_column(model, title), [])
         np.testing.assert_allclose(np.exp(scale.evidence).sum(axis=0), 1.0, atol=1e-9)

@@ -8,9 +8,10 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from suffice.families import FAMILIES
+from suffice.families.description import Support
 from suffice.plots.canvas import Axes, axes_for, check_fitted, legend_beside, plain, style
 from suffice.plots.model_columns import Column, column_values, explain_values, find_column, find_support, outer_bounds
-from suffice.plots.nomogram_points import Scale
+from suffice.plots.nomogram_points import Scale, make_scale
 from suffice.schema import Array
 
 BINS = 25
@@ -84,9 +85,19 @@ def density_of(model: Any, column: Column, seen: list[Any]) -> Scale:
         marginal = norm(model.means_[:, column.j], np.sqrt(model.variances_[:, column.j]))
         evidence = marginal.logpdf(np.array(support.values)[:, None])
     else:
-        explanation = explain_values(model, {column: support.values})
+        is_table = model.chosen_tally().schema.features is not None
+        explanation = explain_values(model, {column: [*support.values, *([None] if is_table else [])]})
         evidence = explanation.contributions[:, :, explanation.features.index(column.title)]
+        if is_table:
+            return _with_missing(column.title, support, evidence[:-1], evidence[-1])
     return Scale(column.title, support.kind, support.values, evidence, support.edges)
+
+
+def _with_missing(title: str, support: Support, evidence: Array, missing: Array) -> Scale:
+    """Return the scale of a column whose missing cells may be a level; numbers are those that are not missing."""
+    if support.kind != "levels" and missing.any():
+        evidence = evidence - np.log1p(-np.exp(missing))
+    return make_scale(title, support, evidence, missing)
 
 
 def _all_values(model: Any, X: Any, title: str) -> list[Any]:

@@ -192,7 +192,7 @@ class Points:
         return np.asarray(np.exp(log_posterior(np.sum([self.prior, *parts], axis=0)[None], self.prior)[0]))
 
 
-def _make_scale(title: str, support: Support, evidence: Array, missing: Array | None) -> Scale:
+def make_scale(title: str, support: Support, evidence: Array, missing: Array | None) -> Scale:
     """Return the scale of a column; a missing cell that is evidence is one of its levels."""
     is_levels = support.kind == "levels"
     silent = is_levels and not support.edges and missing is not None
@@ -255,7 +255,7 @@ def points(model: Any, X: Any = None, label: Any = None, against: Any = None, *,
                 'depends on others; use structure="naive" (of counts, estimate="mean"), or waterfall for one row'
             )
         missing = None if empty is None else empty[:, j]
-        scales.append(_make_scale(column.title, support, evidence[: len(support.values)], missing))
+        scales.append(make_scale(column.title, support, evidence[: len(support.values)], missing))
     uncalibrated = log_posterior(first.log_joint.copy(), first.prior)
     if not np.allclose(first.log_proba, uncalibrated, atol=1e-9, rtol=1e-9, equal_nan=True):
         raise ValueError("calibrated probabilities are not a sum of points; set calibrate=None")
