@@ -12,7 +12,7 @@ import numpy as np
 
 from suffice.blocks import Block, Sparse
 from suffice.data.column_names import list_names
-from suffice.model import Model
+from suffice.pooled_model import AnyModel
 from suffice.schema import Array, Columns, Words
 
 MAX_REASONS = 5  # in a sentence
@@ -167,7 +167,7 @@ class Explanation:
 
 
 def explain_rows(
-    model: Model,
+    model: AnyModel,
     classes: list[Any],
     blocks: tuple[Block, ...],
     names: Sequence[Any],
@@ -197,22 +197,19 @@ def explain_rows(
     """
     position = {name: j for j, name in enumerate(names)}
     found: list[_Feature] = []
-    for columns, block, score in zip(model.columns, blocks, model.scores, strict=True):
-        evidence = score.contributions(block)
-        if isinstance(block, Sparse) and columns.codings is not None:
+    for keys, evidence, columns, block in model.evidence(blocks):
+        if columns is not None and isinstance(block, Sparse) and columns.codings is not None:
             found += _split_words(columns, block, evidence, position)
             continue
-        for j, name in enumerate(column_keys(columns)[: evidence.shape[-1]]):
+        for j, name in enumerate(keys[: evidence.shape[-1]]):
             at = position.get(name, len(position))
             found.append(_Feature(at, column_title(name), [line[at] for line in values], evidence[:, :, j]))
-    found.sort(key=lambda feature: feature.column)
+    found = _join_columns(found)
     features = [feature.name for feature in found]
     held = [[feature.values[row] for feature in found] for row in range(len(values))]
     empty = np.zeros((len(values), len(classes), 0))  # texts of unknown words have no features
     contributions = np.stack([feature.contribution for feature in found], axis=-1) if found else empty
-    return Explanation(
-        classes, features, held, model.class_log_prior, contributions, model.log_joint(blocks), log_proba
-    )
+    return Explanation(classes, features, held, model.evidence_prior, contributions, model.log_joint(blocks), log_proba)
 
 
 class _Feature(NamedTuple):
@@ -222,6 +219,18 @@ class _Feature(NamedTuple):
     name: str
     values: list[Any]
     contribution: Array
+
+
+def _join_columns(found: list[_Feature]) -> list[_Feature]:
+    """Return the features in the order of the columns; those of the same column in several models are added up."""
+    joined: dict[tuple[int, str], _Feature] = {}
+    for feature in sorted(found, key=lambda feature: feature.column):
+        key = feature.column, feature.name
+        known = joined.get(key)
+        if known is not None:
+            feature = feature._replace(contribution=known.contribution + feature.contribution)
+        joined[key] = feature
+    return list(joined.values())
 
 
 def _split_words(columns: Columns, block: Sparse, evidence: Array, position: dict[Any, int]) -> list[_Feature]:

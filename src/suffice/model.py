@@ -1,10 +1,14 @@
 """Model: the estimated joint distribution p(x, class), as arrays."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import logsumexp
 
 from suffice import decision
 from suffice.blocks import Block
@@ -12,6 +16,18 @@ from suffice.data.engines import memory
 from suffice.families.family import Parameters
 from suffice.schema import Array, Columns
 from suffice.score import Score
+
+
+class BlockEvidence(NamedTuple):
+    """What the columns of a block contribute to the scores of rows.
+
+    ``contributions`` are [row, class, column]. ``columns`` and ``block`` are None if the names are all that is known.
+    """
+
+    names: tuple[Any, ...]
+    contributions: Array
+    columns: Columns | None
+    block: Block | None
 
 
 @dataclass(frozen=True)
@@ -48,6 +64,31 @@ class Model:
     def most_probable(self, blocks: tuple[Block, ...]) -> Array:
         """Return the code of the most probable class of each row."""
         return self._by_row(blocks, lambda log_joint: decision.most_probable(log_joint, self.class_log_prior))
+
+    def log_density(self, blocks: tuple[Block, ...]) -> Array:
+        """Return log p(x) of each row."""
+        return np.asarray(logsumexp(self.log_joint(blocks), axis=1))
+
+    def evidence(self, blocks: tuple[Block, ...]) -> Iterator[BlockEvidence]:
+        """Yield what the columns of each block contribute; with `evidence_prior` they sum to `log_joint`."""
+        for columns, block, score in zip(self.columns, blocks, self.scores, strict=True):
+            found = score.contributions(block)
+            names = columns.names or tuple(range(found.shape[-1]))
+            yield BlockEvidence(names, found, columns, block)
+
+    @property
+    def evidence_prior(self) -> Array:
+        """The part of the scores that does not depend on the row, [class]."""
+        return self.class_log_prior
+
+    @property
+    def density(self) -> Model:
+        """The model that has p(x | class): this one."""
+        return self
+
+    def with_class_prior(self, class_log_prior: Array) -> Model:
+        """Return the model with another class prior."""
+        return replace(self, class_log_prior=class_log_prior)
 
     def posterior_by_row(self, blocks: tuple[Block, ...]) -> Array:
         """Return log P(class | x) if each row has its own prior and parameters, [row, class, …] (leave-one-out)."""

@@ -20,14 +20,16 @@ from suffice.choice import Form, choose_forms, lay_out_columns
 from suffice.data import Table, Target
 from suffice.data.engines import memory
 from suffice.data.reader import ColumnReader, Opened, Reader, mark_pairs
+from suffice.decision.pooling import Pool
 from suffice.estimation import choose_prior, log_evidence, posterior_hyperparameters
 from suffice.families import FAMILIES, Family
 from suffice.model import Model
+from suffice.pooled_model import AnyModel, PooledModel
 from suffice.priors import select_priors
 from suffice.schema import Array, Columns, Plan, Schema
 from suffice.score import SingularError
-from suffice.statistics import Tally
-from suffice.structures import STRUCTURES, Naive, Structure, Subject
+from suffice.statistics import GroupedTally, Tally
+from suffice.structures import STRUCTURES, Auto, Naive, Pooled, Structure, Subject
 from suffice.structures.combinations import drop_combination_cells, drop_combinations, warn_unseen_combinations
 
 Rule = Literal["mle", "map", "mean", "predictive"]
@@ -69,6 +71,8 @@ class Recipe:
         Returns the error message for a class whose covariance is singular.
     unseen : {"share", "ignore"}, default="share"
         Whether a level that was never seen has a share of probability, or counts as a missing cell.
+    pool : Pool, default=None
+        The components of a pooled model and their weights, as they were fitted to held-out predictions.
     """
 
     reader: Reader
@@ -84,6 +88,7 @@ class Recipe:
     class_prior_is_scored: bool = True
     explain_singular: Callable[[Tally, int], str] | None = None
     unseen: Unseen = "share"
+    pool: Pool | None = None
 
     @property
     def owner(self) -> str:
@@ -138,6 +143,7 @@ class Recipe:
         """Return the form of each column that has several: Gaussian or bins, a missing cell skipped or a level."""
         if not isinstance(self.reader, ColumnReader):
             return {}
+        tally, _ = tally.split_trees()
         missing = "skip" if self.structure.uses_combinations else self.missing
         return choose_forms(tally, self.reader.name_families(tally.schema.column_names), self.numeric, missing)
 
@@ -145,8 +151,21 @@ class Recipe:
         """Return the tally in the layout that estimates need.
 
         It has the chosen form of each column, empty levels where a minimum is set, no unused combinations, and closed
-        levels under ``unseen="ignore"``.
+        levels under ``unseen="ignore"``. That of a pool has a group for each component.
         """
+        tally, trees = tally.split_trees()
+        if not self.is_pooled:
+            return self._lay_out(tally)
+        laid_out: dict[int, Tally] = {}
+        for place, part in enumerate(self.parts):
+            if not part.structure.grows_trees:
+                laid_out[place] = part._lay_out(tally)
+            elif trees is not None:
+                laid_out[place] = trees
+        # without trees and other components, the classes and their priors are all that is left
+        return GroupedTally.join(laid_out or {0: replace(self, structure=Naive(), pool=None)._lay_out(tally)})
+
+    def _lay_out(self, tally: Tally) -> Tally:
         if self.count_levels is not None:
             columns = tally.schema.blocks[0]
             wider = replace(columns, sizes=self.count_levels(columns).astype(np.intp))
@@ -158,26 +177,88 @@ class Recipe:
         closed = tuple(block.closed() for block in tally.schema.blocks)
         return replace(tally, schema=replace(tally.schema, blocks=closed))
 
+    # -- pools -------------------------------------------------------------------------------------
+
+    @property
+    def members(self) -> tuple[Structure, ...]:
+        """The structures that are pooled; empty if there is no pool."""
+        if isinstance(self.structure, (Auto, Pooled)) or self.structure.grows_trees:
+            if self.pool is not None:
+                return self.pool.components
+            return self.structure.components if isinstance(self.structure, Pooled) else (self.structure,)
+        return ()
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether the model is a pool; a structure that is "auto" is one if its weights were fitted."""
+        return self.pool is not None or not isinstance(self.structure, Auto) if self.members else False
+
+    @property
+    def parts(self) -> tuple[Recipe, ...]:
+        """The recipe of each component of a pool."""
+        return tuple(self.part(structure) for structure in self.members)
+
+    def part(self, structure: Structure) -> Recipe:
+        """Return the recipe of a component of a pool."""
+        numeric = (structure.numeric_in_pool if self.numeric == "auto" else None) or self.numeric
+        missing = "level" if self.missing == "auto" else self.missing
+        return replace(self, structure=structure, numeric=numeric, missing=missing, pool=None)
+
+    def _estimate_pool(self, tally: GroupedTally, estimate: Callable[[Recipe, Tally], Model]) -> PooledModel:
+        """Return the pooled model; ``estimate`` returns the model of a component."""
+        classes, parts, groups = tally.schema.classes.tolist(), self.parts, tally.groups()
+        pool = self.pool or Pool.equal(self.members, classes)
+        pool = pool.select([place in groups for place in range(len(parts))])
+        models = tuple(estimate(parts[place], group) for place, group in groups.items())
+        log_prior = self.class_log_prior(tally)
+        return PooledModel(models, pool.weights, pool.biases_of(classes), log_prior)
+
     # -- sums to a model ---------------------------------------------------------------------------
 
-    def model(self, tally: Tally) -> Model:
+    def model(self, tally: Tally) -> AnyModel:
         """Return the model that is estimated from a tally."""
         return self.estimate(self.lay_out(tally))
 
     # The following methods take a tally that `lay_out` returned.
 
-    def estimate(self, tally: Tally) -> Model:
+    def estimate(self, tally: Tally) -> AnyModel:
         """Return the model that is estimated from a laid out tally."""
+        if isinstance(tally, GroupedTally):
+            return self._estimate_pool(tally, lambda part, group: part._estimate(group))
+        return self._estimate(tally)
+
+    def _estimate(self, tally: Tally) -> Model:
         subjects = self.subjects(tally)
         priors = [None] * len(subjects) if self.rule == "mle" else self._choose_priors(subjects)
         try:
             parameters = tuple(map(self.structure.parameters, repeat(self.rule), subjects, priors))
         except SingularError as error:
             raise ValueError((self.explain_singular or _explain_singular)(tally, error.place)) from None
-        return Model(tuple(subject.columns for subject in subjects), self.class_log_prior(tally), parameters)
+        return Model(tuple(subject.columns for subject in subjects), self._scored_prior(tally), parameters)
 
-    def draw_models(self, tally: Tally, count: int, rng: np.random.Generator) -> Iterator[Model]:
-        """Yield models whose parameters and class probabilities are drawn from their posterior."""
+    def _scored_prior(self, tally: Tally) -> Array:
+        """Return the log prior of the classes, without the class shares of the rows if these are in the parameters."""
+        log_prior = self.class_log_prior(tally)
+        if not self.structure.is_conditional:
+            return log_prior
+        shares = decision.log(tally.class_count / max(float(tally.class_count.sum()), 1e-300))
+        return np.where(np.isfinite(shares) & np.isfinite(log_prior), log_prior - shares, log_prior)
+
+    def draw_models(self, tally: Tally, count: int, rng: np.random.Generator) -> Iterator[AnyModel]:
+        """Yield models whose parameters and class probabilities are drawn from their posterior.
+
+        Trees are not drawn: their leaves hold P(class | x), which has no prior.
+        """
+        if isinstance(tally, GroupedTally):
+            for _ in range(count):
+                yield self._estimate_pool(tally, lambda part, group: next(part._draw_models(group, 1, rng)))
+            return
+        yield from self._draw_models(tally, count, rng)
+
+    def _draw_models(self, tally: Tally, count: int, rng: np.random.Generator) -> Iterator[Model]:
+        if self.structure.is_conditional:
+            yield from repeat(self._estimate(tally), count)
+            return
         subjects = self.subjects(tally)
         priors = self._choose_priors(subjects)
         columns, schema = tuple(subject.columns for subject in subjects), tally.schema
@@ -198,7 +279,9 @@ class Recipe:
         return np.zeros(class_log_prior.shape)
 
     def subjects(self, tally: Tally) -> list[Subject]:
-        """Return for each block its family, its columns and its statistic."""
+        """Return for each block its family, its columns and its statistic; of a pool, those of the first component."""
+        if isinstance(tally, GroupedTally):
+            tally = next(iter(tally.groups().values()))
         blocks = zip(tally.schema.blocks, tally.statistics, strict=True)
         return [Subject(self.family(columns), columns, statistic) for columns, statistic in blocks]
 
@@ -232,6 +315,10 @@ class Recipe:
 
     def check(self, tally: Tally) -> None:
         """Raise if the class prior or the prior of the parameters does not fit the classes and columns of a tally."""
+        if isinstance(tally, GroupedTally):
+            for place, group in tally.groups().items():
+                self.parts[place].check(group)
+            return
         decision.class_prior(self.class_prior, tally.schema.classes, tally.class_count)
         if self.rule != "mle" and not isinstance(self.prior, str):
             for subject in self.subjects(tally):

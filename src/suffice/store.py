@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 
 from suffice import priors
-from suffice.decision import calibration, reliability
+from suffice.decision import calibration, pooling, reliability
 from suffice.families import bernoulli, gaussian, low_rank_gaussian, multivariate_gaussian
 from suffice.logistic.forms import LinearForm
 from suffice.mixtures import Mixture
-from suffice.schema import Array, codings, columns, plan, schema
+from suffice.schema import Array, codings, columns, partition, plan, schema
 from suffice.statistics import CoMoments, Counts, Moments, PairCounts, Tally
-from suffice.structures import Averaged, Chain, Full, Joint, Naive, Tree
+from suffice.structures import Averaged, Chain, Full, Joint, Naive, Pooled, Tree, Trees
 
 FORMAT = 2  # in format 1, the digest does not cover the header
 CLASSIFIERS = (
@@ -35,9 +35,10 @@ CLASSIFIERS = (
 STORED: tuple[type[Any], ...] = (
     *(kind for kind in vars(priors).values() if isinstance(kind, type) and is_dataclass(kind)),
     *(codings.Levels, codings.Combinations, codings.Words, codings.Cuts, codings.Text),
+    *(partition.Partition, partition.TreeInput, pooling.Pool),
     *(columns.Columns, schema.Schema, schema.Features, plan.Plan),
     *(Counts, PairCounts, Moments, CoMoments, Tally),
-    *(Naive, Chain, Tree, Averaged, Full, Joint),
+    *(Naive, Chain, Tree, Averaged, Full, Joint, Trees, Pooled),
     *(calibration.Calibration, calibration.Temperature, calibration.Vector, calibration.Isotonic),
     *(reliability.Reliability, LinearForm, Mixture),
     *(

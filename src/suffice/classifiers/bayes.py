@@ -1,6 +1,7 @@
 """BayesClassifier: Bayes' rule for tables with columns of any kind."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, ClassVar, Literal, get_args
 
@@ -9,16 +10,19 @@ from sklearn.utils._param_validation import StrOptions
 
 from suffice.choice import MISSING, NUMERIC
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
+from suffice.data import Target
 from suffice.data.column_names import list_names
 from suffice.data.reader import ColumnReader
+from suffice.decision.pooling import Pool
 from suffice.estimation import RULES
 from suffice.families import FAMILIES, Family
 from suffice.families.complement import Complement
+from suffice.folds.fit_pool import fit_pool
 from suffice.folds.recipe_choice import PRIORS, choose_recipe, structures_for
 from suffice.recipe import Recipe, Rule, Unseen
 from suffice.schema import Columns, Features, Levels, MissingLevel, Plan, Words
 from suffice.statistics import Tally
-from suffice.structures import Chain, as_structure
+from suffice.structures import Auto, Chain, Pooled, Trees, as_structure
 
 
 class BayesClassifier(TallyClassifier):
@@ -107,16 +111,18 @@ class BayesClassifier(TallyClassifier):
         self.calibrate = calibrate
         self.unseen = unseen
 
-    _extra_attributes = (*TallyClassifier._extra_attributes, "chosen_")
+    _extra_attributes = (*TallyClassifier._extra_attributes, "chosen_", "pool_")
     chosen_: dict[str, Any]
+    pool_: Pool
 
     @property
     def families_(self) -> dict[Any, str]:
         """The family of each column that was learned, in the order of the table."""
         schema = self._chosen_layout().schema
-        found = {
-            name: kind for block in schema.blocks for name, kind in zip(block.names or (), block.families, strict=True)
-        }
+        found: dict[Any, str] = {}
+        for block in schema.blocks:
+            for name, kind in zip(block.names or (), block.families, strict=True):
+                found.setdefault(name, kind)  # of a pool, the form in its first component
         return {name: found[name] for name in self._features.names if name in found}
 
     def _chosen_layout(self) -> Tally:
@@ -166,7 +172,22 @@ class BayesClassifier(TallyClassifier):
         return isinstance(self.prior, str) and self.prior == "auto" and self.estimate != "mle"
 
     def _is_additive(self) -> bool:
-        return not self._chooses and super()._is_additive()
+        return not self._chooses and not self._pools and super()._is_additive()
+
+    @property
+    def _pools(self) -> bool:
+        """Whether `fit` plans trees and fits the weights of a pool."""
+        has_pool = self.plan is not None and self.plan.pool is not None
+        return isinstance(as_structure(self.structure), (Auto, Pooled, Trees)) and not has_pool
+
+    def _tune(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple[Recipe, Tally, dict[str, Any]]:
+        if recipe.given_plan is not None and recipe.given_plan.pool is not None:
+            pool = recipe.given_plan.pool
+        elif not self._pools or not isinstance(recipe.structure, (Auto, Pooled, Trees)):
+            return recipe, tally, {}
+        else:
+            pool, tally = fit_pool(replace(recipe, pool=None), opened, target, tally)
+        return (recipe, tally, {}) if pool is None else (replace(recipe, pool=pool), tally, {"pool_": pool})
 
     def _make_recipe(self) -> Recipe:
         chosen = self.__dict__.get("chosen_")
@@ -197,6 +218,7 @@ class BayesClassifier(TallyClassifier):
             missing=self.missing,
             given_plan=self.plan,
             unseen=self.unseen,
+            pool=self.__dict__.get("pool_", None if self.plan is None else self.plan.pool),
         )
 
     def _choose_recipe(
@@ -285,6 +307,8 @@ def _describe(model: BayesClassifier) -> str:
     blocks = model._chosen_layout().schema.blocks
     name = model._recipe_for(model.__dict__.get("chosen_")).structure.name
     structure = ("averaged" if any(block.pairs for block in blocks) else "naive") if name == "auto" else name
+    if "pool_" in model.__dict__ and model.recipe().is_pooled:
+        structure = f"pool of {model.pool_}"
     by_family = {"structure": [structure], **by_family}
     by_family |= {"left out": [f"{name} ({reason})" for name, reason in model.left_out_.items()]}
     width = max(map(len, by_family))

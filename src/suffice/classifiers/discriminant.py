@@ -23,6 +23,7 @@ from suffice.families.gaussian import Gaussian, ddof_error
 from suffice.families.low_rank_gaussian import LowRankGaussian
 from suffice.families.multivariate_gaussian import MultivariateGaussian
 from suffice.model import Model
+from suffice.pooled_model import AnyModel
 from suffice.priors import check_positive
 from suffice.recipe import Recipe, Rule
 from suffice.schema import Array, Plan
@@ -264,7 +265,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
                 raise ValueError(f'prior={self.prior!r} is for covariance="diagonal"; otherwise it is a number')
         super()._check(recipe, tally)
 
-    def _estimate(self, recipe: Recipe, tally: Tally) -> Model:
+    def _estimate(self, recipe: Recipe, tally: Tally) -> AnyModel:
         if self.solver == "svd":
             settings, subspace = getattr(self, "subspace_", (None, None))
             if subspace is None or settings != self._svd_settings():

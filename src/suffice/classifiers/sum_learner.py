@@ -15,7 +15,7 @@ from suffice import store
 from suffice.classifiers.receipt import Receipt
 from suffice.data import Target, as_labels
 from suffice.families import FAMILIES
-from suffice.model import Model
+from suffice.pooled_model import AnyModel
 from suffice.recipe import Recipe, Rows
 from suffice.schema import Array, Plan, Schema, merged_classes
 from suffice.settings import comparable
@@ -82,12 +82,12 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         """
         return self.recipe() if self._is_additive() else None
 
-    def estimate_model(self) -> Model:
+    def estimate_model(self) -> AnyModel:
         """Return the model that is estimated from the tally with the present settings.
 
         Returns
         -------
-        model : Model
+        model : Model or PooledModel
         """
         chosen, cache = self.chosen_tally(), self.__dict__["_cache"]
         if cache.model is None:
@@ -149,7 +149,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         """Raise if the settings do not fit the classes and columns of a laid out tally."""
         recipe.check(tally)
 
-    def _estimate(self, recipe: Recipe, tally: Tally) -> Model:
+    def _estimate(self, recipe: Recipe, tally: Tally) -> AnyModel:
         return recipe.estimate(tally)
 
     # -- learning ----------------------------------------------------------------------------------
@@ -173,10 +173,10 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         recipe, extras = self._choose_recipe(X, y, sample_weight)
         opened = recipe.open(X)
         target = Target.of(opened.shape[0], y, sample_weight, None, recipe.owner)
-        tally = recipe.tally(opened, target)
+        recipe, tally, tuned = self._tune(recipe, opened, target, recipe.tally(opened, target))
         chosen = recipe.lay_out(tally)
         self._check(recipe, chosen)
-        extras |= self._learn_extras(recipe, opened, target, tally)
+        extras |= tuned | self._learn_extras(recipe, opened, target, tally)
         extras |= self._calibrate(X, y, sample_weight)
         self._set_learned(tally, extras, recipe, chosen)
         self.__dict__.pop("_feature_names_in", None)
@@ -321,6 +321,8 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
             return NotImplemented
         merged = self.with_tally(self._fitted_tally() + other._fitted_tally())
         merged.__dict__ |= {name: self.__dict__[name] for name in self._extra_attributes if name in self.__dict__}
+        if "pool_" in merged.__dict__ and "pool_" in other.__dict__:
+            merged.__dict__["pool_"] = merged.__dict__["pool_"].merge(other.__dict__["pool_"])
         merged._check(merged.recipe(), merged.chosen_tally())
         return merged
 
@@ -348,6 +350,10 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Recipe, dict[str, Any]]:
         """Return the recipe to learn with, and the attributes that hold the settings chosen from these rows."""
         return self.recipe(), {}
+
+    def _tune(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple[Recipe, Tally, dict[str, Any]]:
+        """Return recipe and tally with what is tuned on held-out rows, and the attributes that hold it."""
+        return recipe, tally, {}
 
     def _learn_extras(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
         """Return the attributes that `fit` learns besides the tally."""
@@ -401,7 +407,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
     def plan_(self) -> Plan:
         """What was counted: the columns, the cells of numbers, levels and words. Other models can count by it, too."""
         schema = self._fitted_tally().schema
-        return Plan(schema.blocks, schema.features, is_marked=True)
+        return Plan(schema.blocks, schema.features, self.recipe().pool, is_marked=True)
 
     @property
     def classes_(self) -> Array:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils._param_validation import StrOptions
 
@@ -144,7 +143,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         return labels if reject_below is None else reject_uncertain(labels, log_posterior, reject_below, reject_label)
 
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """Return log p(x, class) = log P(class) + log p(x | class).
+        """Return log p(x, class) = log P(class) + log p(x | class); of a pool, its scores before they are normalised.
 
         Parameters
         ----------
@@ -179,7 +178,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
             raise ValueError(f"{type(self).__name__} does not use class probabilities")
         blocks = self.read_rows(X).blocks
         if self.calibrate is None:
-            return replace(model, class_log_prior=prior).log_posterior(blocks)
+            return model.with_class_prior(prior).log_posterior(blocks)
         # the calibration was fitted under the learned prior: divide that prior out, and multiply the new one in
         learned = np.maximum(model.class_log_prior, np.log(np.finfo(np.float64).tiny))
         shifted = self._apply_calibration(model.log_posterior(blocks)) + (prior - learned)
@@ -270,7 +269,8 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         classes: the share of the number's cell among the rows of its bin (with 0.5 added to each cell) over the width
         of the cell, but at least a thousandth of the standard deviation wide. Below the first and above the last edge
         it is the density of a Gaussian with the column's mean and variance, given that the number lies there. So a
-        number where no rows were learned has a low score. `predict_joint_log_proba` does not include this term.
+        number where no rows were learned has a low score. `predict_joint_log_proba` does not include this term. Of a
+        pool, it is log p(x) of the first component that has one ("averaged" by default).
 
         Parameters
         ----------
@@ -281,14 +281,15 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         -------
         log_p : ndarray of shape (n_samples,)
         """
-        rows = self.read_rows(X)
-        log_p = np.asarray(logsumexp(self.estimate_model().log_joint(rows.blocks), axis=1))
+        rows, model = self.read_rows(X), self.estimate_model()
+        log_p = model.log_density(rows.blocks)
         if not isinstance(rows.opened, Sheet):
             return log_p
-        return log_p + log_density_in_bins(self.tally_, rows.schema, rows.opened)
+        schema = replace(rows.schema, blocks=model.density.columns)
+        return log_p + log_density_in_bins(self.tally_, schema, rows.opened)
 
     def sample(self, n_samples: int = 1, *, random_state: int | None = None) -> tuple[Array, Array]:
-        """Return rows and labels drawn from the model.
+        """Return rows and labels drawn from the model; of a pool, from its first component that has p(x | class).
 
         Numbers of a table are drawn where numbers were learned, and are whole if all that were learned are whole. A
         number in a bin lies in one of the bin's cells, drawn by the counts of the row's class. Where in the cell it
@@ -312,8 +313,9 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         if n_samples < 1:
             raise ValueError(f"n_samples must be 1 or more, not {n_samples!r}")
         rng = np.random.default_rng(random_state)
-        blocks, codes = self.estimate_model().sample(n_samples, rng)
-        schema = self.chosen_tally().schema
+        model = self.estimate_model()
+        blocks, codes = model.sample(n_samples, rng)
+        schema = replace(self.chosen_tally().schema, blocks=model.density.columns)
         if schema.features is None:
             return blocks[0], schema.classes[codes]
         return decode_rows(self.tally_, schema, blocks, codes, rng), schema.classes[codes]

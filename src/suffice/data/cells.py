@@ -93,6 +93,19 @@ def _shortest(low: int, high: int) -> int:
     return high >> zeros << zeros
 
 
+def shortest_between(low: Array, high: Array) -> Array:
+    """Return numbers with few binary digits that are above ``low`` and not above ``high``.
+
+    >>> shortest_between(np.array([3.0, 1.3]), np.array([5.0, 1.7])).tolist()
+    [4.0, 1.5]
+    """
+    below, above = _keys(np.asarray(low, np.float64)), _keys(np.asarray(high, np.float64))
+    differing = below ^ above
+    for shift in (1, 2, 4, 8, 16, 32):  # all bits up to the highest that differs
+        differing = differing | (differing >> np.uint64(shift))
+    return _numbers(above & ~(differing >> np.uint64(1)))
+
+
 def _outer_edges(low: int, high: int) -> list[int]:
     """Return the ends of the smallest binary interval that contains all keys, as far as they are finite numbers.
 

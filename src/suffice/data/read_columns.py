@@ -10,6 +10,7 @@ import numpy as np
 from suffice.blocks.block import Block, Coded, Sparse
 from suffice.data.column_names import list_names
 from suffice.data.labels import is_missing
+from suffice.data.read_trees import read_leaves
 from suffice.data.sheets import Sheet
 from suffice.data.texts import count_words
 from suffice.kernels import binning as kernels
@@ -33,6 +34,8 @@ def read_blocks(sheet: Sheet, blocks: Iterable[Columns], grow: bool) -> tuple[tu
 
 def _read(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
     assert columns.names is not None
+    if columns.is_forest:
+        return columns, read_leaves(sheet, columns)
     if columns.codings is None:
         for name in columns.names:
             if name in sheet.places and sheet.kind(name) not in ("number", "boolean", "empty"):

@@ -5,13 +5,13 @@ from typing import Any
 
 from suffice.decision.calibration import Calibration
 from suffice.export.dialects import DIALECTS, ExportError
-from suffice.model import Model
+from suffice.pooled_model import AnyModel, PooledModel
 
 __all__ = ["DIALECTS", "ExportError", "to_sql"]
 
 
 def to_sql(
-    model: Model,
+    model: AnyModel,
     classes: list[Any],
     dialect: str = "duckdb",
     table: str | Sequence[str] = "rows",
@@ -22,7 +22,7 @@ def to_sql(
 
     Parameters
     ----------
-    model : Model
+    model : Model or PooledModel
         The estimated joint distribution.
     classes : list
         The labels of the classes.
@@ -52,6 +52,7 @@ def to_sql(
     >>> from suffice.families.gaussian import GaussianParameters
     >>> from suffice.schema import Columns
     >>> parameters = GaussianParameters(np.array([[0.0], [1.0]]), np.ones((2, 1)), 0.0)
+    >>> from suffice.model import Model
     >>> model = Model((Columns("gaussian", 1, ("age",)),), np.log([0.5, 0.5]), (parameters,))
     >>> for line in to_sql(model, ["no", "yes"], "duckdb", "people").splitlines()[:9]:
     ...     print(line)
@@ -69,6 +70,11 @@ def to_sql(
         import sqlglot  # noqa: F401
     except ImportError:
         raise ImportError("SQL is written through sqlglot: pip install 'suffice[sql]'") from None
+    if isinstance(model, PooledModel):
+        raise ExportError(
+            'a pool of several models has no SQL: learn with structure="naive", "chain" or "tree", or predict rows in '
+            "batches with predict_table"
+        )
     # imported here: importing sqlglot would slow down every import of suffice
     from suffice.export.sql_query import write_query
 

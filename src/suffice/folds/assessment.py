@@ -12,6 +12,7 @@ from suffice.data.engines import memory
 from suffice.kernels import posterior
 from suffice.model import Model
 from suffice.parallel import map_threads
+from suffice.pooled_model import AnyModel
 from suffice.schema import Array
 from suffice.score import Score
 
@@ -58,13 +59,16 @@ def wilson_interval(right: float, n: float) -> tuple[float, float]:
     return max((p + z / 2 - half) / (1 + z), 0.0), min((p + z / 2 + half) / (1 + z), 1.0)
 
 
-def assess_models(models: Sequence[Model], blocks: tuple[Block, ...], codes: Array) -> list[Assessment]:
+def assess_models(models: Sequence[AnyModel], blocks: tuple[Block, ...], codes: Array) -> list[Assessment]:
     """Return the assessment of each of several models of the same columns; ``codes`` are the true classes."""
+    plain = [model for model in models if isinstance(model, Model)]
+    if len(plain) < len(models):
+        return [assess_predictions(model.log_posterior(blocks), codes) for model in models]
     if len(models) == 1:
-        return _assessed(models, blocks, codes)
+        return _assessed(plain, blocks, codes)
     # several rules may give the same model, which is scored once
-    keys = [_key(model) for model in models]
-    different = dict(zip(keys, models, strict=True))
+    keys = [_key(model) for model in plain]
+    different = dict(zip(keys, plain, strict=True))
     found = dict(zip(different, _assessed(list(different.values()), blocks, codes), strict=True))
     return [found[key] for key in keys]
 

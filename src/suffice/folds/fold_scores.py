@@ -11,7 +11,7 @@ from suffice.folds.assessment import Assessment, assess_models, assess_predictio
 from suffice.folds.fold_tallies import fold_tallies
 from suffice.folds.held_out import FitFunction, estimate_fold, open_rows, predict_by_refitting
 from suffice.folds.splits import Split
-from suffice.model import Model
+from suffice.pooled_model import AnyModel
 from suffice.recipe import Recipe
 from suffice.schema import Array
 
@@ -113,7 +113,7 @@ def _score_by_sums(
     return [_fold_scores(folds, splits, float(time), share) for folds, time in zip(assessments, fit_time, strict=True)]
 
 
-def _same_columns(models: Sequence[Model]) -> list[list[int]]:
+def _same_columns(models: Sequence[AnyModel]) -> list[list[int]]:
     """Return groups of models with the same columns, whose rows are read once."""
     groups: list[list[int]] = []
     for place, model in enumerate(models):

@@ -11,8 +11,8 @@ from sklearn.utils import _safe_indexing
 from suffice.data import Target, as_labels, weights_of
 from suffice.folds.fold_tallies import FoldTally, fold_tallies
 from suffice.folds.splits import Split
-from suffice.model import Model
 from suffice.parallel import map_threads
+from suffice.pooled_model import AnyModel
 from suffice.recipe import Recipe
 from suffice.schema import Array
 from suffice.statistics import Tally
@@ -58,7 +58,7 @@ def predict_by_sums(
 ) -> Iterator[Prediction]:
     """Yield the predictions of each split; the model of a fold is estimated from the sums of the other folds."""
 
-    def predict(fold: tuple[FoldTally, Model]) -> tuple[Array, Array, float]:
+    def predict(fold: tuple[FoldTally, AnyModel]) -> tuple[Array, Array, float]:
         rows, model = fold
         started = perf_counter()
         blocks = rows.test_blocks(recipe, model.columns)
@@ -77,7 +77,7 @@ def predict_by_sums(
         started = perf_counter()
 
 
-def estimate_fold(recipe: Recipe, tally: Tally) -> Model:
+def estimate_fold(recipe: Recipe, tally: Tally) -> AnyModel:
     """Return the model of a fold, after checking that the recipe fits its classes."""
     laid_out = recipe.lay_out(tally)
     recipe.check(laid_out)

@@ -14,6 +14,7 @@ from suffice.blocks import Block
 from suffice.data import Table, Target
 from suffice.data.engines import memory
 from suffice.folds.held_out import open_rows
+from suffice.model import Model
 from suffice.parallel import map_threads
 from suffice.recipe import Recipe
 from suffice.schema import Array, Schema
@@ -53,7 +54,9 @@ def predict_left_out(recipe: Recipe, X: Any, y: Any, sample_weight: Any) -> Iter
 
     def predict(rows: slice) -> tuple[slice, Array, Array]:
         chunk = leave_out(tally, table, rows)
-        return rows, recipe.estimate(chunk.tally).posterior_by_row(chunk.blocks), chunk.exact & (not is_chosen)
+        model = recipe.estimate(chunk.tally)
+        assert isinstance(model, Model)  # a pool has no closed form
+        return rows, model.posterior_by_row(chunk.blocks), chunk.exact & (not is_chosen)
 
     for ranges in _chunks(tally, opened.shape[0]):
         yield from map_threads(predict, ranges)

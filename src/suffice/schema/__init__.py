@@ -3,6 +3,7 @@
 from suffice.schema.arrays import Array, Frozen, by_group, field_names, starts_of
 from suffice.schema.codings import Coding, Combinations, Cuts, Levels, MissingLevel, Text, Words, recoding
 from suffice.schema.columns import Columns
+from suffice.schema.partition import Partition, TreeInput
 from suffice.schema.plan import Plan, check_plan_columns
 from suffice.schema.schema import Features, Schema, merged_classes
 
@@ -16,9 +17,11 @@ __all__ = [
     "Frozen",
     "Levels",
     "MissingLevel",
+    "Partition",
     "Plan",
     "Schema",
     "Text",
+    "TreeInput",
     "Words",
     "by_group",
     "check_plan_columns",

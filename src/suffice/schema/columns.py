@@ -100,6 +100,11 @@ class Columns(Frozen):
             return np.zeros(self.count)
         return np.array([float(coding.open) for coding in self.codings])
 
+    @property
+    def is_forest(self) -> bool:
+        """Whether the columns are decision trees, whose levels are leaves."""
+        return bool(self.codings) and (self.codings or ())[0].is_partition
+
     def closed(self) -> Columns:
         """Return the same columns, none of which reserves probability for unknown levels."""
         codings = tuple(coding.closed() for coding in self.codings or ())
@@ -200,6 +205,8 @@ class Columns(Frozen):
             smaller = coding.kept(np.flatnonzero(cells[start:end]))
             codings.append(smaller)
             kept.append(start + (np.arange(end - start) if smaller is coding else np.flatnonzero(cells[start:end])))
+        if all(smaller is coding for smaller, coding in zip(codings, self.codings, strict=True)):
+            return self, None
         return self.recoded(tuple(codings)), np.concatenate(kept)
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-"""Plan: what is counted of a table. It is chosen before the rows are counted, and does not use the labels."""
+"""Plan: what is counted of a table. It is chosen before the rows are counted; only trees and pools use the labels."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ class Plan:
         The columns by family, with their cells, levels and words.
     features : Features or None
         All columns of the table, and the reasons why some are left out.
+    pool : Pool or None
+        The weights of a pooled model, which were fitted to held-out rows.
 
     Examples
     --------
@@ -47,6 +49,7 @@ class Plan:
 
     blocks: tuple[Columns, ...]
     features: Features | None = None
+    pool: Any = None
     # whether the blocks that are counted in pairs are marked; a new plan is marked when the levels are known
     is_marked: bool = field(default=False, compare=False)
 
@@ -78,14 +81,16 @@ class Plan:
     def __str__(self) -> str:
         lines: dict[Any, list[str]] = {name: [] for name in (self.features.names if self.features else ())}
         for block in self.blocks:
-            for name, coding in _codings(block):
+            for name, coding in () if block.is_forest else _codings(block):
                 lines.setdefault(name, []).append(_describe(block.family, coding))
         for name, reason in self.left_out.items():
             lines[name] = [f"left out: {reason}"]
         width = max((len(str(name)) for name in lines), default=0)
         described = [f"{name!s:<{width}}  {', and '.join(parts)}" for name, parts in lines.items() if parts]
         pairs = [f"pairs of all {block.family} columns" for block in self.blocks if block.pairs]
-        return "\n".join(described + pairs)
+        trees = [f"{block.count} trees with {block.width:,} leaves" for block in self.blocks if block.is_forest]
+        pool = [] if self.pool is None else [f"pool: {self.pool}"]
+        return "\n".join(described + pairs + trees + pool)
 
 
 def _codings(block: Columns) -> Iterable[tuple[Any, Coding | None]]:

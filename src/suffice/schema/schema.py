@@ -50,6 +50,11 @@ class Schema(Frozen):
         """The names of the columns that are counted, each once."""
         return list(dict.fromkeys(name for block in self.blocks for name in block.names or ()))
 
+    @property
+    def forest(self) -> Columns | None:
+        """The block of decision trees, if there is one."""
+        return next((block for block in self.blocks if block.is_forest), None)
+
     def merge(self, other: Schema) -> Schema:
         """Return the schema with the classes and levels of both; raise ValueError if they are incompatible."""
         if self == other:
@@ -118,12 +123,13 @@ class Features:
 
 
 def _block_key(block: Columns, name: Any) -> tuple[str, Any]:
-    """Return the family of a column, and its name if it is a text: each text is a block of its own."""
-    return (block.family, name if block.family == "text" else None)
+    """Return what tells the block of a column from others: each text is a block of its own, as are all trees."""
+    return (block.family, name if block.family == "text" else block.is_forest)
 
 
 def _are_same_block(mine: Columns, other: Columns) -> bool:
-    return mine.family == other.family and (mine.family != "text" or mine.names == other.names)
+    same = mine.family == other.family and mine.is_forest == other.is_forest
+    return same and (mine.family != "text" or mine.names == other.names)
 
 
 def merged_classes(known: Array, new: Array) -> Array:

@@ -14,6 +14,7 @@
 | `JointLookUp` | table[class, code of the combination of all columns] |
 | `TriangularSolve` | multivariate Gaussian or Student's t |
 | `LowRank` | multivariate Gaussian whose shared covariance is never formed |
+| `MeanOfTrees` | log of the mean over decision trees of the class shares of a leaf |
 | `LogSumExp` | log of a weighted sum of the exponentials of other scores |
 
 A `Score` is a sum of terms. Families and structures return one by ``Parameters.score()``.
@@ -22,10 +23,11 @@ A `Score` is a sum of terms. Families and structures return one by ``Parameters.
 from suffice.score.columnwise import LogFactorial, LogGamma, LogGammaOfTotal, LogQuadratic, Quadratic, log_rising
 from suffice.score.linear import Linear
 from suffice.score.look_up import AveragedPairs, JointLookUp, LookUp, PairLookUp
+from suffice.score.mean_of_trees import MeanOfTrees
 from suffice.score.multivariate import LowRank, SingularError, TriangularSolve
 from suffice.score.term import LogSumExp, Score, Term, as_doubles
 
 __all__ = ["LogSumExp", "Score", "Term", "as_doubles"]
 __all__ += ["Linear", "LogFactorial", "LogGamma", "LogGammaOfTotal", "LogQuadratic", "Quadratic", "log_rising"]
-__all__ += ["AveragedPairs", "JointLookUp", "LookUp", "PairLookUp"]
+__all__ += ["AveragedPairs", "JointLookUp", "LookUp", "MeanOfTrees", "PairLookUp"]
 __all__ += ["LowRank", "SingularError", "TriangularSolve"]

@@ -5,6 +5,16 @@ from suffice.statistics.counts import Counts
 from suffice.statistics.moments import Moments, two_sum
 from suffice.statistics.pair_counts import PairCounts
 from suffice.statistics.statistic import OverdrawnError, Statistic
-from suffice.statistics.tally import Tally
+from suffice.statistics.tally import GroupedTally, Tally
 
-__all__ = ["CoMoments", "Counts", "Moments", "OverdrawnError", "PairCounts", "Statistic", "Tally", "two_sum"]
+__all__ = [
+    "CoMoments",
+    "Counts",
+    "GroupedTally",
+    "Moments",
+    "OverdrawnError",
+    "PairCounts",
+    "Statistic",
+    "Tally",
+    "two_sum",
+]

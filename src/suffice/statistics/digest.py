@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.schema import Array, Coding, Columns, Cuts, Levels, Schema, Words
+from suffice.schema import Array, Coding, Columns, Cuts, Levels, Partition, Schema, Words
 from suffice.statistics.statistic import Statistic
 
 
@@ -80,6 +80,10 @@ def _describe_codes(coding: Coding | None, codes: list[int]) -> Any:
     if isinstance(coding, Levels):
         kind = repr(coding.text) if isinstance(coding, Words) else type(coding).__name__
         return [kind, *(_label_text(coding.labels[code]) for code in codes)]
+    if isinstance(coding, Partition):
+        arrays = [np.ascontiguousarray(each).tobytes() for each in (coding.column, coding.threshold, coding.child)]
+        inputs = [[_label_text(each.name), each.levels and [*map(_label_text, each.levels)]] for each in coding.inputs]
+        return ["tree", inputs, *(hashlib.sha256(each).hexdigest() for each in arrays), *codes]
     return codes
 
 

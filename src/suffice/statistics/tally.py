@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -98,9 +99,35 @@ class Tally(Frozen):
         schema = self.schema.merge(other.schema)
         return schema, self.on(schema), other.on(schema)
 
+    def split_trees(self) -> tuple[Tally, Tally | None]:
+        """Return the tally without decision trees, and that of the trees, if there are any."""
+        are_trees = [block.is_forest for block in self.schema.blocks]
+        if not any(are_trees):
+            return self, None
+
+        def keep(wanted: bool) -> Tally:
+            kept = [place for place, is_forest in enumerate(are_trees) if is_forest is wanted]
+            schema = replace(self.schema, blocks=tuple(self.schema.blocks[place] for place in kept))
+            return Tally(schema, self.class_count, tuple(self.statistics[place] for place in kept))
+
+        return keep(wanted=False), keep(wanted=True)
+
+    def _drop_different_trees(self, other: Tally) -> tuple[Tally, Tally]:
+        """Return both tallies; without their trees if these split differently, because such counts do not add."""
+        if self.schema.forest is other.schema.forest or self.schema.forest == other.schema.forest:
+            return self, other
+        warnings.warn(
+            "the two sides were planned apart, so that their decision trees split differently: the sum has no trees; "
+            "to keep them, let both sides count by one plan (plan=)",
+            UserWarning,
+            stacklevel=3,
+        )
+        return self.split_trees()[0], other.split_trees()[0]
+
     def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
             return NotImplemented
+        self, other = self._drop_different_trees(other)
         schema, mine, theirs = self._align(other)
         with np.errstate(over="ignore", invalid="ignore"):
             statistics = tuple([a + b for a, b in zip(mine.statistics, theirs.statistics, strict=True)])
@@ -231,6 +258,35 @@ class Tally(Frozen):
         for place, statistic in enumerate(self.statistics):
             named |= {f"{place}.{name}": array for name, array in statistic.arrays().items()}
         return named
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedTally(Tally):
+    """Several tallies of the same rows, whose blocks follow one another: one for each model of a pool.
+
+    ``members`` are the positions of the models in the pool, and ``ends`` the position after the last block of each.
+    """
+
+    members: tuple[int, ...] = ()
+    ends: tuple[int, ...] = ()
+
+    @classmethod
+    def join(cls, tallies: dict[int, Tally]) -> GroupedTally:
+        """Return tallies, by their position in the pool, as one."""
+        first = next(iter(tallies.values()))
+        blocks = tuple(block for tally in tallies.values() for block in tally.schema.blocks)
+        statistics = tuple(statistic for tally in tallies.values() for statistic in tally.statistics)
+        ends = np.cumsum([len(tally.schema.blocks) for tally in tallies.values()]).tolist()
+        return cls(replace(first.schema, blocks=blocks), first.class_count, statistics, tuple(tallies), tuple(ends))
+
+    def groups(self) -> dict[int, Tally]:
+        """Return the tallies by their position in the pool."""
+        found, first = {}, 0
+        for member, last in zip(self.members, self.ends, strict=True):
+            schema = replace(self.schema, blocks=self.schema.blocks[first:last])
+            found[member] = Tally(schema, self.class_count, self.statistics[first:last])
+            first = last
+        return found
 
 
 def _name_cells(block: Columns, cells: tuple[int, ...]) -> str:

@@ -6,11 +6,14 @@ from suffice.structures.averaged import Auto, Averaged
 from suffice.structures.chain import Chain
 from suffice.structures.full import Full
 from suffice.structures.joint import Joint
+from suffice.structures.pooled import Pooled
 from suffice.structures.structure import Naive, Structure, Subject
 from suffice.structures.tree import Tree
+from suffice.structures.trees import Trees
 
 STRUCTURES: dict[str, Structure] = {
-    structure.name: structure for structure in (Auto(), Naive(), Chain(), Tree(), Averaged(), Full(), Joint())
+    structure.name: structure
+    for structure in (Auto(), Naive(), Chain(), Tree(), Averaged(), Full(), Joint(), Trees(), Pooled())
 }
 
 
@@ -31,8 +34,10 @@ __all__ = [
     "Full",
     "Joint",
     "Naive",
+    "Pooled",
     "Structure",
     "Subject",
     "Tree",
+    "Trees",
     "as_structure",
 ]

@@ -51,6 +51,7 @@ class Averaged(Structure):
     numbers: Structure = field(default_factory=Full)
 
     name = "averaged"
+    numeric_in_pool = "mdl"
     paired = ("categorical", "gaussian")
 
     def __post_init__(self) -> None:

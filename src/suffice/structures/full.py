@@ -48,7 +48,7 @@ class Full(Structure):
 
     name = "full"
     paired = ("gaussian",)
-    numeric = "gaussian"
+    numeric = numeric_in_pool = "gaussian"
 
     def __post_init__(self) -> None:
         wrong = self.shrinkage != "oas" if isinstance(self.shrinkage, str) else not 0 <= (self.shrinkage or 0) <= 1

@@ -53,6 +53,12 @@ class Structure(ABC):
         Whether other structures with the same families can use its counts of pairs.
     numeric : str or None
         The meaning of ``numeric="auto"`` under this structure, if it differs from the usual one.
+    numeric_in_pool : str or None
+        The same for a component of a pool.
+    grows_trees : bool
+        Whether decision trees are part of the plan.
+    is_conditional : bool
+        Whether the parameters are P(class | x) under the class shares of the rows, not p(x | class).
     """
 
     name: ClassVar[str]
@@ -60,6 +66,9 @@ class Structure(ABC):
     uses_combinations: ClassVar[bool] = False
     shares_counts: ClassVar[bool] = True
     numeric: ClassVar[str | None] = None
+    numeric_in_pool: ClassVar[str | None] = None
+    grows_trees: ClassVar[bool] = False
+    is_conditional: ClassVar[bool] = False
 
     def extended(self, columns: Columns) -> Columns:
         """Return a block with the additional columns that the structure counts."""

@@ -1,0 +1,61 @@
+"""The leaves of decision trees that the rows of a table reach."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from suffice.blocks import Coded
+from suffice.data.sheets import Sheet
+from suffice.kernels import trees as kernels
+from suffice.parallel import map_threads
+from suffice.schema import Array, Columns, Partition, TreeInput, starts_of
+
+# So many rows descend at once.
+ROWS_AT_ONCE = 1 << 12
+
+
+def read_leaves(sheet: Sheet, columns: Columns) -> Coded:
+    """Return the leaf of each row in each tree of a block."""
+    trees = [tree for tree in columns.codings or () if isinstance(tree, Partition)]
+    inputs = trees[0].inputs
+    starts = starts_of(np.array([len(tree.column) for tree in trees]))
+    joined = [
+        np.concatenate([getattr(tree, name) for tree in trees]) for name in ("column", "threshold", "child", "leaf")
+    ]
+    is_level = np.array([each.levels is not None for each in inputs])
+    codes = np.empty((sheet.shape[0], len(trees)), np.min_scalar_type(-max(tree.size for tree in trees)))
+
+    def write(part: tuple[slice, Array]) -> None:
+        rows, x = part
+        kernels.descend(x, is_level, starts, *joined, codes[rows], work=8 * len(x) * len(trees))
+
+    map_threads(write, list(read_inputs(sheet, inputs)))
+    return Coded(sheet.owner, columns.names, codes)
+
+
+def read_inputs(sheet: Sheet, inputs: tuple[TreeInput, ...]) -> Iterator[tuple[slice, Array]]:
+    """Yield rows in pieces: numbers, NaN if missing, and positions of levels, −1 if missing, [row, input].
+
+    A level that trees do not know has the position after the last.
+    """
+    rows = sheet.shape[0]
+    numbers = [place for place, each in enumerate(inputs) if each.levels is None and each.name in sheet.places]
+    levels = {place: _level_positions(sheet, each) for place, each in enumerate(inputs) if each.levels is not None}
+    block = sheet.numbers(tuple(inputs[place].name for place in numbers)) if numbers else None
+    for first in range(0, rows, ROWS_AT_ONCE):
+        piece = slice(first, min(first + ROWS_AT_ONCE, rows))
+        x = np.full((piece.stop - first, len(inputs)), np.nan)
+        if block is not None:
+            for here, cells in block.pieces(piece.start, piece.stop):  # type: ignore[attr-defined]
+                x[here.start - first : here.stop - first, numbers] = cells
+        for place, positions in levels.items():
+            x[:, place] = positions[piece]
+        yield piece, x
+
+
+def _level_positions(sheet: Sheet, each: TreeInput) -> Array:
+    if each.name not in sheet.places:
+        return np.full(sheet.shape[0], -1)
+    labels, codes = sheet.coded(each.name)
+    known = {label: place for place, label in enumerate(each.levels or ())}
+    return np.array([*(known.get(label, len(known)) for label in labels), -1])[codes]

@@ -1,0 +1,42 @@
+"""MeanOfTrees: the mean over decision trees of the class shares of the leaf that a row reaches."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from suffice.blocks import Block, Dense
+from suffice.kernels import trees as kernels
+from suffice.schema import Array, starts_of
+from suffice.score.term import Term
+
+
+@dataclass(frozen=True)
+class MeanOfTrees(Term):
+    """log of the mean over trees t of shares[leaf of t, class]; a tree without a leaf (code −1) is left out.
+
+    Parameters
+    ----------
+    shares : array [leaf, class]
+        P(class | leaf), the leaves of all trees one after the other.
+    sizes : array [tree]
+        The number of leaves of each tree.
+    """
+
+    shares: Array
+    sizes: Array
+
+    @property
+    def class_count(self) -> int:
+        return int(self.shares.shape[1])
+
+    @cached_property
+    def starts(self) -> Array:
+        """The first leaf of each tree."""
+        return starts_of(self.sizes)
+
+    def add(self, block: Block, rows: slice, scores: Array) -> None:
+        assert isinstance(block, Dense)
+        buffer = np.zeros(self.class_count)
+        for codes, part in block.scored(rows, scores):
+            kernels.add_log_mean(codes, self.starts, self.shares, buffer, part, work=codes.size * self.class_count)
