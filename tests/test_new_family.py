@@ -87,7 +87,8 @@ def test_a_weight_is_a_repetition(table: tuple[Any, Any, Any]) -> None:
 def test_probabilities_are_those_of_the_formula(rule: str) -> None:
     X, y = example()
     X = X[["x"]]
-    fitted = BayesClassifier(families={"x": "negative-binomial"}, estimate=rule, prior=2.0).fit(X, y)
+    settings = {"structure": "naive", "estimate": rule, "prior": 2.0}
+    fitted = BayesClassifier(families={"x": "negative-binomial"}, **settings).fit(X, y)
     x, expected = np.arange(30), []
     for k in (0, 1):
         mine = X["x"].to_numpy()[y == k]

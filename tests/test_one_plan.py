@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import suffice
 from suffice import BayesClassifier, Plan
@@ -100,17 +101,35 @@ def test_a_file_or_a_database_gives_what_memory_gives(
 
 def test_two_halves_that_were_fitted_apart_merge() -> None:
     rows, labels = table(6000, seed=1)
-    whole = BayesClassifier().fit(rows, labels)
-    first = np.arange(6000) < 3000
-    merged = BayesClassifier().fit(rows[first], labels[first]) + BayesClassifier().fit(rows[~first], labels[~first])
+    averaged, first = BayesClassifier(structure="averaged"), np.arange(6000) < 3000
+    whole = clone(averaged).fit(rows, labels)
+    merged = clone(averaged).fit(rows[first], labels[first]) + clone(averaged).fit(rows[~first], labels[~first])
     apart = np.abs(merged.predict_proba(rows) - whole.predict_proba(rows))
     assert apart.mean() < 0.02
     gone = np.arange(6000) % 100 == 7
-    left = BayesClassifier().fit(rows, labels).forget(rows[gone], labels[gone])
-    never = BayesClassifier().fit(rows[~gone], labels[~gone])
+    left = clone(averaged).fit(rows, labels).forget(rows[gone], labels[gone])
+    never = clone(averaged).fit(rows[~gone], labels[~gone])
     apart = np.abs(left.predict_proba(rows) - never.predict_proba(rows))
     assert apart.mean() < 0.005
     assert apart.max() < 0.05
+
+
+def test_pools_that_were_fitted_apart_merge_without_their_trees() -> None:
+    rows, labels = table(6000, seed=1)
+    first = np.arange(6000) < 3000
+    halves = [BayesClassifier(structure="pooled").fit(rows[own], labels[own]) for own in (first, ~first)]
+    assert all(half.tally_.schema.forest is not None for half in halves)
+    with pytest.warns(UserWarning, match="their decision trees split differently: the sum has no trees"):
+        merged = halves[0] + halves[1]
+    assert merged.tally_.schema.forest is None
+    assert merged.class_count_.sum() == 6000
+    whole = BayesClassifier(structure="pooled").fit(rows, labels)
+    assert np.abs(merged.predict_proba(rows) - whole.predict_proba(rows)).mean() < 0.1
+    # under one plan, the trees stay, and the sum is the whole
+    parts = [
+        BayesClassifier(structure="pooled", plan=whole.plan_).fit(rows[own], labels[own]) for own in (first, ~first)
+    ]
+    np.testing.assert_allclose((parts[0] + parts[1]).predict_proba(rows), whole.predict_proba(rows), atol=1e-9)
 
 
 @pytest.mark.parametrize("structure", [name for name in STRUCTURES if name != "joint"])

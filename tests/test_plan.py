@@ -177,16 +177,16 @@ def test_columns_left_out_may_be_left_out_later_without_a_word(recwarn: pytest.W
 
 def test_models_merge_if_they_count_the_same_of_each_column() -> None:
     X, y = columns()[["city", "grade"]], np.arange(ROWS) % 2
-    levels = BayesClassifier().fit(X, y)
-    numbers = BayesClassifier(families={"grade": "gaussian"}).fit(X, y)
+    levels = BayesClassifier(structure="averaged").fit(X, y)
+    numbers = BayesClassifier(structure="averaged", families={"grade": "gaussian"}).fit(X, y)
     with pytest.raises(ValueError, match="column 'grade' is categorical on one side and gaussian on the other"):
         levels + numbers
-    without = BayesClassifier(families={"grade": "ignore"}).fit(X, y)
+    without = BayesClassifier(structure="averaged", families={"grade": "ignore"}).fit(X, y)
     with pytest.raises(ValueError, match="column 'grade' is categorical on one side and left out on the other"):
         levels + without
     weight = columns()[["weight"]]
-    one = BayesClassifier(numeric="quantiles").fit(weight, y)
-    other = BayesClassifier(numeric="quantiles").fit(weight + 0.5, y)
+    one = BayesClassifier(structure="averaged", numeric="quantiles").fit(weight, y)
+    other = BayesClassifier(structure="averaged", numeric="quantiles").fit(weight + 0.5, y)
     both = one + other
     edges = [set(model.tally_.schema.blocks[0].codings[0].edges) for model in (one, other, both)]
     assert edges[2] == edges[0] & edges[1]

@@ -206,9 +206,13 @@ class Recipe:
 
     def _estimate_pool(self, tally: GroupedTally, estimate: Callable[[Recipe, Tally], Model]) -> PooledModel:
         """Return the pooled model; ``estimate`` returns the model of a component."""
+        if self.pool is None:
+            raise ValueError(
+                f"structure={self.structure.name!r} needs trees and weights that fit chooses from rows, but the model "
+                "was learned without them: fit it again"
+            )
         classes, parts, groups = tally.schema.classes.tolist(), self.parts, tally.groups()
-        pool = self.pool or Pool.equal(self.members, classes)
-        pool = pool.select([place in groups for place in range(len(parts))])
+        pool = self.pool.select([place in groups for place in range(len(parts))])
         models = tuple(estimate(parts[place], group) for place, group in groups.items())
         log_prior = self.class_log_prior(tally)
         return PooledModel(models, pool.weights, pool.biases_of(classes), log_prior)

@@ -146,7 +146,7 @@ def collect_sums(tally: Tally) -> dict[Any, ColumnSums]:
     moments = _moments(tally)
     found: dict[Any, ColumnSums] = {}
     for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
-        if block.codings is None or not isinstance(statistic, Counts):
+        if block.codings is None or block.is_forest or not isinstance(statistic, Counts):
             continue
         for j, (name, coding) in enumerate(zip(block.names or (), block.codings, strict=True)):
             if isinstance(coding, (Combinations, MissingLevel, Words)):

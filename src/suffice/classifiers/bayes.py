@@ -180,12 +180,12 @@ class BayesClassifier(TallyClassifier):
         has_pool = self.plan is not None and self.plan.pool is not None
         return isinstance(as_structure(self.structure), (Auto, Pooled, Trees)) and not has_pool
 
-    def _tune(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple[Recipe, Tally, dict[str, Any]]:
-        if recipe.given_plan is not None and recipe.given_plan.pool is not None:
-            pool = recipe.given_plan.pool
-        elif not self._pools or not isinstance(recipe.structure, (Auto, Pooled, Trees)):
-            return recipe, tally, {}
-        else:
+    def _tune(
+        self, recipe: Recipe, opened: Any, target: Target, tally: Tally, *, is_complete: bool = True
+    ) -> tuple[Recipe, Tally, dict[str, Any]]:
+        pool = None if recipe.given_plan is None else recipe.given_plan.pool
+        # "auto" does not pool a first batch: it may be too small to grow trees from
+        if pool is None and isinstance(recipe.structure, (Auto, Pooled, Trees) if is_complete else (Pooled, Trees)):
             pool, tally = fit_pool(replace(recipe, pool=None), opened, target, tally)
         return (recipe, tally, {}) if pool is None else (replace(recipe, pool=pool), tally, {"pool_": pool})
 

@@ -218,7 +218,11 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         opened = self._open(recipe, X, schema)
         target = self._target(opened.shape[0], y, sample_weight, classes, schema)
         tally = recipe.tally(opened, target, known, is_complete=False)
-        tally = tally if known is None else known + tally
+        if known is None:
+            recipe, tally, tuned = self._tune(recipe, opened, target, tally, is_complete=False)
+            extras |= tuned
+        else:
+            tally = known + tally
         if known is None or tally.schema is not known.schema:
             self._check(recipe, recipe.lay_out(tally))
         kept = {name: self.__dict__[name] for name in self._extra_attributes if name in self.__dict__}
@@ -351,8 +355,13 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         """Return the recipe to learn with, and the attributes that hold the settings chosen from these rows."""
         return self.recipe(), {}
 
-    def _tune(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple[Recipe, Tally, dict[str, Any]]:
-        """Return recipe and tally with what is tuned on held-out rows, and the attributes that hold it."""
+    def _tune(
+        self, recipe: Recipe, opened: Any, target: Target, tally: Tally, *, is_complete: bool = True
+    ) -> tuple[Recipe, Tally, dict[str, Any]]:
+        """Return recipe and tally with what is tuned on held-out rows, and the attributes that hold it.
+
+        ``is_complete`` is False if more rows may follow.
+        """
         return recipe, tally, {}
 
     def _learn_extras(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:

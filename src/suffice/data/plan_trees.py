@@ -13,15 +13,15 @@ from suffice.data.cells import shortest_between
 from suffice.data.read_trees import read_inputs
 from suffice.data.sheets import Sheet
 from suffice.data.table import Target
-from suffice.kernels import trees as kernels
+from suffice.kernels.grow_tree import MISSING, grow
 from suffice.parallel import map_threads
-from suffice.schema import Array, Columns, Combinations, Levels, MissingLevel, Partition, TreeInput, Words
+from suffice.schema import Array, Columns, Combinations, Levels, MissingLevel, Partition, TreeInput, Words, starts_of
 
 # Trees are grown from at most MOST_ROWS rows, and each from a random SHARE of them, at most ROWS_A_TREE.
 MOST_ROWS, SHARE, ROWS_A_TREE = 50_000, 0.75, 8192
 
 # The splits that are tried in a node, and the rows by which they are judged.
-TRIES, ROWS_JUDGED = 8, 256
+TRIES, ROWS_JUDGED = 16, 256
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,9 @@ def list_inputs(sheet: Sheet, blocks: Sequence[Columns]) -> tuple[TreeInput, ...
     return tuple(inputs.values())
 
 
-def plan_trees(sheet: Sheet, target: Target, inputs: tuple[TreeInput, ...], count: int) -> PlannedTrees:
+def plan_trees(
+    sheet: Sheet, target: Target, inputs: tuple[TreeInput, ...], count: int, most_counts: float
+) -> PlannedTrees:
     """Return trees that are grown from rows of a table.
 
     Parameters
@@ -67,84 +69,76 @@ def plan_trees(sheet: Sheet, target: Target, inputs: tuple[TreeInput, ...], coun
         The columns on which trees split.
     count : int
         The number of trees.
+    most_counts : float
+        The largest number of counts in the leaves of all trees; there are fewer trees if they would have more.
     """
     weights = np.ones(len(target.codes)) if target.weights is None else target.weights
     rows, rng = np.flatnonzero(weights > 0), np.random.default_rng(0)
     if len(rows) > MOST_ROWS:
         rows = np.sort(rng.choice(rows, MOST_ROWS, replace=False))
-    values, ranks = _rank(sheet, inputs, rows)
+    values, starts, ranks = _rank(sheet, inputs, rows)
     codes, weights = target.codes[rows].astype(np.int32), weights[rows]
-    is_level = np.array([each.levels is not None for each in inputs])
     size = max(min(int(SHARE * len(rows)), ROWS_A_TREE), 1)
     is_used = np.zeros((count, len(rows)), bool)
 
-    def grow(place: int) -> Partition:
+    def grow_tree(place: int) -> Partition:
         rng = np.random.default_rng([1, place])
         own = rng.permutation(len(rows))[:size]
         is_used[place, own] = True
-        nodes = _grow(
-            ranks[:, own], is_level, codes[own], weights[own], len(target.classes), int(rng.integers(1, 1 << 30))
-        )
-        return _as_partition(inputs, values, is_level, *nodes)
+        part = Target(target.classes, codes[own], weights[own])
+        return _grow(inputs, values, starts, ranks[:, own], part, int(rng.integers(1, 1 << 30)))
 
-    return PlannedTrees(tuple(map_threads(grow, range(count))), rows, is_used)
+    first = grow_tree(0)
+    fitting = max(int(most_counts // (first.size * len(target.classes))), 1)
+    trees = (first, *map_threads(grow_tree, range(1, min(count, fitting))))
+    return PlannedTrees(trees, rows, is_used[: len(trees)])
 
 
-def _rank(sheet: Sheet, inputs: tuple[TreeInput, ...], rows: Array) -> tuple[list[Array], Array]:
-    """Return the different numbers of each input, and the rank of each row among them, [input, row].
+def _rank(sheet: Sheet, inputs: tuple[TreeInput, ...], rows: Array) -> tuple[Array, Array, Array]:
+    """Return the different numbers of all inputs, where those of each input start, and ranks, [input, row].
 
-    The rank of a level is its position and 1, and that of a missing level 0.
+    The rank of a number is its position among the different numbers. The rank of a level is its position and 1, and
+    that of a missing level 0.
     """
-    x = np.empty((len(rows), len(inputs)))
+    x = np.empty((len(inputs), len(rows)))
     for piece, cells in read_inputs(sheet, inputs):
         first, last = np.searchsorted(rows, (piece.start, piece.stop))
-        x[first:last] = cells[rows[first:last] - piece.start]
-    values, ranks = [], np.empty((len(inputs), len(rows)), np.int32)
-    for place, each in enumerate(inputs):
-        if each.levels is not None:
-            values.append(np.zeros(0))
-            ranks[place] = x[:, place] + 1
-            continue
-        held = ~np.isnan(x[:, place])
-        different, inverse = np.unique(x[held, place], return_inverse=True)
-        values.append(different)
-        ranks[place] = kernels.MISSING
+        x[:, first:last] = cells[rows[first:last] - piece.start].T
+    values, ranks = [np.zeros(0)] * len(inputs), np.empty(x.shape, np.int32)
+
+    def rank(place: int) -> None:
+        if inputs[place].levels is not None:
+            ranks[place] = x[place] + 1
+            return
+        held = ~np.isnan(x[place])
+        values[place], inverse = np.unique(x[place, held], return_inverse=True)
+        ranks[place] = MISSING
         ranks[place, held] = inverse
-    return values, ranks
+
+    map_threads(rank, range(len(inputs)))
+    return np.concatenate(values), starts_of(np.array([len(each) for each in values])), ranks
 
 
-def _grow(ranks: Array, is_level: Array, codes: Array, weights: Array, classes: int, seed: int) -> tuple[Array, ...]:
-    """Return column, cut, child, low and high of each node of a tree, as `kernels.grow` writes them."""
-    rows = len(codes)
+def _grow(
+    inputs: tuple[TreeInput, ...], values: Array, starts: Array, ranks: Array, target: Target, seed: int
+) -> Partition:
+    """Return a tree that is grown from rows with these ranks, [input, row]."""
+    rows, is_level = ranks.shape[1], np.array([each.levels is not None for each in inputs])
     most = 2 * rows + 1
     column, cut, child, low, high, first, last = (np.zeros(most, np.int32) for _ in range(7))
-    buffers = (first, last, np.zeros((2, classes)))
+    buffers = (first, last, np.zeros((2, len(target.classes))))
     order = np.empty(rows, np.int32)
-    nodes = kernels.grow(
-        np.ascontiguousarray(ranks), is_level, codes, weights, seed, TRIES, ROWS_JUDGED, order,
+    nodes = grow(
+        ranks, is_level, target.codes, target.weights, seed, TRIES, ROWS_JUDGED, order,
         column, cut, child, low, high, *buffers, work=8 * TRIES * rows,
     )  # fmt: skip
-    return tuple(each[:nodes] for each in (column, cut, child, low, high))
-
-
-def _as_partition(
-    inputs: tuple[TreeInput, ...],
-    values: list[Array],
-    is_level: Array,
-    column: Array,
-    cut: Array,
-    child: Array,
-    low: Array,
-    high: Array,
-) -> Partition:
-    """Return a tree with thresholds instead of ranks."""
-    threshold = np.zeros(len(column))
-    for j in np.unique(column[column >= 0]).tolist():
-        here = np.flatnonzero(column == j)
-        if is_level[j]:
-            threshold[here] = cut[here] - 1
-            continue
-        is_last = high[here] == kernels.MISSING
-        above = values[j][np.where(is_last, 0, high[here])]
-        threshold[here] = np.where(is_last, np.inf, shortest_between(values[j][low[here]], above))
-    return Partition(inputs, column.copy(), threshold, np.where(column < 0, 0, child).astype(np.int32))
+    column, cut, child, low, high = (each[:nodes].copy() for each in (column, cut, child, low, high))
+    threshold = cut - 1.0
+    split = np.flatnonzero((column >= 0) & ~is_level[column])
+    is_last = high[split] == MISSING
+    below = values[starts[column[split]] + low[split]]
+    above = values[starts[column[split]] + np.where(is_last, low[split], high[split])]
+    threshold[split] = np.where(is_last, np.inf, shortest_between(below, above))
+    leaf = column < 0
+    threshold[leaf] = child[leaf] = 0
+    return Partition(inputs, column, threshold, child)

@@ -6,7 +6,7 @@ import numpy as np
 
 from suffice.blocks import Coded
 from suffice.data.sheets import Sheet
-from suffice.kernels import trees as kernels
+from suffice.kernels import tree_leaves
 from suffice.parallel import map_threads
 from suffice.schema import Array, Columns, Partition, TreeInput, starts_of
 
@@ -27,7 +27,7 @@ def read_leaves(sheet: Sheet, columns: Columns) -> Coded:
 
     def write(part: tuple[slice, Array]) -> None:
         rows, x = part
-        kernels.descend(x, is_level, starts, *joined, codes[rows], work=8 * len(x) * len(trees))
+        tree_leaves.descend(x, is_level, starts, *joined, codes[rows], work=8 * len(x) * len(trees))
 
     map_threads(write, list(read_inputs(sheet, inputs)))
     return Coded(sheet.owner, columns.names, codes)

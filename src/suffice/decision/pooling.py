@@ -18,6 +18,9 @@ FLOOR = float(np.log(1e-6))
 RIDGE = 2.0
 STEPS, TOLERANCE = 50, 1e-8
 
+# Weights and biases are rounded to so many decimal digits.
+DIGITS = 6
+
 
 @dataclass(frozen=True)
 class Pool:
@@ -77,11 +80,18 @@ class Pool:
         """
         raised = np.maximum(log_proba, FLOOR)
         parameters, loss = _fit_weights(np.moveaxis(raised, 0, 2), codes, weights)
+        # scores of compiled kernels may differ in their last digits; what is learned must not
+        parameters = np.round(parameters, DIGITS)
         count, rows = len(components), float(weights.sum())
         own = [weights @ -each[np.arange(len(codes)), codes] / rows for each in raised]
         losses = {_name(each): float(of) for each, of in zip(components, own, strict=True)}
         biases = parameters[count:]
         return cls(tuple(components), parameters[:count], classes, biases, rows, losses | {"pool": loss / rows})
+
+    @property
+    def loss(self) -> float:
+        """The log-loss on the held-out rows."""
+        return self.log_loss["pool"] if self.log_loss else np.inf
 
     def select(self, are_present: Sequence[bool]) -> Pool:
         """Return the pool of the components that are present."""

@@ -4,8 +4,8 @@ The components that are sums predict each fold by the sums of the others. Trees 
 trees that it did not help to grow, from counts without the row itself.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,10 @@ from suffice.decision.pooling import Pool
 from suffice.folds.fold_tallies import fold_tallies
 from suffice.folds.held_out import in_columns
 from suffice.folds.splits import IndexSplit
-from suffice.kernels import trees as kernels
+from suffice.kernels import tree_leaves
 from suffice.recipe import Recipe
 from suffice.schema import Array, Partition, Plan
+from suffice.schema.columns import MOST_PAIR_BYTES
 from suffice.statistics import Counts, Tally
 from suffice.structures import Auto, Averaged, Full, Naive, Structure, Trees
 from suffice.structures.averaged import MOST_COLUMNS
@@ -29,11 +30,22 @@ from suffice.structures.trees import TreeNodes, class_shares
 # Weights are fitted to at most MOST_ROWS held-out rows, predicted in FOLDS folds.
 MOST_ROWS, FOLDS = 20_000, 5
 
-# With structure="auto", tables with fewer rows have no pool: so few held-out rows tell too little.
-LEAST_ROWS = 100
+# With structure="auto", there is no pool of fewer rows, because so few held-out rows tell too little, nor of more
+# classes, because each has a bias.
+LEAST_ROWS, MOST_CLASSES = 100, 100
 
-# With structure="auto", trees are fewer where they would have more than MOST_VISITS leaves of rows in all.
-MOST_TREES, LEAST_TREES, MOST_VISITS = 200, 20, 4_000_000
+# With structure="auto", trees are fewer if all rows together would reach more than MOST_VISITS leaves, or if the leaves
+# would have more than MOST_COUNTS counts. Fewer than LEAST_TREES are not worth their time.
+MOST_TREES, LEAST_TREES, MOST_VISITS, MOST_COUNTS = 200, 20, 4_000_000, 1 << 23
+
+# Trees that a user asks for have at most as many counts as fit into the memory that pairs may take.
+MOST_COUNTS_ASKED = MOST_PAIR_BYTES // 8
+
+# With structure="auto", a component is left out if the log-loss without it is higher by at most this share.
+NEGLIGIBLE = 0.001
+
+# The weight below which it is tried whether a component can be left out.
+SMALL_WEIGHT = 0.02
 
 
 def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple[Pool | None, Tally]:
@@ -53,32 +65,62 @@ def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple
     components = choose_components(recipe, opened, target, tally)
     if not components:
         return None, tally
+    is_auto, classes = isinstance(recipe.structure, Auto), target.classes.tolist()
     weights = np.ones(len(target.codes)) if target.weights is None else target.weights
     rows = np.flatnonzero(weights > 0)
     if len(rows) > MOST_ROWS:
         rows = np.sort(np.random.default_rng(2).choice(rows, MOST_ROWS, replace=False))
+    planned = _plan_trees(components, opened, target, tally, MOST_COUNTS if is_auto else MOST_COUNTS_ASKED)
+    if planned is not None and is_auto and len(planned.trees) < LEAST_TREES:
+        planned = None
+    components = tuple(_as_planned(each, planned) for each in components if planned or not each.grows_trees)
+    components = components or (Naive(),)
     sums = [place for place, each in enumerate(components) if not each.grows_trees]
-    planned = _plan_trees(components, opened, target, tally)
-    if planned is None:
-        components = tuple(components[place] for place in sums) or (Naive(),)
-        sums = list(range(len(components)))
-    log_proba = np.zeros((len(components), len(rows), len(target.classes)))
+    log_proba = np.zeros((len(components), len(rows), len(classes)))
     is_known = np.ones(len(rows), bool)
     if sums:
         parts = [recipe.part(components[place]) for place in sums]
         log_proba[sums], is_known = _predict_by_sums(parts, opened, target, tally, rows)
-    if planned is not None:
-        place = next(place for place, each in enumerate(components) if isinstance(each, Trees))
-        tally, log_proba[place] = _count_trees(planned, components[place], opened, target, tally, rows)
-    classes = target.classes.tolist()
+    with_trees = tally
+    for place, each in enumerate(components):
+        if isinstance(each, Trees) and planned is not None:
+            with_trees, log_proba[place] = _count_trees(planned, each, opened, target, tally, rows)
     if is_known.sum() < 2 or len(classes) < 2:
-        return Pool.equal(components, classes), tally
-    held = log_proba[:, is_known], target.codes[rows[is_known]], weights[rows[is_known]]
-    pool = Pool.fit(components, classes, *held)
-    if planned is None or not sums:
-        return pool, tally
-    without = Pool.fit([components[each] for each in sums], classes, held[0][sums], *held[1:])
-    return replace(pool, reduced=without), tally
+        return Pool.equal(components, classes), with_trees
+    held = HeldOut(components, classes, log_proba[:, is_known], target.codes[rows[is_known]], weights[rows[is_known]])
+    pool = held.fit(range(len(components)), has_fewest=is_auto)
+    return pool, with_trees if any(each.grows_trees for each in pool.components) else tally
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """The predictions of held-out rows by each component, [component, row, class], and their classes and weights."""
+
+    components: tuple[Structure, ...]
+    classes: list[Any]
+    log_proba: Array
+    codes: Array
+    weights: Array
+
+    def fit(self, places: Iterable[int], *, has_fewest: bool) -> Pool:
+        """Return the pool of some components; with ``has_fewest``, without those that hardly lower the log-loss."""
+        places = list(places)
+        pool = self._fit(places)
+        without_trees = [place for place in places if not self.components[place].grows_trees]
+        reduced = self._fit(without_trees) if without_trees and len(without_trees) < len(places) else None
+        if has_fewest:
+            if reduced is not None and reduced.loss <= (1 + NEGLIGIBLE) * pool.loss:
+                return self.fit(without_trees, has_fewest=True)
+            least = int(np.argmin(pool.weights))
+            if len(places) > 1 and pool.weights[least] < SMALL_WEIGHT:
+                fewer = [place for place in places if place != places[least]]
+                if self._fit(fewer).loss <= (1 + NEGLIGIBLE) * pool.loss:
+                    return self.fit(fewer, has_fewest=True)
+        return replace(pool, reduced=reduced)
+
+    def _fit(self, places: list[int]) -> Pool:
+        components = [self.components[place] for place in places]
+        return Pool.fit(components, self.classes, self.log_proba[places], self.codes, self.weights)
 
 
 def choose_components(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple[Structure, ...]:
@@ -86,26 +128,35 @@ def choose_components(recipe: Recipe, opened: Any, target: Target, tally: Tally)
     structure = recipe.structure
     if not isinstance(structure, Auto):
         return recipe.members
-    rows = len(target.codes)
-    if rows < LEAST_ROWS or len(target.classes) < 2:
+    rows = len(target.codes) if target.weights is None else int(np.count_nonzero(target.weights))
+    if rows < LEAST_ROWS or not 2 <= len(target.classes) <= MOST_CLASSES:
         return ()
     levels = [block for block in tally.schema.blocks if block.codings and block.family != "text"]
     has_pairs = any(block.pairs for block in levels)
     components: list[Structure] = [Averaged() if has_pairs else Naive()]
-    if has_pairs and any(block.family == "gaussian" for block in tally.schema.blocks):
+    if has_pairs and any(block.family == "gaussian" and block.pairs for block in tally.schema.blocks):
         components.append(Full())
     if not isinstance(opened, SparseSheet) and opened.shape[1] <= MOST_COLUMNS:
         components.append(Trees(int(np.clip(MOST_VISITS // rows, LEAST_TREES, MOST_TREES))))
     return tuple(components)
 
 
-def _plan_trees(components: Sequence[Structure], opened: Any, target: Target, tally: Tally) -> PlannedTrees | None:
+def _plan_trees(
+    components: Sequence[Structure], opened: Any, target: Target, tally: Tally, most_counts: int
+) -> PlannedTrees | None:
     """Return the trees of the components; None if there are none, or nothing to split on."""
     wanted = next((each for each in components if isinstance(each, Trees)), None)
     if wanted is None or isinstance(opened, SparseSheet) or len(target.classes) < 2:
         return None
     inputs = list_inputs(opened, tally.schema.blocks)
-    return plan_trees(opened, target, inputs, wanted.count) if inputs else None
+    return plan_trees(opened, target, inputs, wanted.count, most_counts) if inputs else None
+
+
+def _as_planned(component: Structure, planned: PlannedTrees | None) -> Structure:
+    """Return a component; trees with the number of trees that were planned."""
+    if not isinstance(component, Trees) or planned is None:
+        return component
+    return replace(component, count=len(planned.trees))
 
 
 def _predict_by_sums(
@@ -168,7 +219,7 @@ def _count_trees(
         node = np.flatnonzero(tree.column < 0)[leaves.array[rows, place]].astype(np.int32)
         path = np.zeros(len(tree.column), np.int32)
         own = sums[nodes.starts[place] : nodes.ends[place]]
-        kernels.leave_out(
+        tree_leaves.leave_out(
             node, is_used, codes, weights, tree.parent, own, trees.backoff, base, path, shares, total, count,
             work=16 * total.size,
         )  # fmt: skip

@@ -20,8 +20,6 @@ MOST_LEVELS = 100_000
 class Coding(ABC):
     """The meaning of the codes of one column. Immutable: a coding with more values is a new one."""
 
-    is_partition: ClassVar[bool] = False  # whether the codes are leaves of a decision tree
-
     @property
     @abstractmethod
     def size(self) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 
 from suffice.schema.arrays import Array, Frozen, starts_of
 from suffice.schema.codings import Coding
+from suffice.schema.partition import Partition
 
 # The most memory that the pair counts of a block may take.
 MOST_PAIR_BYTES = 8 << 30
@@ -103,7 +104,13 @@ class Columns(Frozen):
     @property
     def is_forest(self) -> bool:
         """Whether the columns are decision trees, whose levels are leaves."""
-        return bool(self.codings) and (self.codings or ())[0].is_partition
+        return bool(self.codings) and isinstance(self.codings[0], Partition)  # type: ignore[index]
+
+    @property
+    def read_names(self) -> tuple[Any, ...]:
+        """The names of the columns that are read from a table; those of trees are the columns on which they split."""
+        first = self.codings[0] if self.codings else None
+        return tuple(each.name for each in first.inputs) if isinstance(first, Partition) else self.names or ()
 
     def closed(self) -> Columns:
         """Return the same columns, none of which reserves probability for unknown levels."""

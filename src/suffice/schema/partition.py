@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -39,8 +39,6 @@ class Partition(Frozen, Coding):
     child : array of int [node]
         The first child of a node; the second is the next node. Children come after their parents.
     """
-
-    is_partition: ClassVar[bool] = True
 
     inputs: tuple[TreeInput, ...]
     column: Array

@@ -48,7 +48,7 @@ class Schema(Frozen):
     @property
     def column_names(self) -> list[Any]:
         """The names of the columns that are counted, each once."""
-        return list(dict.fromkeys(name for block in self.blocks for name in block.names or ()))
+        return list(dict.fromkeys(name for block in self.blocks for name in block.read_names))
 
     @property
     def forest(self) -> Columns | None:

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from suffice.blocks import Block, Dense
-from suffice.kernels import trees as kernels
+from suffice.kernels import tree_leaves
 from suffice.schema import Array, starts_of
 from suffice.score.term import Term
 
@@ -39,4 +39,4 @@ class MeanOfTrees(Term):
         assert isinstance(block, Dense)
         buffer = np.zeros(self.class_count)
         for codes, part in block.scored(rows, scores):
-            kernels.add_log_mean(codes, self.starts, self.shares, buffer, part, work=codes.size * self.class_count)
+            tree_leaves.add_log_mean(codes, self.starts, self.shares, buffer, part, work=codes.size * self.class_count)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from suffice.families.family import Parameters
-from suffice.kernels import trees as kernels
+from suffice.kernels import tree_leaves
 from suffice.schema import Array, Columns, Partition, starts_of
 from suffice.score import MeanOfTrees, Score
 from suffice.statistics import Counts
@@ -105,7 +105,7 @@ class TreeNodes:
         """Return the counts of all nodes, [node, class], from those of the leaves, [class, leaf]."""
         sums = np.zeros((len(self.column), len(counts)))
         offsets = starts_of(self.sizes)
-        kernels.sum_nodes(
+        tree_leaves.sum_nodes(
             self.starts, self.ends, self.child, self.column, self.leaf, offsets, counts, sums, work=4 * sums.size
         )
         return sums
@@ -113,7 +113,7 @@ class TreeNodes:
     def smooth(self, sums: Array, backoff: float) -> Array:
         """Return P(class) in each node, [node, class], from its counts and the shares of its parent."""
         shares = np.zeros(sums.shape)
-        kernels.smooth(
+        tree_leaves.smooth(
             self.starts, self.ends, self.child, self.column, sums, backoff, class_shares(sums[0]), shares,
             work=4 * sums.size,
         )  # fmt: skip

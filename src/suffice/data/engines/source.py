@@ -56,7 +56,7 @@ class Request:
 
     def select(self, names: Iterable[str]) -> list[str]:
         """Return the columns of a table that are read: those that are counted, the target and the weight."""
-        wanted = {self.target, self.weight}.union(*(block.names or () for block in self.blocks))
+        wanted = {self.target, self.weight}.union(*(block.read_names for block in self.blocks))
         return [name for name in names if name in wanted]
 
 

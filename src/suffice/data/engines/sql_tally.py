@@ -82,7 +82,7 @@ class BlockCounter:
 
     def tally(self, block: Columns, sample: Statistic) -> tuple[Columns, Statistic]:
         """Return a block with all levels of the table, and its statistic."""
-        sums = FAMILIES[block.family].sql_sums
+        sums = None if block.is_forest else FAMILIES[block.family].sql_sums
         has_many_pairs = block.pairs and block.count * (block.count - 1) // 2 > PAIRS and self.scan.source.is_embedded
         if sums == "levels" and not has_many_pairs and block.codings is not None:
             return self._count_levels(block)

@@ -1,0 +1,122 @@
+"""Decision trees: how rows descend in them, and the class shares of their leaves."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+import math
+
+from suffice.kernels.compiler import Kernel, Scorer
+
+
+@Kernel
+def descend(x, is_level, starts, column, threshold, child, leaf, codes):
+    """Write the leaf of each row in each tree to ``codes`` [row, tree].
+
+    The nodes of all trees are joined; ``starts`` is the first node of each tree, and children count from it.
+    """
+    for tree in range(starts.shape[0]):
+        root = starts[tree]
+        for row in range(x.shape[0]):
+            node = root
+            j = column[node]
+            while j >= 0:
+                value = x[row, j]
+                below = (value == threshold[node]) if is_level[j] else (value < threshold[node])
+                node = root + child[node] + (0 if below else 1)
+                j = column[node]
+            codes[row, tree] = leaf[node]
+
+
+@Kernel
+def sum_nodes(starts, ends, child, column, leaf, offsets, counts, sums):
+    """Write the counts of each node, [node, class], from those of the leaves, [class, leaf]; children come later."""
+    for tree in range(starts.shape[0]):
+        root = starts[tree]
+        for back in range(ends[tree] - root):
+            node = ends[tree] - 1 - back
+            for k in range(sums.shape[1]):
+                if column[node] < 0:
+                    sums[node, k] = counts[k, offsets[tree] + leaf[node]]
+                else:
+                    below = root + child[node]
+                    sums[node, k] = sums[below, k] + sums[below + 1, k]
+
+
+@Kernel
+def smooth(starts, ends, child, column, sums, backoff, base, shares):
+    """Write the class shares of each node: p = (count + backoff·p of the parent) / (n + backoff), from the root down.
+
+    ``base`` are the shares above the root. A node without rows has those of its parent.
+    """
+    classes = sums.shape[1]
+    for tree in range(starts.shape[0]):
+        root = starts[tree]
+        for k in range(classes):
+            shares[root, k] = base[k]
+        for node in range(root, ends[tree]):
+            n = backoff
+            for k in range(classes):
+                n += sums[node, k]
+            if n > 0.0:
+                for k in range(classes):
+                    shares[node, k] = (sums[node, k] + backoff * shares[node, k]) / n
+            if column[node] >= 0:
+                for k in range(classes):
+                    shares[root + child[node], k] = shares[node, k]
+                    shares[root + child[node] + 1, k] = shares[node, k]
+
+
+@Kernel
+def leave_out(nodes, is_used, codes, weights, parent, sums, backoff, base, path, shares, total, trees):
+    """Add the class shares of each row's leaf in one tree, estimated without the row, to ``total`` [row, class].
+
+    Rows that helped to grow the tree are skipped; ``trees`` [row] counts the trees that were added.
+    """
+    classes = sums.shape[1]
+    for row in range(nodes.shape[0]):
+        if is_used[row]:
+            continue
+        depth = 0
+        node = nodes[row]
+        path[0] = node
+        while parent[node] >= 0:
+            node = parent[node]
+            depth += 1
+            path[depth] = node
+        for k in range(classes):
+            shares[k] = base[k]
+        own = codes[row]
+        weight = min(weights[row], 1.0)
+        for back in range(depth + 1):
+            node = path[depth - back]
+            n = backoff - weight
+            for k in range(classes):
+                n += sums[node, k]
+            if n > 0.0:
+                for k in range(classes):
+                    count = sums[node, k] - (weight if k == own else 0.0)
+                    shares[k] = (count + backoff * shares[k]) / n
+        for k in range(classes):
+            total[row, k] += shares[k]
+        trees[row] += 1
+
+
+@Scorer
+def add_log_mean(codes, starts, shares, log_scale, scores):
+    """Add log(mean over trees of shares[leaf, class]) to the scores; trees without a leaf (−1) are left out."""
+    trees = codes.shape[1]
+    classes = scores.shape[1]
+    for row in range(codes.shape[0]):
+        found = 0
+        for k in range(classes):
+            log_scale[k] = 0.0
+        for tree in range(trees):
+            code = codes[row, tree]
+            if code >= 0:
+                found += 1
+                place = starts[tree] + code
+                for k in range(classes):
+                    log_scale[k] += shares[place, k]
+        if found > 0:
+            for k in range(classes):
+                mean = log_scale[k] / found
+                scores[row, k] += math.log(mean) if mean > 0.0 else -math.inf
