@@ -6,6 +6,8 @@ import doctest
 import re
 from pathlib import Path
 
+import pytest
+
 import negative_binomial
 import suffice
 from suffice.families import FAMILIES
@@ -19,15 +21,10 @@ def test_the_readme_runs() -> None:
     assert failed == 0
 
 
-def test_the_page_of_engines_runs() -> None:
-    failed, tried = doctest.testfile(str(ROOT / "docs" / "engines.md"), module_relative=False)
-    assert tried > 10
-    assert failed == 0
-
-
-def test_the_page_of_forgetting_runs() -> None:
-    failed, tried = doctest.testfile(str(ROOT / "docs" / "forgetting.md"), module_relative=False)
-    assert tried > 10
+@pytest.mark.parametrize("page", ["engines", "forgetting", "plan", "pool"])
+def test_the_examples_of_a_page_run(page: str) -> None:
+    failed, tried = doctest.testfile(str(ROOT / "docs" / f"{page}.md"), module_relative=False)
+    assert tried >= 9
     assert failed == 0
 
 

@@ -206,16 +206,21 @@ class Recipe:
 
     def _estimate_pool(self, tally: GroupedTally, estimate: Callable[[Recipe, Tally], Model]) -> PooledModel:
         """Return the pooled model; ``estimate`` returns the model of a component."""
-        if self.pool is None:
-            raise ValueError(
-                f"structure={self.structure.name!r} needs trees and weights that fit chooses from rows, but the model "
-                "was learned without them: fit it again"
-            )
         classes, parts, groups = tally.schema.classes.tolist(), self.parts, tally.groups()
-        pool = self.pool.select([place in groups for place in range(len(parts))])
+        pool = self._require_pool().select([place in groups for place in range(len(parts))])
         models = tuple(estimate(parts[place], group) for place, group in groups.items())
         log_prior = self.class_log_prior(tally)
         return PooledModel(models, pool.weights, pool.biases_of(classes), log_prior)
+
+    def _require_pool(self) -> Pool:
+        if self.pool is None:
+            without = "the model was learned without them: fit it again"
+            if self.given_plan is not None:
+                without = "the plan has none: use the plan of a model with this structure, or plan=None"
+            raise ValueError(
+                f"structure={self.structure.name!r} needs trees and weights that fit chooses from rows, but {without}"
+            )
+        return self.pool
 
     # -- sums to a model ---------------------------------------------------------------------------
 
@@ -320,6 +325,7 @@ class Recipe:
     def check(self, tally: Tally) -> None:
         """Raise if the class prior or the prior of the parameters does not fit the classes and columns of a tally."""
         if isinstance(tally, GroupedTally):
+            self._require_pool()
             for place, group in tally.groups().items():
                 self.parts[place].check(group)
             return

@@ -38,10 +38,14 @@ class BayesClassifier(TallyClassifier):
         "quantiles" or "mdl" (numbers cut into bins), "text" or `Text`, "multinomial" or "complement" (counts, all such
         columns together), any other registered family, "ignore", or "auto". Columns that are not named are "auto". A
         column has at most 100,000 levels.
-    structure : "auto", "naive", "chain", "tree", "averaged", "full", or a Structure, default="auto"
-        Which column depends on which, given the class. "auto" is "averaged" if the pair counts of all columns are
-        small enough, else "naive". Pair counts take at most 8 GiB. `Chain`, `Tree`, `Averaged`, `Full` and `Joint` have
-        settings of their own.
+    structure : "auto", "naive", "chain", "tree", "averaged", "full", "joint", "trees", "pooled", or a Structure, \
+default="auto"
+        Which column depends on which, given the class. "trees" are decision trees whose leaves are counts, and
+        "pooled" weights several models by their predictions of held-out rows. "auto" pools "averaged", "full" and
+        "trees" if there are at least 100 rows and at most 100 classes, as far as the size of the table allows;
+        otherwise, and if the first rows come by ``partial_fit``, it is "averaged", or "naive" if there are too many
+        pairs of columns to count. Pair counts take at most 8 GiB. `Chain`, `Tree`, `Averaged`, `Full`, `Joint`,
+        `Trees` and `Pooled` have settings of their own.
     numeric : {"gaussian", "quantiles", "mdl", "auto"}, default="auto"
         How numeric columns of many different values are modelled, unless named: by a Gaussian, by ten bins of equal
         weight, by bins chosen from the classes (MDL), or for each column by the one of the three with the best
@@ -61,7 +65,8 @@ class BayesClassifier(TallyClassifier):
         What is counted, as ``plan_`` of another model has it; models with one plan have the same cells. None plans
         from the rows.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
-        How ``fit`` calibrates probabilities on held-out predictions; None does not.
+        How ``fit`` calibrates probabilities on held-out predictions; None does not. The weights of a pool calibrate
+        already.
     unseen : {"share", "ignore"}, default="share"
         What a level that was never seen means in a column of levels. "share" keeps a share of probability for it, as
         for one more level. "ignore" keeps none: the probabilities of the known levels sum to 1, as in scikit-learn's
@@ -176,16 +181,17 @@ class BayesClassifier(TallyClassifier):
 
     @property
     def _pools(self) -> bool:
-        """Whether `fit` plans trees and fits the weights of a pool."""
-        has_pool = self.plan is not None and self.plan.pool is not None
-        return isinstance(as_structure(self.structure), (Auto, Pooled, Trees)) and not has_pool
+        """Whether `fit` plans trees and fits the weights of a pool; under a given plan, nothing more is planned."""
+        return self.plan is None and isinstance(as_structure(self.structure), (Auto, Pooled, Trees))
 
     def _tune(
         self, recipe: Recipe, opened: Any, target: Target, tally: Tally, *, is_complete: bool = True
     ) -> tuple[Recipe, Tally, dict[str, Any]]:
-        pool = None if recipe.given_plan is None else recipe.given_plan.pool
+        pool = None
+        if recipe.given_plan is not None:
+            pool = recipe.given_plan.pool
         # "auto" does not pool a first batch: it may be too small to grow trees from
-        if pool is None and isinstance(recipe.structure, (Auto, Pooled, Trees) if is_complete else (Pooled, Trees)):
+        elif isinstance(recipe.structure, (Auto, Pooled, Trees) if is_complete else (Pooled, Trees)):
             pool, tally = fit_pool(replace(recipe, pool=None), opened, target, tally)
         return (recipe, tally, {}) if pool is None else (replace(recipe, pool=pool), tally, {"pool_": pool})
 

@@ -1,51 +1,25 @@
-"""Fit a pool: plan its trees, count their leaves, and weight its components by their predictions of held-out rows.
+"""Fit a pool: plan its trees, count their leaves, and weight its components by their predictions of held-out rows."""
 
-The components that are sums predict each fold by the sums of the others. Trees predict a row without refitting: by the
-trees that it did not help to grow, from counts without the row itself.
-"""
-
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from suffice.data import SparseSheet, Table, Target
-from suffice.data.engines import memory
-from suffice.data.plan_trees import PlannedTrees, list_inputs, plan_trees
-from suffice.data.read_trees import read_leaves
+from suffice.data import Target
 from suffice.decision.pooling import Pool
-from suffice.folds.fold_tallies import fold_tallies
-from suffice.folds.held_out import in_columns
-from suffice.folds.splits import IndexSplit
-from suffice.kernels import tree_leaves
+from suffice.folds.pool_components import choose_components, plan_components
+from suffice.folds.pool_predictions import count_trees, predict_by_sums
 from suffice.recipe import Recipe
-from suffice.schema import Array, Partition, Plan
-from suffice.schema.columns import MOST_PAIR_BYTES
-from suffice.statistics import Counts, Tally
-from suffice.structures import Auto, Averaged, Full, Naive, Structure, Trees
-from suffice.structures.averaged import MOST_COLUMNS
-from suffice.structures.trees import TreeNodes, class_shares
+from suffice.schema import Array
+from suffice.statistics import Tally
+from suffice.structures import Auto, Structure, Trees
 
-# Weights are fitted to at most MOST_ROWS held-out rows, predicted in FOLDS folds.
-MOST_ROWS, FOLDS = 20_000, 5
+# Weights are fitted to at most so many held-out rows.
+MOST_ROWS = 20_000
 
-# With structure="auto", there is no pool of fewer rows, because so few held-out rows tell too little, nor of more
-# classes, because each has a bias.
-LEAST_ROWS, MOST_CLASSES = 100, 100
-
-# With structure="auto", trees are fewer if all rows together would reach more than MOST_VISITS leaves, or if the leaves
-# would have more than MOST_COUNTS counts. Fewer than LEAST_TREES are not worth their time.
-MOST_TREES, LEAST_TREES, MOST_VISITS, MOST_COUNTS = 200, 20, 4_000_000, 1 << 23
-
-# Trees that a user asks for have at most as many counts as fit into the memory that pairs may take.
-MOST_COUNTS_ASKED = MOST_PAIR_BYTES // 8
-
-# With structure="auto", a component is left out if the log-loss without it is higher by at most this share.
-NEGLIGIBLE = 0.001
-
-# The weight below which it is tried whether a component can be left out.
-SMALL_WEIGHT = 0.02
+# With structure="auto", a component is left out if the log-loss without it is higher by at most the share NEGLIGIBLE.
+# This is tried for all trees, and for components with a weight below SMALL_WEIGHT.
+NEGLIGIBLE, SMALL_WEIGHT = 0.001, 0.02
 
 
 def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple[Pool | None, Tally]:
@@ -62,33 +36,26 @@ def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple
     tally : Tally
         The sums of these rows, without trees.
     """
-    components = choose_components(recipe, opened, target, tally)
+    components, is_auto = choose_components(recipe, opened, target, tally), isinstance(recipe.structure, Auto)
     if not components:
         return None, tally
-    is_auto, classes = isinstance(recipe.structure, Auto), target.classes.tolist()
+    components, planned = plan_components(components, opened, target, tally, is_auto=is_auto)
     weights = np.ones(len(target.codes)) if target.weights is None else target.weights
     rows = np.flatnonzero(weights > 0)
     if len(rows) > MOST_ROWS:
         rows = np.sort(np.random.default_rng(2).choice(rows, MOST_ROWS, replace=False))
-    planned = _plan_trees(components, opened, target, tally, MOST_COUNTS if is_auto else MOST_COUNTS_ASKED)
-    if planned is not None and is_auto and len(planned.trees) < LEAST_TREES:
-        planned = None
-    components = tuple(_as_planned(each, planned) for each in components if planned or not each.grows_trees)
-    components = components or (Naive(),)
+    log_proba, is_known = np.zeros((len(components), len(rows), len(target.classes))), np.ones(len(rows), bool)
     sums = [place for place, each in enumerate(components) if not each.grows_trees]
-    log_proba = np.zeros((len(components), len(rows), len(classes)))
-    is_known = np.ones(len(rows), bool)
     if sums:
         parts = [recipe.part(components[place]) for place in sums]
-        log_proba[sums], is_known = _predict_by_sums(parts, opened, target, tally, rows)
+        log_proba[sums], is_known = predict_by_sums(parts, opened, target, tally, rows)
     with_trees = tally
     for place, each in enumerate(components):
         if isinstance(each, Trees) and planned is not None:
-            with_trees, log_proba[place] = _count_trees(planned, each, opened, target, tally, rows)
-    if is_known.sum() < 2 or len(classes) < 2:
-        return Pool.equal(components, classes), with_trees
-    held = HeldOut(components, classes, log_proba[:, is_known], target.codes[rows[is_known]], weights[rows[is_known]])
-    pool = held.fit(range(len(components)), has_fewest=is_auto)
+            with_trees, log_proba[place] = count_trees(planned, each, opened, target, tally, rows)
+    kept = rows[is_known]
+    held = HeldOut(components, target.classes.tolist(), log_proba[:, is_known], target.codes[kept], weights[kept])
+    pool = held.fit(has_fewest=is_auto)
     return pool, with_trees if any(each.grows_trees for each in pool.components) else tally
 
 
@@ -102,127 +69,31 @@ class HeldOut:
     codes: Array
     weights: Array
 
-    def fit(self, places: Iterable[int], *, has_fewest: bool) -> Pool:
-        """Return the pool of some components; with ``has_fewest``, without those that hardly lower the log-loss."""
-        places = list(places)
-        pool = self._fit(places)
-        without_trees = [place for place in places if not self.components[place].grows_trees]
-        reduced = self._fit(without_trees) if without_trees and len(without_trees) < len(places) else None
+    def fit(self, *, has_fewest: bool) -> Pool:
+        """Return the pool; with ``has_fewest``, without components that hardly lower the log-loss."""
+        if len(self.codes) < 2 or len(self.classes) < 2:
+            return Pool.equal(self.components, self.classes)
+        pool, smaller = self._fit(), self._without_trees()
+        reduced = None if smaller is None else smaller._fit()
         if has_fewest:
-            if reduced is not None and reduced.loss <= (1 + NEGLIGIBLE) * pool.loss:
-                return self.fit(without_trees, has_fewest=True)
+            most = (1 + NEGLIGIBLE) * pool.loss
+            if smaller is not None and reduced is not None and reduced.loss <= most:
+                return smaller.fit(has_fewest=True)
             least = int(np.argmin(pool.weights))
-            if len(places) > 1 and pool.weights[least] < SMALL_WEIGHT:
-                fewer = [place for place in places if place != places[least]]
-                if self._fit(fewer).loss <= (1 + NEGLIGIBLE) * pool.loss:
-                    return self.fit(fewer, has_fewest=True)
+            if len(pool.weights) > 1 and pool.weights[least] < SMALL_WEIGHT:
+                fewer = self._select([place for place in range(len(self.components)) if place != least])
+                if fewer._fit().loss <= most:
+                    return fewer.fit(has_fewest=True)
         return replace(pool, reduced=reduced)
 
-    def _fit(self, places: list[int]) -> Pool:
-        components = [self.components[place] for place in places]
-        return Pool.fit(components, self.classes, self.log_proba[places], self.codes, self.weights)
+    def _fit(self) -> Pool:
+        return Pool.fit(self.components, self.classes, self.log_proba, self.codes, self.weights)
 
+    def _without_trees(self) -> "HeldOut | None":
+        """Return the components without trees; None if that leaves nothing, or everything."""
+        kept = [place for place, each in enumerate(self.components) if not each.grows_trees]
+        return self._select(kept) if 0 < len(kept) < len(self.components) else None
 
-def choose_components(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple[Structure, ...]:
-    """Return the structures that are pooled: those that are set, or for "auto" those that the table's size allows."""
-    structure = recipe.structure
-    if not isinstance(structure, Auto):
-        return recipe.members
-    rows = len(target.codes) if target.weights is None else int(np.count_nonzero(target.weights))
-    if rows < LEAST_ROWS or not 2 <= len(target.classes) <= MOST_CLASSES:
-        return ()
-    levels = [block for block in tally.schema.blocks if block.codings and block.family != "text"]
-    has_pairs = any(block.pairs for block in levels)
-    components: list[Structure] = [Averaged() if has_pairs else Naive()]
-    if has_pairs and any(block.family == "gaussian" and block.pairs for block in tally.schema.blocks):
-        components.append(Full())
-    if not isinstance(opened, SparseSheet) and opened.shape[1] <= MOST_COLUMNS:
-        components.append(Trees(int(np.clip(MOST_VISITS // rows, LEAST_TREES, MOST_TREES))))
-    return tuple(components)
-
-
-def _plan_trees(
-    components: Sequence[Structure], opened: Any, target: Target, tally: Tally, most_counts: int
-) -> PlannedTrees | None:
-    """Return the trees of the components; None if there are none, or nothing to split on."""
-    wanted = next((each for each in components if isinstance(each, Trees)), None)
-    if wanted is None or isinstance(opened, SparseSheet) or len(target.classes) < 2:
-        return None
-    inputs = list_inputs(opened, tally.schema.blocks)
-    return plan_trees(opened, target, inputs, wanted.count, most_counts) if inputs else None
-
-
-def _as_planned(component: Structure, planned: PlannedTrees | None) -> Structure:
-    """Return a component; trees with the number of trees that were planned."""
-    if not isinstance(component, Trees) or planned is None:
-        return component
-    return replace(component, count=len(planned.trees))
-
-
-def _predict_by_sums(
-    parts: Sequence[Recipe], opened: Any, target: Target, tally: Tally, rows: Array
-) -> tuple[Array, Array]:
-    """Return the predictions of held-out rows by each component, and whether the row's class was in its fold's sums."""
-    folds = _fold_of(target.codes[rows])
-    splits = []
-    for number in range(min(FOLDS, len(rows))):
-        is_test = np.zeros(len(target.codes), bool)
-        is_test[rows[folds == number]] = True
-        splits.append(IndexSplit(np.flatnonzero(~is_test), np.flatnonzero(is_test)))
-    plan = Plan(tally.schema.blocks, tally.schema.features, is_marked=True)
-    counted = replace(parts[0], given_plan=plan)
-    found = np.zeros((len(parts), len(rows), len(target.classes)))
-    is_known = np.ones(len(rows), bool)
-    for fold in fold_tallies(counted, opened, target, splits):
-        here = np.searchsorted(rows, fold.split.test)
-        classes = fold.tally.schema.classes
-        is_known[here] = np.isin(target.classes, classes)[target.codes[fold.split.test]]
-        for place, part in enumerate(parts):
-            model = part.model(fold.tally)
-            log_proba = model.log_posterior(fold.test_blocks(part, model.columns))
-            found[place, here] = in_columns(log_proba, classes, target.classes)
-    return found, is_known
-
-
-def _fold_of(codes: Array) -> Array:
-    """Return the fold of each row; the rows of a class are spread evenly, however few they are."""
-    shuffled = np.random.default_rng(3).permutation(len(codes))
-    order = shuffled[np.argsort(codes[shuffled], kind="stable")]
-    folds = np.empty(len(codes), np.intp)
-    folds[order] = np.arange(len(codes)) % FOLDS
-    return folds
-
-
-def _count_trees(
-    planned: PlannedTrees, trees: Structure, opened: Any, target: Target, tally: Tally, rows: Array
-) -> tuple[Tally, Array]:
-    """Return the tally with the counts of leaves, and the trees' predictions of rows that are left out one by one."""
-    assert isinstance(trees, Trees)
-    columns, leaves = planned.columns, read_leaves(opened, planned.columns)
-    counted = memory.tally(Table((leaves,), target), (columns,), tally.schema.features)
-    (statistic,) = counted.statistics
-    assert isinstance(statistic, Counts)
-    schema = replace(tally.schema, blocks=(*tally.schema.blocks, *counted.schema.blocks))
-    joined = Tally(schema, tally.class_count, (*tally.statistics, statistic))
-    nodes = TreeNodes.of(columns)
-    sums = nodes.sum_counts(statistic.total)
-    base = class_shares(sums[0])
-    total, count = np.zeros((len(rows), len(target.classes))), np.zeros(len(rows), np.int64)
-    codes = target.codes[rows].astype(np.int32)
-    weights = np.ones(len(rows)) if target.weights is None else target.weights[rows]
-    at = np.searchsorted(planned.rows, rows)
-    is_planned = planned.rows[np.minimum(at, len(planned.rows) - 1)] == rows
-    shares = np.zeros(len(target.classes))
-    for place, tree in enumerate(planned.trees):
-        assert isinstance(tree, Partition)
-        is_used = is_planned & planned.is_used[place][np.minimum(at, len(planned.rows) - 1)]
-        node = np.flatnonzero(tree.column < 0)[leaves.array[rows, place]].astype(np.int32)
-        path = np.zeros(len(tree.column), np.int32)
-        own = sums[nodes.starts[place] : nodes.ends[place]]
-        tree_leaves.leave_out(
-            node, is_used, codes, weights, tree.parent, own, trees.backoff, base, path, shares, total, count,
-            work=16 * total.size,
-        )  # fmt: skip
-    mean = total / np.maximum(count, 1)[:, None]
-    with np.errstate(divide="ignore"):
-        return joined, np.log(np.where(count[:, None] > 0, mean, base))
+    def _select(self, places: list[int]) -> "HeldOut":
+        components = tuple(self.components[place] for place in places)
+        return replace(self, components=components, log_proba=self.log_proba[places])

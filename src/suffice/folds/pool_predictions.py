@@ -1,0 +1,96 @@
+"""Predictions of held-out rows by the components of a pool.
+
+The components that are sums predict each fold by the sums of the others. Trees predict a row without refitting: by the
+trees that it did not help to grow, from counts without the row itself.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from suffice.data import Table, Target
+from suffice.data.engines import memory
+from suffice.data.plan_trees import PlannedTrees
+from suffice.data.read_trees import read_leaves
+from suffice.folds.fold_tallies import fold_tallies
+from suffice.folds.held_out import in_columns
+from suffice.folds.splits import IndexSplit
+from suffice.kernels import tree_leaves
+from suffice.recipe import Recipe
+from suffice.schema import Array, Partition, Plan
+from suffice.statistics import Counts, Tally
+from suffice.structures import Trees
+from suffice.structures.trees import TreeNodes, class_shares
+
+# Components that are sums predict held-out rows in so many folds.
+FOLDS = 5
+
+
+def predict_by_sums(
+    parts: Sequence[Recipe], opened: Any, target: Target, tally: Tally, rows: Array
+) -> tuple[Array, Array]:
+    """Return the predictions of held-out rows by each component, and whether the row's class was in its fold's sums."""
+    folds = _fold_of(target.codes[rows])
+    splits = []
+    for number in range(min(FOLDS, len(rows))):
+        is_test = np.zeros(len(target.codes), bool)
+        is_test[rows[folds == number]] = True
+        splits.append(IndexSplit(np.flatnonzero(~is_test), np.flatnonzero(is_test)))
+    plan = Plan(tally.schema.blocks, tally.schema.features, is_marked=True)
+    counted = replace(parts[0], given_plan=plan)
+    found = np.zeros((len(parts), len(rows), len(target.classes)))
+    is_known = np.ones(len(rows), bool)
+    for fold in fold_tallies(counted, opened, target, splits):
+        here = np.searchsorted(rows, fold.split.test)
+        classes = fold.tally.schema.classes
+        is_known[here] = np.isin(target.classes, classes)[target.codes[fold.split.test]]
+        for place, part in enumerate(parts):
+            model = part.model(fold.tally)
+            log_proba = model.log_posterior(fold.test_blocks(part, model.columns))
+            found[place, here] = in_columns(log_proba, classes, target.classes)
+    return found, is_known
+
+
+def _fold_of(codes: Array) -> Array:
+    """Return the fold of each row; the rows of a class are spread evenly, however few they are."""
+    shuffled = np.random.default_rng(3).permutation(len(codes))
+    order = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    folds = np.empty(len(codes), np.intp)
+    folds[order] = np.arange(len(codes)) % FOLDS
+    return folds
+
+
+def count_trees(
+    planned: PlannedTrees, trees: Trees, opened: Any, target: Target, tally: Tally, rows: Array
+) -> tuple[Tally, Array]:
+    """Return the tally with the counts of leaves, and the trees' predictions of rows that are left out one by one."""
+    columns, leaves = planned.columns, read_leaves(opened, planned.columns)
+    counted = memory.tally(Table((leaves,), target), (columns,), tally.schema.features)
+    (statistic,) = counted.statistics
+    assert isinstance(statistic, Counts)
+    schema = replace(tally.schema, blocks=(*tally.schema.blocks, *counted.schema.blocks))
+    joined = Tally(schema, tally.class_count, (*tally.statistics, statistic))
+    nodes = TreeNodes.of(columns)
+    sums = nodes.sum_counts(statistic.total)
+    base = class_shares(sums[0])
+    total, count = np.zeros((len(rows), len(target.classes))), np.zeros(len(rows), np.int64)
+    codes = target.codes[rows].astype(np.int32)
+    weights = np.ones(len(rows)) if target.weights is None else target.weights[rows]
+    at = np.searchsorted(planned.rows, rows)
+    is_planned = planned.rows[np.minimum(at, len(planned.rows) - 1)] == rows
+    shares = np.zeros(len(target.classes))
+    for place, tree in enumerate(planned.trees):
+        assert isinstance(tree, Partition)
+        is_used = is_planned & planned.is_used[place][np.minimum(at, len(planned.rows) - 1)]
+        node = np.flatnonzero(tree.column < 0)[leaves.array[rows, place]].astype(np.int32)
+        path = np.zeros(len(tree.column), np.int32)
+        own = sums[nodes.starts[place] : nodes.ends[place]]
+        tree_leaves.leave_out(
+            node, is_used, codes, weights, tree.parent, own, trees.backoff, base, path, shares, total, count,
+            work=16 * total.size,
+        )  # fmt: skip
+    mean = total / np.maximum(count, 1)[:, None]
+    with np.errstate(divide="ignore"):
+        return joined, np.log(np.where(count[:, None] > 0, mean, base))
