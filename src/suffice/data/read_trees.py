@@ -18,16 +18,17 @@ def read_leaves(sheet: Sheet, columns: Columns) -> Coded:
     """Return the leaf of each row in each tree of a block."""
     trees = [tree for tree in columns.codings or () if isinstance(tree, Partition)]
     inputs = trees[0].inputs
-    starts = starts_of(np.array([len(tree.column) for tree in trees]))
-    joined = [
-        np.concatenate([getattr(tree, name) for tree in trees]) for name in ("column", "threshold", "child", "leaf")
-    ]
+    roots = starts_of(np.array([len(tree.column) for tree in trees]))
+    parts = zip(trees, roots.tolist(), strict=True)
+    below = [np.where(tree.column < 0, tree.leaf, tree.child + root) for tree, root in parts]
+    split = np.stack([np.concatenate([tree.column for tree in trees]), np.concatenate(below)], axis=1).astype(np.int32)
+    threshold = np.concatenate([tree.threshold for tree in trees])
     is_level = np.array([each.levels is not None for each in inputs])
     codes = np.empty((sheet.shape[0], len(trees)), np.min_scalar_type(-max(tree.size for tree in trees)))
 
     def write(part: tuple[slice, Array]) -> None:
         rows, x = part
-        tree_leaves.descend(x, is_level, starts, *joined, codes[rows], work=8 * len(x) * len(trees))
+        tree_leaves.descend(x, is_level, roots, split, threshold, codes[rows], work=8 * len(x) * len(trees))
 
     map_threads(write, list(read_inputs(sheet, inputs)))
     return Coded(sheet.owner, columns.names, codes)

@@ -7,23 +7,51 @@ import math
 from suffice.kernels.compiler import Kernel, Scorer
 
 
+def take_step(x, row, node, j, is_level, split, threshold):
+    """Return the child of a node to which a row goes; ``j`` is the column of the split, −1 in a leaf."""
+    if j < 0:
+        return node
+    if is_level[j]:
+        return split[node, 1] + (0 if x[row, j] == threshold[node] else 1)
+    return split[node, 1] + (0 if x[row, j] < threshold[node] else 1)
+
+
 @Kernel
-def descend(x, is_level, starts, column, threshold, child, leaf, codes):
+def descend(x, is_level, roots, split, threshold, codes):
     """Write the leaf of each row in each tree to ``codes`` [row, tree].
 
-    The nodes of all trees are joined; ``starts`` is the first node of each tree, and children count from it.
+    The nodes of all trees are joined. ``split`` [node] holds the column, and the first child; −1 and the number of the
+    leaf in a leaf. Four rows descend at once: a processor then need not wait for one comparison before the next.
     """
-    for tree in range(starts.shape[0]):
-        root = starts[tree]
-        for row in range(x.shape[0]):
-            node = root
-            j = column[node]
-            while j >= 0:
-                value = x[row, j]
-                below = (value == threshold[node]) if is_level[j] else (value < threshold[node])
-                node = root + child[node] + (0 if below else 1)
-                j = column[node]
-            codes[row, tree] = leaf[node]
+    rows = x.shape[0]
+    for tree in range(roots.shape[0]):
+        root = roots[tree]
+        for first in range(0, rows, 4):
+            # the last rows stand in for those that are not there
+            r1 = min(first + 1, rows - 1)
+            r2 = min(first + 2, rows - 1)
+            r3 = min(first + 3, rows - 1)
+            n0 = root
+            n1 = root
+            n2 = root
+            n3 = root
+            j0 = split[root, 0]
+            j1 = j0
+            j2 = j0
+            j3 = j0
+            while j0 >= 0 or j1 >= 0 or j2 >= 0 or j3 >= 0:
+                n0 = take_step(x, first, n0, j0, is_level, split, threshold)
+                n1 = take_step(x, r1, n1, j1, is_level, split, threshold)
+                n2 = take_step(x, r2, n2, j2, is_level, split, threshold)
+                n3 = take_step(x, r3, n3, j3, is_level, split, threshold)
+                j0 = split[n0, 0]
+                j1 = split[n1, 0]
+                j2 = split[n2, 0]
+                j3 = split[n3, 0]
+            codes[first, tree] = split[n0, 1]
+            codes[r1, tree] = split[n1, 1]
+            codes[r2, tree] = split[n2, 1]
+            codes[r3, tree] = split[n3, 1]
 
 
 @Kernel
