@@ -12,8 +12,8 @@ def take_step(x, row, node, j, is_level, split, threshold):
     if j < 0:
         return node
     if is_level[j]:
-        return split[node, 1] + (0 if x[row, j] == threshold[node] else 1)
-    return split[node, 1] + (0 if x[row, j] < threshold[node] else 1)
+        return split[node, 1] + 1 - int(x[row, j] == threshold[node])
+    return split[node, 1] + 1 - int(x[row, j] < threshold[node])
 
 
 @Kernel
