@@ -166,7 +166,9 @@ def test_weights_are_routed(case: Case) -> None:
     assert pipeline[-1].tally_ == case.ours().fit(X, y, weights).tally_
 
 
-@pytest.mark.filterwarnings("ignore:.*CategoricalNB takes levels as whole numbers")  # the checks pass fractions
+@pytest.mark.filterwarnings(
+    "ignore:.*CategoricalNB takes levels as whole numbers:UserWarning"
+)  # the checks pass fractions
 @parametrize_with_checks([getattr(suffice, name)() for name in (*ATTRIBUTES, "PoissonNB")])
 def test_scikit_learns_checks_of_an_estimator(estimator: Any, check: Any) -> None:
     check(estimator)

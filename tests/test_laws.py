@@ -42,7 +42,7 @@ def test_order_does_not_matter(case: Case, data: st.DataObject) -> None:
     assert_same_model(one, other, X)
 
 
-@pytest.mark.filterwarnings("ignore:.*is lost in rounding")  # the data decide whether it is
+@pytest.mark.filterwarnings("ignore:so much of .* is lost in rounding:UserWarning")  # the data decide whether it is
 @every_case
 @given(data=st.data())
 def test_forgotten_is_never_learned(case: Case, data: st.DataObject) -> None:
