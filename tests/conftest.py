@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,11 @@ def in_ci() -> bool:
 def assert_same_scores(first: Any, second: Any) -> None:
     """Both are the same but for rounding: a kernel may have been compiled between the one and the other."""
     np.testing.assert_allclose(first, second, rtol=1e-9, atol=1e-12)
+
+
+def expect_warning(message: str | None, category: type[Warning] = UserWarning) -> AbstractContextManager[Any]:
+    """Return a context in which a warning has to occur; in which none may, if the message is None."""
+    return nullcontext() if message is None else pytest.warns(category, match=message)
 
 
 def assert_same_model(first: Any, second: Any, X: Any, rtol: float = 1e-9) -> None:

@@ -166,7 +166,8 @@ def test_weights_are_routed(case: Case) -> None:
     assert pipeline[-1].tally_ == case.ours().fit(X, y, weights).tally_
 
 
-@pytest.mark.filterwarnings("ignore:.*CategoricalNB takes levels as whole numbers")  # the checks pass fractions
+# some checks pass fractions
+@pytest.mark.filterwarnings("ignore:.*CategoricalNB takes levels as whole numbers:UserWarning")
 @parametrize_with_checks([getattr(suffice, name)() for name in (*ATTRIBUTES, "PoissonNB")])
 def test_scikit_learns_checks_of_an_estimator(estimator: Any, check: Any) -> None:
     check(estimator)

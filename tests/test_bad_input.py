@@ -115,7 +115,8 @@ def test_fit_says_what_is_wrong(case: Case, kernels: str) -> None:
             pytest.fail(what)
 
 
-@pytest.mark.filterwarnings("ignore:X has feature names, but")  # some of the bad tables are frames
+# a warning of scikit-learn: some of the bad tables are frames
+@pytest.mark.filterwarnings("ignore:X has feature names, but:UserWarning")
 @each_of_five
 def test_a_failure_leaves_the_model_as_it_was(case: Case) -> None:
     X, y = example(case)

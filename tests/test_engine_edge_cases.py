@@ -114,7 +114,6 @@ def sources(tmp_path: Path) -> Any:
     return made
 
 
-@pytest.mark.filterwarnings("ignore:columns left out")
 def test_what_a_sample_does_not_show(sources: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few whole numbers beside empty cells, a column that is empty at first, numbers beyond those that are whole."""
     rows = 3000
@@ -235,7 +234,6 @@ def test_what_rows_without_a_label_hold_is_nobodys_concern(tmp_path: Path) -> No
     assert far.tally_.isclose(near.tally_)
 
 
-@pytest.mark.filterwarnings("ignore:columns left out")
 def test_a_family_that_is_said_to_be_auto_is_corrected_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pd.DataFrame({"k": [7] * 500 + [1, 2, 3] * 100, "x": np.arange(800.0) % 97 / 3, "y": list("ab") * 400})
     frame.to_parquet(tmp_path / "rows.parquet")

@@ -21,14 +21,16 @@ from suffice.data.engines import spark as engine
 from test_engines import FAMILIES, MODELS, TABLES, assert_same_sums, far_from_zero, mixed
 from test_scoring import model_of, rows_of
 
-pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.usefixtures("engine_counts")]
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The copy keyword is deprecated:DeprecationWarning"),  # PySpark passes it
+    pytest.mark.usefixtures("engine_counts"),
+]
 
 
 def frame_of(spark: Any, frame: pd.DataFrame, parts: int = 3) -> Any:
     return spark.createDataFrame(pa.Table.from_pandas(frame, preserve_index=False)).repartition(parts)
 
 
-@pytest.mark.filterwarnings("ignore:columns left out")
 @pytest.mark.parametrize(
     ("door", "name", "model"),
     [
@@ -49,7 +51,6 @@ def test_spark_takes_the_sums_that_memory_takes(spark: Any, door: str, name: str
     assert_same_sums(BayesClassifier(**MODELS[model], plan=plan).fit_table(source, "income"), near, table)
 
 
-@pytest.mark.filterwarnings("ignore:columns left out")
 def test_the_default_model_counts_by_the_plan_of_another(spark: Any, engine_counts: None) -> None:
     """A plan from half of the rows, and all rows counted by it, in memory and by Spark."""
     table = mixed()
@@ -112,7 +113,6 @@ def test_vectors_and_wide_tables(spark: Any) -> None:
     assert (said["prediction"] == said["income"]).mean() > 0.95
 
 
-@pytest.mark.filterwarnings("ignore:columns left out")
 def test_strange_names_and_what_a_sample_does_not_show(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     table = pd.DataFrame(
@@ -234,7 +234,6 @@ for _ in range(2):
 """
 
 
-@pytest.mark.filterwarnings("ignore:columns left out")
 def test_a_cluster_of_two_workers_that_are_lost_one_after_the_other(tmp_path: Path) -> None:
     table = mixed(4000)[["select", "count", "income"]]
     table.to_parquet(tmp_path / "rows.parquet")

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.model_selection import LeaveOneOut, StratifiedKFold
 
 import suffice
-from conftest import CASES, REALS, Case, assert_same_model, assert_same_scores, example
+from conftest import CASES, REALS, Case, assert_same_model, assert_same_scores, example, expect_warning
 from suffice.classifiers.tally_classifier import TallyClassifier
 
 DISCRIMINANTS = [
@@ -155,7 +155,6 @@ def test_parameters_are_those_of_the_present_cells(name: str) -> None:
             assert counts[1].tolist() == [(by_class[1][:, j] == level).sum() for level in range(counts.shape[1])]
 
 
-@pytest.mark.filterwarnings("ignore:class .* rows for 4 columns")  # few rows of 40 are complete
 @every_skipping
 def test_the_laws_of_sums_hold_with_missing_cells(case: Case) -> None:
     X, y = table(case, missing=0.2)
@@ -169,12 +168,14 @@ def test_the_laws_of_sums_hold_with_missing_cells(case: Case) -> None:
     scored = whole.predict_table(ibis.duckdb.connect().create_table("rows", X)).execute()
     assert_same_scores(scored[[f"p({label})" for label in whole.classes_]], whole.predict_proba(X))
     few, labels = X[:40], y[:40]
-    for cv in (4, "loo"):
-        found = suffice.cross_validate(new, few, labels, cv=cv)
-        splits = LeaveOneOut() if cv == "loo" else StratifiedKFold(cv)
-        for train, test in splits.split(few, labels):
-            refit = clone(new).fit(few.iloc[train], labels[train])
-            assert_same_scores(np.exp(found["log_proba"][test]), refit.predict_proba(few.iloc[test]))
+    has_few_rows = case.parameters.get("covariance") == "full"  # of 40 rows, few are complete
+    with expect_warning("class .* rows for 4 columns" if has_few_rows else None):
+        for cv in (4, "loo"):
+            found = suffice.cross_validate(new, few, labels, cv=cv)
+            splits = LeaveOneOut() if cv == "loo" else StratifiedKFold(cv)
+            for train, test in splits.split(few, labels):
+                refit = clone(new).fit(few.iloc[train], labels[train])
+                assert_same_scores(np.exp(found["log_proba"][test]), refit.predict_proba(few.iloc[test]))
 
 
 @every_skipping

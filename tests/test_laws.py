@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 import suffice
 from cases import WITH_MOMENTS, every_family, every_rule, family_model, family_table
 from conftest import CASES, Case, assert_same_model, assert_same_scores, every_case, example, tables
+from suffice.data import Table
+from suffice.folds.held_out import open_rows
 from suffice.kernels import compiler
 
 
@@ -40,7 +42,7 @@ def test_order_does_not_matter(case: Case, data: st.DataObject) -> None:
     assert_same_model(one, other, X)
 
 
-@pytest.mark.filterwarnings("ignore:.*is lost in rounding")  # the data decide whether it is
+@pytest.mark.filterwarnings("ignore:so much of .* is lost in rounding:UserWarning")  # the data decide whether it is
 @every_case
 @given(data=st.data())
 def test_forgotten_is_never_learned(case: Case, data: st.DataObject) -> None:
@@ -107,6 +109,28 @@ def test_laws_hold_for_every_family_in_a_table(family: str, missing: float) -> N
         assert_same_model(model, same, X)
         assert model.tally_ == same.tally_ or family in WITH_MOMENTS
         assert (model.tally_ * 2).isclose(model.tally_ + model.tally_, 1e-12)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2], ids=["complete", "missing cells"])
+@every_rule
+@every_family
+def test_leave_one_out_of_every_family_equals_as_many_refits(family: str, rule: str, missing: float) -> None:
+    X, y = family_table(family, rows=24, missing=missing)
+    y[5] = 7  # the last row of its class
+    model = suffice.BayesClassifier(families=family, structure="naive", estimate=rule, missing="skip")
+    recipe = model.recipe()
+    assert recipe.has_closed_leave_one_out
+    opened, target = open_rows(recipe, X, y, None)
+    tally = recipe.lay_out(recipe.tally(opened, target))
+    table = Table(recipe.read_for_scoring(opened, tally.schema), target)
+    left, exact = recipe.leave_out(tally, table, slice(0, len(y)))
+    found = left.posterior_by_row(table.blocks)
+    assert not exact[5]
+    assert exact.mean() > 0.7
+    for row in np.flatnonzero(exact):
+        rest = np.arange(len(y)) != row
+        expected = model.fit(X[rest], y[rest]).predict_proba(X[row : row + 1])
+        np.testing.assert_allclose(np.exp(found[row : row + 1]), expected, rtol=1e-9, atol=1e-9)
 
 
 @every_rule

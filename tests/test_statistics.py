@@ -82,6 +82,24 @@ def test_weighing_is_repeated_addition(strategy: Any, data: st.DataObject) -> No
 
 @EACH
 @given(data=st.data())
+def test_without_a_row_the_sums_are_those_of_the_other_rows(strategy: Any, data: st.DataObject) -> None:
+    rest, rows = data.draw(strategy), data.draw(strategy)
+    codes = np.array(data.draw(st.lists(st.integers(0, 1), min_size=2, max_size=2)))
+    if isinstance(rows, Moments):  # a single row has no spread
+        rows = Moments(rows.n, rows.mean, rows.tail, np.zeros(SHAPE))
+    alone = [
+        type(rows)(**{name: np.where(np.arange(2)[:, None] == code, a[row], 0.0) for name, a in rows.arrays().items()})
+        for row, code in enumerate(codes)
+    ]
+    left, exact = (rest + alone[0] + alone[1]).without_rows(rows, codes, has_levels=False)
+    for row, other in ((0, 1), (1, 0)):
+        found = type(rest)(**{name: left.arrays()[name][row] for name in rest.arrays()})
+        assert found.isclose(rest + alone[other], 1e-6) or not exact[row]
+    assert exact.all() or isinstance(rest, Moments)  # few digits may be left of moments
+
+
+@EACH
+@given(data=st.data())
 def test_arrays_go_out_and_in(strategy: Any, data: st.DataObject) -> None:
     a = data.draw(strategy)
     assert type(a)(**a.arrays()) == a

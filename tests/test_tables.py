@@ -93,7 +93,7 @@ def test_batches_equal_the_whole(data: st.DataObject, given_table: Any) -> None:
         assert learner.tally_.schema.blocks[0].codings == whole.tally_.schema.blocks[0].codings
 
 
-@pytest.mark.filterwarnings("ignore:.*is lost in rounding")  # the data decide whether it is
+@pytest.mark.filterwarnings("ignore:so much of .* is lost in rounding:UserWarning")  # the data decide whether it is
 @given(data=st.data(), given_table=mixed())
 def test_forgotten_is_never_learned(data: st.DataObject, given_table: Any) -> None:
     X, y, weights = given_table

@@ -245,6 +245,26 @@ class Recipe:
             raise ValueError((self.explain_singular or _explain_singular)(tally, error.place)) from None
         return Model(tuple(subject.columns for subject in subjects), self._scored_prior(tally), parameters)
 
+    def leave_out(self, tally: Tally, table: Table, rows: slice) -> tuple[Model, Array]:
+        """Return the model without each row of a range, and for which rows it is exact (`has_closed_leave_one_out`).
+
+        Its parameters are [row, class, …]. It is not exact for a row that is the last one of its class or of a level,
+        and for a row so large that too few digits are left without it.
+
+        Parameters
+        ----------
+        tally : Tally
+            The laid out tally of all rows.
+        table : Table
+            All rows, as `read_for_scoring` returns them, and their classes.
+        rows : slice
+            The range of rows that are left out, one by one.
+        """
+        part = table.between(rows.start, rows.stop)
+        codes = part.target.codes
+        left, exact = tally.without_rows(memory.tally_rows(part, tally.schema), codes)
+        return self._estimate(left), exact & (table.target.row_count[codes] > 1)
+
     def _scored_prior(self, tally: Tally) -> Array:
         """Return the log prior of the classes, without the class shares of the rows if these are in the parameters."""
         log_prior = self.class_log_prior(tally)
@@ -340,9 +360,7 @@ class Recipe:
     def has_closed_leave_one_out(self) -> bool:
         """Whether the sums without a row, and the model estimated from them, have a closed form for every row."""
         return (
-            isinstance(self.structure, Naive)
-            and not isinstance(self.prior, str)
-            and not self.reader.plan_depends_on_rows
+            self.structure.estimates_by_row and not isinstance(self.prior, str) and not self.reader.plan_depends_on_rows
         )
 
     def covers(self, other: Recipe) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,11 @@ class Target:
         classes, places = encode(labels, owner=owner)
         return cls(classes, places[codes], weights_of(weights, len(codes)))
 
+    @cached_property
+    def row_count(self) -> Array:
+        """The number of rows of each class, whatever their weights."""
+        return np.bincount(self.codes, minlength=len(self.classes))
+
     def only(self, rows: Array) -> Target:
         """Return the target in which all other rows have weight 0."""
         weights = np.zeros(len(self.codes))
@@ -54,6 +60,13 @@ class Table:
 
     blocks: tuple[Block, ...]
     target: Target
+
+    def between(self, start: int, stop: int) -> Table:
+        """Return a range of the rows."""
+        target = self.target
+        weights = None if target.weights is None else target.weights[start:stop]
+        blocks = tuple(block.between(start, stop) for block in self.blocks)
+        return Table(blocks, replace(target, codes=target.codes[start:stop], weights=weights))
 
     def parts(self, rows: slice) -> list[Part]:
         """Return a range of the rows of each block."""

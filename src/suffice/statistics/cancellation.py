@@ -6,11 +6,11 @@ import numpy as np
 
 from suffice.schema import Columns
 from suffice.statistics.comoments import CoMoments
-from suffice.statistics.moments import Moments
+from suffice.statistics.moments import LEAST_LEFT, Moments
 from suffice.statistics.tally import Tally
 
-# If at least this share of a sum of squares is left, ten (first) or six (second) of its digits are right.
-LEAST_LEFT, ROUNDED = 1e-6, 1e-10
+# If at least this share of a sum of squares is left, six of its digits are right.
+ROUNDED = 1e-10
 
 
 def has_few_digits(before: Tally, after: Tally) -> bool:

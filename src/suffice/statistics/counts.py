@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from suffice.schema import Array
-from suffice.statistics.statistic import OverdrawnError, Statistic, check_weight, subtract_sums
+from suffice.statistics.statistic import ROUNDING, OverdrawnError, Statistic, check_weight, subtract_sums
 
 # If all rows of a class are subtracted, the rounding of fractional weights leaves at most this share of a sum.
 LAST = 1e-9
@@ -67,6 +67,12 @@ class Counts(Statistic):
         if remains.any():
             place = tuple(np.argwhere(remains)[0].tolist())
             raise OverdrawnError(place, float(self.total[place]), float(other.total[place]))
+
+    def without_rows(self, rows: Self, codes: Array, *, has_levels: bool) -> tuple[Self, Array]:
+        exact = np.ones(len(codes), bool)
+        if has_levels:
+            exact = ~((rows.total > 0) & (rows.total >= self.total.sum(axis=0) * (1 - ROUNDING))).any(axis=1)
+        return self._repeat(self.kept(codes, None) - rows, codes), exact
 
     def __mul__(self, weight: float) -> Self:
         weight = check_weight(weight)

@@ -16,6 +16,9 @@ from suffice.statistics.statistic import ROUNDING, OverdrawnError, Statistic, ch
 MEAN_ERROR, VARIANCE_ERROR = 1e-6, 1e-6
 LEAST_MEAN_ERROR, LEAST_VARIANCE_ERROR, NEARLY_ZERO = 1e-9, 1e-6, 1e-3
 
+# If at least this share of a sum of squares is left after a subtraction, ten of its digits are right.
+LEAST_LEFT = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class Moments(Statistic):
@@ -156,6 +159,25 @@ class Moments(Statistic):
         if weight == 0:
             return type(self).zero(*self.m2.shape)
         return type(self)(self.n * weight, self.mean, self.tail, self.m2 * weight)
+
+    def without_rows(self, rows: Self, codes: Array, *, has_levels: bool) -> tuple[PooledMoments, Array]:
+        own, exact = self.kept(codes, None)._less(rows)
+        # the row is subtracted from the pooled moments, too: pooling the classes again for each row would cost far more
+        pooled, pooled_exact = self.pooled()._less(rows)
+        by_row = {f"pooled_{name}": array[:, None] for name, array in pooled.arrays().items()}
+        return PooledMoments(**self._repeat(own, codes).arrays(), **by_row), exact & pooled_exact
+
+    def _less(self, rows: Moments) -> tuple[Moments, Array]:
+        """Return the moments without each row, [row, column], and whether enough digits are left.
+
+        Without a row of weight w, Σw(x − mean)² is smaller by w·(x − mean)²·n / (n − w).
+        """
+        n = np.maximum(self.n - rows.n, 0.0)
+        ratio = rows.n / np.where(n > 0, n, 1.0)
+        difference = (rows.mean - self.mean) - self.tail
+        m2 = self.m2 - difference * difference * (ratio * self.n)
+        lost = (rows.n > 0) & ((n <= 0) | (m2 < LEAST_LEFT * self.m2))
+        return Moments(n, *two_sum(self.mean, self.tail - difference * ratio), np.maximum(m2, 0.0)), ~lost.any(axis=1)
 
     @property
     def spreads(self) -> Self:

@@ -1,5 +1,7 @@
 """Statistic: the interface of all sufficient statistics, and the checks they share."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Self
@@ -118,6 +120,30 @@ class Statistic(Frozen, ABC):
     def lines(self, classes: slice) -> Self:
         """Return only a range of classes."""
         return type(self)(**{name: array[classes] for name, array in self.arrays().items()})
+
+    def without_rows(self, rows: Self, codes: Array, *, has_levels: bool) -> tuple[Statistic, Array]:
+        """Return the sums without each of some rows, [row, class, cell], and for which rows they are exact.
+
+        Counts, pair counts and moments have a closed form; co-moments have none here.
+
+        Parameters
+        ----------
+        rows : Statistic
+            The sums of each row: the statistic in which each row is a class of its own.
+        codes : array
+            The code of the class of each row.
+        has_levels : bool
+            Whether cells are levels. A level that no other row has is not exact: without the row it does not exist.
+        """
+        raise NotImplementedError(f"{type(self).__name__} without a row has no closed form")
+
+    def _repeat(self, own: Statistic, codes: Array) -> Self:
+        """Return the sums of all classes for each row, [row, class, cell], with ``own`` for the row's own class."""
+        repeated, places = {}, np.arange(len(codes))
+        for name, array in self.arrays().items():
+            repeated[name] = np.repeat(array[None], len(codes), axis=0)
+            repeated[name][places, codes] = getattr(own, name)
+        return type(self)(**repeated)
 
     def arrays(self) -> dict[str, Array]:
         """Return the arrays by name."""

@@ -158,6 +158,25 @@ class Tally(Frozen):
         emptied = (count == 0) & (theirs.class_count > 0)
         return Tally(schema, count, tuple(left)).trimmed(~emptied)
 
+    def without_rows(self, rows: Tally, codes: Array) -> tuple[Tally, Array]:
+        """Return the sums without each of some rows, [row, class, cell], and for which rows they are exact.
+
+        Parameters
+        ----------
+        rows : Tally
+            The sums of each row, in the blocks of this tally: each row is a class of its own.
+        codes : array
+            The code of the class of each row.
+        """
+        places, exact, left = np.arange(len(codes)), np.ones(len(codes), bool), []
+        for whole, own, block in zip(self.statistics, rows.statistics, self.schema.blocks, strict=True):
+            statistic, is_exact = whole.without_rows(own, codes, has_levels=block.sizes is not None)
+            left.append(statistic)
+            exact &= is_exact
+        count = np.repeat(self.class_count[None], len(codes), axis=0)
+        count[places, codes] = np.maximum(count[places, codes] - rows.class_count, 0.0)
+        return Tally(self.schema, count, tuple(left)), exact
+
     def __mul__(self, weight: float) -> Tally:
         if not np.isscalar(weight):
             return NotImplemented

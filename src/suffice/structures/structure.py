@@ -59,6 +59,8 @@ class Structure(ABC):
         Whether decision trees are part of the plan.
     is_conditional : bool
         Whether the parameters are P(class | x) under the class shares of the rows, not p(x | class).
+    estimates_by_row : bool
+        Whether parameters can be estimated from sums [row, class, cell], as leave-one-out has them.
     """
 
     name: ClassVar[str]
@@ -69,6 +71,7 @@ class Structure(ABC):
     numeric_in_pool: ClassVar[str | None] = None
     grows_trees: ClassVar[bool] = False
     is_conditional: ClassVar[bool] = False
+    estimates_by_row: ClassVar[bool] = False
 
     def extended(self, columns: Columns) -> Columns:
         """Return a block with the additional columns that the structure counts."""
@@ -109,3 +112,4 @@ class Naive(Structure):
     """Every column is independent of the others given the class."""
 
     name = "naive"
+    estimates_by_row = True
