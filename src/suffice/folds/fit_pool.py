@@ -17,6 +17,7 @@ from suffice.data.read_trees import read_leaves
 from suffice.decision.pooling import Pool
 from suffice.folds.fold_tallies import fold_tallies
 from suffice.folds.held_out import in_columns
+from suffice.folds.hold_out import HeldOut
 from suffice.folds.splits import IndexSplit
 from suffice.kernels import trees as kernels
 from suffice.recipe import Recipe
@@ -36,8 +37,10 @@ LEAST_ROWS = 100
 MOST_TREES, LEAST_TREES, MOST_VISITS = 200, 20, 4_000_000
 
 
-def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple[Pool | None, Tally]:
-    """Return the pool of a recipe, and the tally with the counts of its trees; None if "auto" does not pool.
+def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple[Pool | None, Tally, HeldOut | None]:
+    """Return the pool of a recipe, the tally with the counts of its trees, and the held-out rows as the pool predicts.
+
+    The pool is None if "auto" does not pool.
 
     Parameters
     ----------
@@ -52,7 +55,7 @@ def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple
     """
     components = choose_components(recipe, opened, target, tally)
     if not components:
-        return None, tally
+        return None, tally, None
     weights = np.ones(len(target.codes)) if target.weights is None else target.weights
     rows = np.flatnonzero(weights > 0)
     if len(rows) > MOST_ROWS:
@@ -64,7 +67,7 @@ def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple
         sums = list(range(len(components)))
     log_proba = np.zeros((len(components), len(rows), len(target.classes)))
     is_known = np.ones(len(rows), bool)
-    if sums:
+    if sums and len(rows) > 1:
         parts = [recipe.part(components[place]) for place in sums]
         log_proba[sums], is_known = _predict_by_sums(parts, opened, target, tally, rows)
     if planned is not None:
@@ -72,13 +75,15 @@ def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple
         tally, log_proba[place] = _count_trees(planned, components[place], opened, target, tally, rows)
     classes = target.classes.tolist()
     if is_known.sum() < 2 or len(classes) < 2:
-        return Pool.equal(components, classes), tally
+        return Pool.equal(components, classes), tally, None
     held = log_proba[:, is_known], target.codes[rows[is_known]], weights[rows[is_known]]
     pool = Pool.fit(components, classes, *held)
+    folds = _fold_of(target.codes[rows])[is_known]
+    held_out = HeldOut(target.classes, pool.combine(held[0]), held[1], folds, held[2])
     if planned is None or not sums:
-        return pool, tally
+        return pool, tally, held_out
     without = Pool.fit([components[each] for each in sums], classes, held[0][sums], *held[1:])
-    return replace(pool, reduced=without), tally
+    return replace(pool, reduced=without), tally, held_out
 
 
 def choose_components(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple[Structure, ...]:
