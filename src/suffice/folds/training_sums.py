@@ -2,7 +2,8 @@
 
 Rows that belong to the same training sets form an *atom*: ten folds have ten atoms. Each atom is tallied once, and the
 tally of a training set is the sum of its atoms. Subtracting the other atoms from the total would lose digits if these
-are large.
+are large. Where adding tallies is more work than counting rows, as with many pairs of levels, each training set is
+tallied by itself.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,7 +18,7 @@ from suffice.folds.splits import FoldSplit, Split
 from suffice.schema import Array, Columns, Features
 from suffice.statistics import Tally
 
-# The tallies of all atoms hold at most this many numbers (1 GiB); beyond that, each training set is tallied by itself.
+# The tallies of all atoms hold at most this many numbers (1 GiB).
 MOST_NUMBERS = 1 << 27
 
 
@@ -67,7 +68,9 @@ def sum_training_sets(
     """Return the tally of each split's training rows."""
     target, classes = table.target, len(table.target.classes)
     count = group.learned.shape[1]
-    if count * classes * sum(block.size for block in columns) > MOST_NUMBERS:
+    numbers = classes * sum(block.size for block in columns)
+    steps = len(target.codes) * sum(block.count**2 / 2 if block.pairs else block.count for block in columns)
+    if count * numbers > MOST_NUMBERS or (numbers > steps / 2 and len(group.splits) <= count):
         separate = [replace(table, target=target.only(split.train)) for split in group.splits]
         tallies = [memory.tally(part, columns, features) for part in separate]
     else:
