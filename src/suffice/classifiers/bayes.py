@@ -62,7 +62,9 @@ class BayesClassifier(TallyClassifier):
         What is counted, as ``plan_`` of another model has it; models with one plan have the same cells. None plans
         from the rows.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
-        How ``fit`` calibrates probabilities on held-out predictions; None does not.
+        How ``fit`` calibrates probabilities on held-out predictions; None does not. A row whose class no other fold
+        has is left out, and if none is left, probabilities stay as they are. Weights that are whole numbers are
+        numbers of copies, which may be in several folds.
     unseen : {"share", "ignore"}, default="share"
         What a level that was never seen means in a column of levels. "share" keeps a share of probability for it, as
         for one more level. "ignore" keeps none: the probabilities of the known levels sum to 1, as in scikit-learn's

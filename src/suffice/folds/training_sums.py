@@ -18,8 +18,8 @@ from suffice.folds.splits import FoldSplit, Split
 from suffice.schema import Array, Columns, Features
 from suffice.statistics import Tally
 
-# The tallies of all atoms hold at most this many numbers (1 GiB).
-MOST_NUMBERS = 1 << 27
+# The tallies of all atoms hold at most MOST_NUMBERS (1 GiB). Up to MANY_NUMBERS, adding them always takes little time.
+MOST_NUMBERS, MANY_NUMBERS = 1 << 27, 1 << 23
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,8 @@ def sum_training_sets(
     count = group.learned.shape[1]
     numbers = classes * sum(block.size for block in columns)
     steps = len(target.codes) * sum(block.count**2 / 2 if block.pairs else block.count for block in columns)
-    if count * numbers > MOST_NUMBERS or (numbers > steps / 2 and len(group.splits) <= count):
+    is_slow = count * numbers > MANY_NUMBERS and numbers > steps / 2  # adding tallies reads and writes all numbers
+    if count * numbers > MOST_NUMBERS or is_slow:
         separate = [replace(table, target=target.only(split.train)) for split in group.splits]
         tallies = [memory.tally(part, columns, features) for part in separate]
     else:
