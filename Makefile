@@ -40,6 +40,7 @@ bench: $(READY) ## speeds and accuracies against scikit-learn, as ratios measure
 	$(BIN)/python benchmarks/logistic.py
 	$(BIN)/python benchmarks/selection.py
 	$(BIN)/python benchmarks/engines.py duckdb
+	$(BIN)/python benchmarks/digits.py
 
 clean: ## remove the environment and all caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build

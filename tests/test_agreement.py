@@ -168,7 +168,14 @@ def test_weights_are_routed(case: Case) -> None:
 
 # some checks pass fractions
 @pytest.mark.filterwarnings("ignore:.*CategoricalNB takes levels as whole numbers:UserWarning")
-@parametrize_with_checks([getattr(suffice, name)() for name in (*ATTRIBUTES, "PoissonNB")])
+@parametrize_with_checks(
+    [
+        *(getattr(suffice, name)() for name in (*ATTRIBUTES, "PoissonNB", "BayesClassifier")),
+        suffice.BayesClassifier(prior="auto", calibrate="temperature"),
+        suffice.BayesClassifier(structure="averaged", prior="auto", calibrate="isotonic"),
+        suffice.GaussianNB(calibrate="temperature"),
+    ]
+)
 def test_scikit_learns_checks_of_an_estimator(estimator: Any, check: Any) -> None:
     check(estimator)
 

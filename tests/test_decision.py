@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.optimize import minimize, minimize_scalar
+from scipy.sparse import csr_array
 from scipy.special import log_softmax
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.metrics import log_loss
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import PredefinedSplit
 
 import suffice
 from conftest import FIVE, Case, assert_same_scores, data, every_case, example
 from suffice import BayesClassifier, GaussianNB, MixtureClassifier, cross_validate
+from suffice.data.reader import ColumnReader, NumberReader
+from suffice.data.row_keys import row_keys
 from suffice.decision.calibration import MAPS, Calibration, Isotonic, Temperature, Vector
 from suffice.decision.reliability import Reliability
+from suffice.folds.hold_out import hold_out
+from suffice.folds.splits import DealtRows, deal_rows
+from suffice.structures import Pooled, Trees
 
 METHODS = tuple(MAPS)
 
@@ -97,8 +107,8 @@ def test_every_classifier_can_be_calibrated(case: Case, method: str) -> None:
 def test_calibration_is_learned_from_rows_held_out() -> None:
     X, y = load_digits(return_X_y=True)
     model = suffice.MultinomialNB(calibrate="temperature").fit(X, y)
-    folds = StratifiedKFold(10, shuffle=True, random_state=0)
-    raw = cross_validate(suffice.MultinomialNB(), X, y, cv=folds)
+    dealt = deal_rows(row_keys(suffice.MultinomialNB().recipe().open(X)), y, None, 10)
+    raw = cross_validate(suffice.MultinomialNB(), X, y, cv=PredefinedSplit(dealt.fold_of))
     honest = cross_validate(model, X, y, scoring="neg_log_loss")["test_score"].mean()
     assert honest > 0.5 * cross_validate(suffice.MultinomialNB(), X, y, scoring="neg_log_loss")["test_score"].mean()
     before = -np.maximum(raw["log_proba"][np.arange(len(y)), y], -1e300).mean()
@@ -124,15 +134,84 @@ def test_calibration_stays_until_classes_change() -> None:
     assert (lower <= upper).all()
 
 
-def test_calibration_needs_two_rows_of_a_class_and_a_name_it_knows() -> None:
+@pytest.mark.parametrize("method", METHODS)
+def test_a_class_of_one_row_is_left_out_of_the_calibration(method: str) -> None:
     X, y = load_iris(return_X_y=True)
-    model = GaussianNB().fit(X, y)
-    model.set_params(calibrate="temperature")
-    with pytest.raises(ValueError, match="class 7 has 1"):
-        model.fit(X, np.where(np.arange(150) == 0, 7, y))
-    assert model.classes_.tolist() == [0, 1, 2]
+    single = np.where(np.arange(150) == 0, 7, y)
+    held = hold_out(GaussianNB().recipe(), GaussianNB().recipe(), X, single, None)
+    assert np.bincount(held.codes).tolist() == [49, 50, 50]  # its row has no model that knows the class
+    model = GaussianNB(calibrate=method, estimate="mean").fit(X, single)
+    assert model.calibration_.classes == [0, 1, 2, 7]
+    assert model.predict(X[:1]).tolist() in ([0], [7])
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_nothing_to_hold_out_leaves_probabilities_as_they_are(method: str) -> None:
+    for rows, labels in (([["a"], ["b"], ["c"]], [0, 1, 2]), ([["a"]], [5])):
+        plain = BayesClassifier(structure="naive").fit(rows, labels)
+        found = BayesClassifier(structure="naive", calibrate=method).fit(rows, labels)
+        np.testing.assert_allclose(found.predict_proba(rows), plain.predict_proba(rows))
+
+
+def test_a_calibration_that_is_not_known_is_an_error() -> None:
+    X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="calibrate"):
         GaussianNB(calibrate="platt").fit(X, y)
+
+
+def test_a_pool_is_calibrated_by_its_own_held_out_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = load_iris(return_X_y=True)
+    settings: dict[str, Any] = {"structure": Pooled(("naive", "full", Trees(20)))}
+    monkeypatch.setattr("suffice.classifiers.tally_classifier.hold_out", None)  # no fold is fitted again
+    model, plain = BayesClassifier(calibrate="temperature", **settings).fit(X, y), BayesClassifier(**settings).fit(X, y)
+    np.testing.assert_allclose(model.calibration_.log_loss["before"], plain.pool_.log_loss["pool"])
+    assert model.calibration_.map.temperature == pytest.approx(1, abs=0.25)  # the weights calibrate already
+    np.testing.assert_array_equal(model.predict(X), plain.predict(X))
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 3)), min_size=1, max_size=30),
+    seed=st.integers(0, 9),
+)
+def test_folds_do_not_depend_on_order_zeros_or_whether_rows_are_repeated(
+    rows: list[tuple[int, int, int]], seed: int
+) -> None:
+    cells, codes, weights = np.array(rows).T
+    shuffled = np.random.default_rng(seed).permutation(len(rows))
+    repeated = shuffled.repeat(weights[shuffled] if np.gcd.reduce(weights) == 1 else 1)
+    one = deal_rows(cells, codes, weights.astype(float) if np.gcd.reduce(weights) == 1 else None, 4)
+    other = deal_rows(cells[repeated], codes[repeated], None, 4)
+
+    def content(dealt: DealtRows, cells: Any, codes: Any) -> Counter[tuple[int, int, int]]:
+        found: Counter[tuple[int, int, int]] = Counter()
+        sizes = np.ones(len(dealt.rows)) if dealt.weights is None else dealt.weights
+        for row, fold, weight in zip(dealt.rows.tolist(), dealt.fold_of.tolist(), sizes.tolist(), strict=True):
+            found[cells[row], codes[row], fold] += weight
+        return found
+
+    assert content(one, cells, codes) == content(other, cells[repeated], codes[repeated])
+
+
+def test_a_common_factor_of_the_weights_splits_no_row() -> None:
+    dealt = deal_rows(np.arange(12), np.arange(12) % 2, np.full(12, 3.0), 4)
+    assert dealt.rows.tolist() == list(range(12))
+    assert dealt.weights is not None
+    assert dealt.weights.tolist() == [3.0] * 12
+    for code in (0, 1):
+        assert sorted(np.bincount(dealt.fold_of[np.arange(12) % 2 == code], minlength=4)) == [1, 1, 2, 2]
+
+
+def test_keys_depend_on_cells_only() -> None:
+    X = np.array([[0.0, 1.5, 0.0], [2.0, 0.0, 0.0], [0.0, 1.5, -0.0]])
+    dense, sparse = (NumberReader("test", "gaussian").open(each) for each in (X, csr_array(X)))
+    keys = row_keys(dense)
+    assert keys[0] == keys[2] != keys[1]
+    np.testing.assert_array_equal(keys, row_keys(sparse))
+    frame = pd.DataFrame({"a": X[:, 0], "b": ["x", None, "x"], "c": [True, False, True]})
+    keys = row_keys(ColumnReader("test", "auto").open(frame))
+    assert keys[0] == keys[2] != keys[1]
+    np.testing.assert_array_equal(row_keys(ColumnReader("test", "auto").open(frame[::-1])), keys[::-1])
 
 
 @pytest.mark.parametrize("name", ["adult", "sms"])

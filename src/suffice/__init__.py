@@ -41,7 +41,7 @@ _HOMES = {
     "suffice.structures": "Averaged Chain Full Joint Pooled Tree Trees",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
-_MODULES = ("plots", "report")
+_MODULES = ("images", "plots", "report")
 
 __all__ = sorted(_HOME_OF)
 

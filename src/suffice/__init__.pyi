@@ -1,5 +1,6 @@
 """Types of the public names, which `__init__.py` imports when they are first used."""
 
+from suffice import images as images
 from suffice import plots as plots
 from suffice import report as report
 from suffice.classifiers.bayes import BayesClassifier as BayesClassifier

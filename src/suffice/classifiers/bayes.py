@@ -18,7 +18,8 @@ from suffice.estimation import RULES
 from suffice.families import FAMILIES, Family
 from suffice.families.complement import Complement
 from suffice.folds.fit_pool import fit_pool
-from suffice.folds.recipe_choice import PRIORS, choose_recipe, structures_for
+from suffice.folds.hold_out import HeldOut
+from suffice.folds.recipe_choice import PRIORS, choose_recipe
 from suffice.recipe import Recipe, Rule, Unseen
 from suffice.schema import Columns, Features, Levels, MissingLevel, Plan, Words
 from suffice.statistics import Tally
@@ -56,9 +57,9 @@ default="auto"
     estimate : {"mle", "map", "mean", "predictive"}, default="mean"
         How parameters are estimated.
     prior : number, Prior, dict {column or family: prior}, "auto" or "auto-by-column", default=0.5
-        The prior of the parameters; "mle" does not use it. "auto" is the pseudo-count with the best held-out
-        predictions, chosen together with the structure if that is "auto" (``chosen_``); "auto-by-column" maximises
-        the evidence of each column.
+        The prior of the parameters; "mle" does not use it. "auto" is the pseudo-count with the best predictions
+        of up to 1,000 held-out rows (``chosen_``), by the structure that is set, or for a pool by "averaged";
+        "auto-by-column" maximises the evidence of each column.
     class_prior : "empirical", "uniform", array-like, dict {label: p}, number or Prior, default="empirical"
         The class probabilities.
     plan : Plan, default=None
@@ -66,7 +67,8 @@ default="auto"
         from the rows.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
         How ``fit`` calibrates probabilities on held-out predictions; None does not. The weights of a pool calibrate
-        already.
+        already. A row whose class no other fold has is left out, and if none is left, probabilities stay as they are.
+        Weights that are whole numbers are numbers of copies, which may be in several folds.
     unseen : {"share", "ignore"}, default="share"
         What a level that was never seen means in a column of levels. "share" keeps a share of probability for it, as
         for one more level. "ignore" keeps none: the probabilities of the known levels sum to 1, as in scikit-learn's
@@ -173,7 +175,7 @@ default="auto"
 
     @property
     def _chooses(self) -> bool:
-        """Whether the prior, and the structure if it is "auto", are chosen by their held-out predictions."""
+        """Whether the prior is chosen by its held-out predictions."""
         return isinstance(self.prior, str) and self.prior == "auto" and self.estimate != "mle"
 
     def _is_additive(self) -> bool:
@@ -186,14 +188,19 @@ default="auto"
 
     def _tune(
         self, recipe: Recipe, opened: Any, target: Target, tally: Tally, *, is_complete: bool = True
-    ) -> tuple[Recipe, Tally, dict[str, Any]]:
-        pool = None
+    ) -> tuple[Recipe, Tally, dict[str, Any], HeldOut | None]:
+        pool, held_out = None, None
         if recipe.given_plan is not None:
             pool = recipe.given_plan.pool
         # "auto" does not pool a first batch: it may be too small to grow trees from
         elif isinstance(recipe.structure, (Auto, Pooled, Trees) if is_complete else (Pooled, Trees)):
-            pool, tally = fit_pool(replace(recipe, pool=None), opened, target, tally)
-        return (recipe, tally, {}) if pool is None else (replace(recipe, pool=pool), tally, {"pool_": pool})
+            pool, tally, held_out = fit_pool(replace(recipe, pool=None), opened, target, tally)
+        if pool is None:
+            return recipe, tally, {}, None
+        return replace(recipe, pool=pool), tally, {"pool_": pool}, held_out
+
+    def _learner_of_folds(self, recipe: Recipe) -> Recipe:
+        return recipe  # a prior that was chosen stays: the choice of one of three hardly depends on a fold
 
     def _make_recipe(self) -> Recipe:
         chosen = self.__dict__.get("chosen_")
@@ -206,12 +213,8 @@ default="auto"
 
     def _recipe_for(self, chosen: dict[str, Any] | None) -> Recipe:
         """Return the recipe for the settings; ``chosen`` replaces settings that are "auto"."""
-        structure, prior = self.structure, self.prior
-        if self._chooses:
-            chosen = chosen or {"structure": "auto", "prior": 0.5}
-            prior = chosen["prior"]
-            structure = chosen["structure"] if isinstance(structure, str) and structure == "auto" else structure
-        structure = as_structure(structure)
+        prior = (chosen or {"prior": 0.5})["prior"] if self._chooses else self.prior
+        structure = as_structure(self.structure)
         numeric = (structure.numeric if self.numeric == "auto" else None) or self.numeric
         return Recipe(
             ColumnReader(type(self).__name__, self.families),
@@ -236,15 +239,10 @@ default="auto"
         if not is_complete and "chosen_" in self.__dict__:  # a choice is kept until the next fit
             return self.recipe(), {"chosen_": self.chosen_}
         recipe = self._recipe_for(None)
-        opened = recipe.open(X)  # errors in X are raised before anything is chosen for it
-        is_auto = isinstance(self.structure, str) and self.structure == "auto"
-        grid = [
-            {"structure": structure, "prior": prior}
-            for structure in (structures_for(opened, self.plan) if is_auto else (self.structure,))
-            for prior in PRIORS
-        ]
-        place = choose_recipe([self._recipe_for(choice) for choice in grid], X, y, sample_weight)
-        chosen = grid[place] if place is not None else {"structure": self.structure, "prior": 0.5}
+        if isinstance(recipe.structure, (Auto, Pooled, Trees)):
+            recipe = recipe.part(Auto())
+        place = choose_recipe([replace(recipe, prior=prior) for prior in PRIORS], X, y, sample_weight)
+        chosen = {"prior": 0.5 if place is None else PRIORS[place]}
         return self._recipe_for(chosen), {"chosen_": chosen}
 
     def _check(self, recipe: Recipe, tally: Tally) -> None:

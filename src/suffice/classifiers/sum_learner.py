@@ -15,6 +15,7 @@ from suffice import store
 from suffice.classifiers.receipt import Receipt
 from suffice.data import Target, as_labels
 from suffice.families import FAMILIES
+from suffice.folds.hold_out import HeldOut
 from suffice.pooled_model import AnyModel
 from suffice.recipe import Recipe, Rows
 from suffice.schema import Array, Plan, Schema, merged_classes
@@ -173,11 +174,11 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         recipe, extras = self._choose_recipe(X, y, sample_weight)
         opened = recipe.open(X)
         target = Target.of(opened.shape[0], y, sample_weight, None, recipe.owner)
-        recipe, tally, tuned = self._tune(recipe, opened, target, recipe.tally(opened, target))
+        recipe, tally, tuned, held_out = self._tune(recipe, opened, target, recipe.tally(opened, target))
         chosen = recipe.lay_out(tally)
         self._check(recipe, chosen)
         extras |= tuned | self._learn_extras(recipe, opened, target, tally)
-        extras |= self._calibrate(X, y, sample_weight)
+        extras |= self._calibrate(recipe, X, y, sample_weight, held_out)
         self._set_learned(tally, extras, recipe, chosen)
         self.__dict__.pop("_feature_names_in", None)
         self._warn_after_learning()
@@ -219,7 +220,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         target = self._target(opened.shape[0], y, sample_weight, classes, schema)
         tally = recipe.tally(opened, target, known, is_complete=False)
         if known is None:
-            recipe, tally, tuned = self._tune(recipe, opened, target, tally, is_complete=False)
+            recipe, tally, tuned, _ = self._tune(recipe, opened, target, tally, is_complete=False)
             extras |= tuned
         else:
             tally = known + tally
@@ -357,19 +358,21 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
 
     def _tune(
         self, recipe: Recipe, opened: Any, target: Target, tally: Tally, *, is_complete: bool = True
-    ) -> tuple[Recipe, Tally, dict[str, Any]]:
-        """Return recipe and tally with what is tuned on held-out rows, and the attributes that hold it.
+    ) -> tuple[Recipe, Tally, dict[str, Any], HeldOut | None]:
+        """Return recipe and tally with what is tuned on held-out rows, the attributes that hold it, and these rows.
 
         ``is_complete`` is False if more rows may follow.
         """
-        return recipe, tally, {}
+        return recipe, tally, {}, None
 
     def _learn_extras(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
         """Return the attributes that `fit` learns besides the tally."""
         return {}
 
     @abstractmethod
-    def _calibrate(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
+    def _calibrate(
+        self, recipe: Recipe, X: Any, y: Any, sample_weight: Any, held_out: HeldOut | None
+    ) -> dict[str, Any]:
         """Return the attribute that holds the calibration, or nothing without ``calibrate``."""
 
     def _warn_after_learning(self) -> None:

@@ -10,7 +10,6 @@ from sklearn.utils._param_validation import StrOptions
 
 from suffice import decision
 from suffice.choice import decode_rows, log_density_in_bins
-from suffice.classifiers.fit_calibration import fit_calibration
 from suffice.classifiers.fit_table import learn_source
 from suffice.classifiers.predict_table import predict_source
 from suffice.classifiers.sum_learner import SumLearner
@@ -22,8 +21,10 @@ from suffice.decision.costs import choose_least_cost, cost_matrix, reject_uncert
 from suffice.explain import Explanation, explain_rows
 from suffice.export import to_sql
 from suffice.families import FAMILIES
+from suffice.folds.held_out import FitFunction
+from suffice.folds.hold_out import HeldOut, hold_out
 from suffice.logistic.forms import LinearForm
-from suffice.recipe import Rule
+from suffice.recipe import Recipe, Rule
 from suffice.schema import Array, Plan
 
 CalibrationMethod = Literal["temperature", "vector", "isotonic"]
@@ -496,9 +497,16 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         found = self.fitted_calibration()
         return log_posterior if found is None else np.asarray(found(log_posterior))
 
-    def _calibrate(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
+    def _calibrate(
+        self, recipe: Recipe, X: Any, y: Any, sample_weight: Any, held_out: HeldOut | None
+    ) -> dict[str, Any]:
         if self.calibrate is None:
             return {}
+        if held_out is None:
+            held_out = hold_out(self._learner_of_folds(recipe), recipe, X, y, sample_weight)
+        return {"calibration_": Calibration.of(self.calibrate, **vars(held_out))}
+
+    def _learner_of_folds(self, recipe: Recipe) -> Recipe | FitFunction:
+        """Return what is learned without a fold, to calibrate: sums, or a copy of this classifier."""
         plain = clone(self).set_params(calibrate=None)
-        learner = plain.additive_recipe() or (lambda rows, labels, weights: clone(plain).fit(rows, labels, weights))
-        return {"calibration_": fit_calibration(self.calibrate, learner, X, y, sample_weight)}
+        return plain.additive_recipe() or (lambda rows, labels, weights: clone(plain).fit(rows, labels, weights))

@@ -157,7 +157,7 @@ class Calibration:
     def of(
         cls, method: str, classes: Array, log_proba: Array, codes: Array, fold: Array, weights: Array | None
     ) -> Calibration:
-        """Fit a map to predictions for held-out rows.
+        """Fit a map to predictions for held-out rows; it is the identity if there are none.
 
         ``fold`` is the fold of each row, ``codes`` the code of its class.
         """
@@ -165,18 +165,24 @@ class Calibration:
         floor = min(float(log_proba[np.isfinite(log_proba)].min(initial=0.0)), IMPOSSIBLE)
         raised = np.maximum(log_proba, floor)
         row_weights = np.ones(len(codes)) if weights is None else weights
-        map_type = MAPS[method]
+
+        def fitted(rows: Array) -> Map:
+            found: Map = (
+                MAPS[method].of(raised[rows], codes[rows], row_weights[rows]) if rows.any() else Temperature(1.0)
+            )
+            return found
+
         after = np.empty(raised.shape)
-        for place in range(int(fold.max()) + 1):
+        for place in np.unique(fold).tolist():
             here = fold == place
-            after[here] = map_type.of(raised[~here], codes[~here], row_weights[~here])(raised[here])
+            after[here] = fitted(~here)(raised[here])
         log_loss, reliability = {}, {}
         for name, given in (("before", raised), ("after", after)):
             best = given.argmax(axis=1)
             rows = np.arange(len(codes))
-            log_loss[name] = float(np.average(-given[rows, codes], weights=row_weights))
+            log_loss[name] = float(row_weights @ -given[rows, codes] / max(row_weights.sum(), 1e-300))
             reliability[name] = Reliability.of(np.exp(given[rows, best]), (best == codes).astype(float), row_weights)
-        return cls(method, classes.tolist(), map_type.of(raised, codes, row_weights), floor, log_loss, reliability)
+        return cls(method, classes.tolist(), fitted(np.ones(len(codes), bool)), floor, log_loss, reliability)
 
     def __call__(self, log_proba: Array) -> Array:
         """Return calibrated log probabilities."""

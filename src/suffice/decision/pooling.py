@@ -93,6 +93,11 @@ class Pool:
         """The log-loss on the held-out rows."""
         return self.log_loss["pool"] if self.log_loss else np.inf
 
+    def combine(self, log_proba: Array) -> Array:
+        """Return log P(class | x) from the predictions of the components, [component, row, class]."""
+        total = np.tensordot(self.weights, np.maximum(log_proba, FLOOR), axes=1) + self.biases
+        return np.asarray(log_softmax(total, axis=1))
+
     def select(self, are_present: Sequence[bool]) -> Pool:
         """Return the pool of the components that are present."""
         if all(are_present):

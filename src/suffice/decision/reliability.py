@@ -51,7 +51,7 @@ class Reliability:
         cls, confidence: Array, right: Array, fold: Array, weights: Array | None = None, bins: int = BINS
     ) -> Reliability:
         """Return the reliability of each fold, as arrays [fold, bin]."""
-        folds = int(fold.max()) + 1
+        folds = int(fold.max(initial=0)) + 1
         place = np.clip((confidence * bins).astype(np.intp), 0, bins - 1) + fold * bins
         weight, confident, correct = (
             np.bincount(place, each if weights is None else weights * each, folds * bins).reshape(folds, bins)

@@ -14,6 +14,7 @@ from suffice.data import encode, weights_of
 from suffice.decision.reliability import Reliability
 from suffice.evaluation.learners import additive_recipe, fit_copy, learner_of
 from suffice.folds.fold_scores import FoldScores, LabelledRows, score_folds
+from suffice.folds.held_out import open_rows
 from suffice.folds.recipe_choice import PRIORS, structures_for
 from suffice.folds.splits import check_weights, make_splits
 from suffice.progress import Progress
@@ -21,6 +22,10 @@ from suffice.recipe import Recipe
 from suffice.schema import Array
 
 LEVEL = 0.05
+
+# Structures of pairs are compared with several priors and rules if all pairs have at most this many counts.
+MOST_PAIRS = 1 << 20
+
 MEASURES = ("accuracy", "log_loss", "brier", "calibration_error")
 
 
@@ -130,7 +135,7 @@ def compare(
     >>> [(line["model"], round(line["accuracy"], 2)) for line in comparison.table]
     [('full', 0.98), ('naive', 0.95)]
     """
-    named = _named(_candidates(X) if models is None else models)
+    named = _named(_candidates(X, y) if models is None else models)
     classes, codes = encode(y, owner="compare")
     weights = weights_of(sample_weight, len(codes))
     splits = make_splits(cv, X, y, groups)
@@ -155,13 +160,23 @@ def compare(
     return Comparison([lines[place] for place in order], fitted[0], len(splits))
 
 
-def _candidates(X: Any) -> dict[str, Any]:
-    """Return BayesClassifiers with several rules, priors, and structures that suit the number of columns."""
+def _candidates(X: Any, y: Any) -> dict[str, Any]:
+    """Return BayesClassifiers with several rules, priors, and structures that suit the size of the table.
+
+    Structures of pairs have variants only where the tables of all pairs are small: elsewhere a variant takes longer
+    than all other models together.
+    """
+    recipe = BayesClassifier(structure="averaged").recipe()
+    opened, target = open_rows(recipe, X, y, None)
+    columns, _ = recipe.read(opened, recipe.plan(opened, target), target)
+    pairs = len(target.classes) * sum(block.width**2 for block in columns if block.pairs and block.codings)
     models: dict[str, Any] = {}
-    for structure in (*structures_for(X), "full"):
-        for prior in PRIORS:
+    for structure in (*structures_for(opened), "full"):
+        has_variants = structure in ("naive", "full") or pairs <= MOST_PAIRS
+        for prior in PRIORS if has_variants else (0.5,):
             models[f"{structure}, mean, prior {prior:g}"] = BayesClassifier(structure=structure, prior=prior)
-        models[f"{structure}, predictive"] = BayesClassifier(structure=structure, estimate="predictive")
+        if has_variants:
+            models[f"{structure}, predictive"] = BayesClassifier(structure=structure, estimate="predictive")
     models["naive, mle"] = BayesClassifier(structure="naive", estimate="mle")
     return models
 

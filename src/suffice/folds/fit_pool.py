@@ -7,8 +7,9 @@ import numpy as np
 
 from suffice.data import Target
 from suffice.decision.pooling import Pool
+from suffice.folds.hold_out import HeldOut
 from suffice.folds.pool_components import choose_components, plan_components
-from suffice.folds.pool_predictions import count_trees, predict_by_sums
+from suffice.folds.pool_predictions import count_trees, predict_by_sums, spread_rows
 from suffice.recipe import Recipe
 from suffice.schema import Array
 from suffice.statistics import Tally
@@ -22,8 +23,10 @@ MOST_ROWS = 20_000
 NEGLIGIBLE, SMALL_WEIGHT = 0.001, 0.02
 
 
-def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple[Pool | None, Tally]:
-    """Return the pool of a recipe, and the tally with the counts of its trees; None if "auto" does not pool.
+def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple[Pool | None, Tally, HeldOut | None]:
+    """Return the pool of a recipe, the tally with the counts of its trees, and the held-out rows as the pool predicts.
+
+    The pool is None if "auto" does not pool.
 
     Parameters
     ----------
@@ -38,7 +41,7 @@ def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple
     """
     components, is_auto = choose_components(recipe, opened, target, tally), isinstance(recipe.structure, Auto)
     if not components:
-        return None, tally
+        return None, tally, None
     components, planned = plan_components(components, opened, target, tally, is_auto=is_auto)
     weights = np.ones(len(target.codes)) if target.weights is None else target.weights
     rows = np.flatnonzero(weights > 0)
@@ -46,7 +49,7 @@ def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple
         rows = np.sort(np.random.default_rng(2).choice(rows, MOST_ROWS, replace=False))
     log_proba, is_known = np.zeros((len(components), len(rows), len(target.classes))), np.ones(len(rows), bool)
     sums = [place for place, each in enumerate(components) if not each.grows_trees]
-    if sums:
+    if sums and len(rows) > 1:
         parts = [recipe.part(components[place]) for place in sums]
         log_proba[sums], is_known = predict_by_sums(parts, opened, target, tally, rows)
     with_trees = tally
@@ -54,13 +57,16 @@ def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple
         if isinstance(each, Trees) and planned is not None:
             with_trees, log_proba[place] = count_trees(planned, each, opened, target, tally, rows)
     kept = rows[is_known]
-    held = HeldOut(components, target.classes.tolist(), log_proba[:, is_known], target.codes[kept], weights[kept])
+    held = Predictions(components, target.classes.tolist(), log_proba[:, is_known], target.codes[kept], weights[kept])
     pool = held.fit(has_fewest=is_auto)
-    return pool, with_trees if any(each.grows_trees for each in pool.components) else tally
+    places = [components.index(each) for each in pool.components]
+    folds = spread_rows(target.codes[rows])[is_known]
+    held_out = HeldOut(target.classes, pool.combine(held.log_proba[places]), held.codes, folds, held.weights)
+    return pool, with_trees if any(each.grows_trees for each in pool.components) else tally, held_out
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class Predictions:
     """The predictions of held-out rows by each component, [component, row, class], and their classes and weights."""
 
     components: tuple[Structure, ...]
@@ -89,11 +95,11 @@ class HeldOut:
     def _fit(self) -> Pool:
         return Pool.fit(self.components, self.classes, self.log_proba, self.codes, self.weights)
 
-    def _without_trees(self) -> "HeldOut | None":
+    def _without_trees(self) -> "Predictions | None":
         """Return the components without trees; None if that leaves nothing, or everything."""
         kept = [place for place, each in enumerate(self.components) if not each.grows_trees]
         return self._select(kept) if 0 < len(kept) < len(self.components) else None
 
-    def _select(self, places: list[int]) -> "HeldOut":
+    def _select(self, places: list[int]) -> "Predictions":
         components = tuple(self.components[place] for place in places)
         return replace(self, components=components, log_proba=self.log_proba[places])

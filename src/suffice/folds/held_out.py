@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, indexable
 
 from suffice.data import Target, as_labels, weights_of
 from suffice.folds.fold_tallies import FoldTally, fold_tallies
@@ -100,6 +100,7 @@ def predict_by_refitting(
     fit: FitFunction, X: Any, y: Any, splits: Sequence[Split], sample_weight: Any, classes: Array
 ) -> Iterator[Prediction]:
     """Yield the predictions of each split by a model that is fitted on its training rows."""
+    (X,) = indexable(X)  # sparse matrices of other formats than CSR have no rows to take
     labels = as_labels(y, "cross_validate")
     weights = weights_of(sample_weight, len(labels))
     for split in splits:

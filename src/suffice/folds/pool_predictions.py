@@ -32,7 +32,7 @@ def predict_by_sums(
     parts: Sequence[Recipe], opened: Any, target: Target, tally: Tally, rows: Array
 ) -> tuple[Array, Array]:
     """Return the predictions of held-out rows by each component, and whether the row's class was in its fold's sums."""
-    folds = _fold_of(target.codes[rows])
+    folds = spread_rows(target.codes[rows])
     splits = []
     for number in range(min(FOLDS, len(rows))):
         is_test = np.zeros(len(target.codes), bool)
@@ -53,7 +53,7 @@ def predict_by_sums(
     return found, is_known
 
 
-def _fold_of(codes: Array) -> Array:
+def spread_rows(codes: Array) -> Array:
     """Return the fold of each row; the rows of a class are spread evenly, however few they are."""
     shuffled = np.random.default_rng(3).permutation(len(codes))
     order = shuffled[np.argsort(codes[shuffled], kind="stable")]

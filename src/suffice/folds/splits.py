@@ -11,6 +11,9 @@ from sklearn.utils.validation import _num_samples
 from suffice.data import as_labels, encode
 from suffice.schema import Array
 
+# Weights of more than this many copies in all are taken as they are: doubles do not count beyond it.
+MOST_COPIES = 2.0**53
+
 
 @dataclass(frozen=True)
 class IndexSplit:
@@ -104,14 +107,76 @@ def stratified(labels: Array, folds: int) -> list[Split]:
     return [FoldSplit(fold_of, fold) for fold in range(folds)]
 
 
-def shuffled_folds(labels: Array, wanted: int = 10) -> list[Split] | None:
-    """Return up to ``wanted`` shuffled folds, at most as many as the rarest class has rows; None if that is below 2."""
-    _, counts = np.unique(labels, return_counts=True)
-    folds = min(int(counts.min()), wanted)
-    if folds < 2:
-        return None
-    splitter = StratifiedKFold(folds, shuffle=True, random_state=0)
-    return [IndexSplit(train, test) for train, test in splitter.split(np.zeros(len(labels)), labels)]
+@dataclass(frozen=True)
+class DealtRows:
+    """Rows that were dealt to folds; a row whose weight is split occurs once for each of its folds.
+
+    ``rows`` are the indices of the rows, ``fold_of`` their folds, and ``weights`` their weights, or None.
+    """
+
+    rows: Array
+    fold_of: Array
+    weights: Array | None
+
+    @property
+    def splits(self) -> list[Split]:
+        """The split of each fold, in positions of ``rows``; none if there is only one fold."""
+        folds = int(self.fold_of.max(initial=0)) + 1
+        return [FoldSplit(self.fold_of, fold) for fold in range(folds)] if folds > 1 else []
+
+
+def deal_rows(keys: Array, codes: Array, weights: Array | None, folds: int) -> DealtRows:
+    """Return the rows of positive weight, dealt to folds class by class.
+
+    The rows are sorted by class and key, and dealt to the folds one by one, so that each class is spread evenly,
+    however rare it is. Weights that are whole numbers (after division by a common factor) are numbers of copies, which
+    are dealt one by one, too. So neither the order of the rows matters, nor rows of weight 0, nor whether a row is
+    repeated or weighted. With other weights, each row is in one fold.
+
+    Parameters
+    ----------
+    keys : array [row]
+        A number for each row that depends on its cells only, as `row_keys` returns it.
+    codes : array [row]
+        The classes of the rows.
+    weights : array [row] or None
+        The weights of the rows.
+    folds : int
+        The largest number of folds.
+
+    Examples
+    --------
+    >>> keys, codes = np.array([3, 1, 2]), np.array([0, 0, 1])
+    >>> deal_rows(keys, codes, None, 2).fold_of.tolist()
+    [1, 0, 0]
+    >>> dealt = deal_rows(keys, codes, np.array([1.0, 2.0, 0.0]), 2)
+    >>> dealt.rows.tolist(), dealt.fold_of.tolist(), dealt.weights.tolist()
+    ([0, 1, 1], [0, 0, 1], [1.0, 1.0, 1.0])
+    """
+    held = np.arange(len(codes)) if weights is None else np.flatnonzero(weights > 0)
+    order = held[np.lexsort((keys[held], codes[held]))]
+    copies = np.ones(len(order), np.int64) if weights is None else _copies(weights[order])
+    total = int(copies.sum())
+    if total == len(order):
+        fold_of = np.empty(len(codes), np.intp)
+        fold_of[order] = np.arange(len(order)) % folds
+        return DealtRows(held, fold_of[held], None if weights is None else weights[held])
+    assert weights is not None
+    ends = np.cumsum(copies)
+    # how many of the places t from start to end have t % folds = fold: [row, fold]
+    upto = [-(-(places[:, None] - np.arange(folds)) // folds) for places in (ends, ends - copies)]
+    counts = np.zeros((len(codes), folds))
+    counts[order] = (upto[0] - upto[1]) * (weights[order] / copies)[:, None]
+    rows, fold_of = np.nonzero(counts)
+    return DealtRows(rows, fold_of, counts[rows, fold_of])
+
+
+def _copies(weights: Array) -> Array:
+    """Return the number of copies that weights stand for: 1 of each row if they are not all whole numbers."""
+    if not (weights == np.floor(weights)).all() or weights.sum() > MOST_COPIES:
+        return np.ones(len(weights), np.int64)
+    whole = weights.astype(np.int64)
+    return np.asarray(whole // max(int(np.gcd.reduce(whole)), 1))
 
 
 def repeats_rows(splits: list[Split]) -> bool:

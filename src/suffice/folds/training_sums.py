@@ -2,7 +2,8 @@
 
 Rows that belong to the same training sets form an *atom*: ten folds have ten atoms. Each atom is tallied once, and the
 tally of a training set is the sum of its atoms. Subtracting the other atoms from the total would lose digits if these
-are large.
+are large. Where adding tallies is more work than counting rows, as with many pairs of levels, each training set is
+tallied by itself.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,8 +18,8 @@ from suffice.folds.splits import FoldSplit, Split
 from suffice.schema import Array, Columns, Features
 from suffice.statistics import Tally
 
-# The tallies of all atoms hold at most this many numbers (1 GiB); beyond that, each training set is tallied by itself.
-MOST_NUMBERS = 1 << 27
+# The tallies of all atoms hold at most MOST_NUMBERS (1 GiB). Up to MANY_NUMBERS, adding them always takes little time.
+MOST_NUMBERS, MANY_NUMBERS = 1 << 27, 1 << 23
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,10 @@ def sum_training_sets(
     """Return the tally of each split's training rows."""
     target, classes = table.target, len(table.target.classes)
     count = group.learned.shape[1]
-    if count * classes * sum(block.size for block in columns) > MOST_NUMBERS:
+    numbers = classes * sum(block.size for block in columns)
+    steps = len(target.codes) * sum(block.count**2 / 2 if block.pairs else block.count for block in columns)
+    is_slow = count * numbers > MANY_NUMBERS and numbers > steps / 2  # adding tallies reads and writes all numbers
+    if count * numbers > MOST_NUMBERS or is_slow:
         separate = [replace(table, target=target.only(split.train)) for split in group.splits]
         tallies = [memory.tally(part, columns, features) for part in separate]
     else:

@@ -59,8 +59,8 @@ def pairs(part: Part, sizes: Array) -> PairCounts:
     else:
         for x, codes, weights in part.pieces():
             count_pairs.count_pairs(x, codes, weights, starts, both, work=x.size * x.shape[1] // 2)
-        lower = np.tril_indices(width, -1)
-        both[:, lower[1], lower[0]] = both[:, lower[0], lower[1]]
+        for table in both:
+            table += np.tril(table, -1).T
     total = np.diagonal(both, axis1=1, axis2=2)
     return PairCounts(by_group(np.add, total, starts), total, both)
 

@@ -162,7 +162,10 @@ class AveragedParameters(Parameters):
 
 def _both_ways(given: Array) -> Array:
     """Return p(b | a) and p(a | b) side by side, from given[class, a, b]."""
-    return np.ascontiguousarray(np.stack([given, given.transpose(0, 2, 1)], axis=-1).transpose(1, 2, 3, 0))
+    both = np.empty((*given.shape[1:], 2, len(given)))
+    for a, lines in enumerate(both):  # line by line, so that what is read stays in the cache until it is written
+        lines[:, 0], lines[:, 1] = given[:, a].T, given[:, :, a].T
+    return both
 
 
 def _find_implied(columns: Columns, counts: PairCounts, least: float) -> Array:

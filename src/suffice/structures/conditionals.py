@@ -70,12 +70,11 @@ class Conditionals:
         levels = np.delete(np.arange(self.shares.shape[1]), np.cumsum(sizes + 1) - 1)
         pairs = np.zeros((len(self.shares), self.shares.shape[1], self.shares.shape[1]))
         pairs[np.ix_(np.arange(len(pairs)), levels, levels)] = self.counts.pairs
-        starts = self.slots
-        whole = np.repeat(np.add.reduceat(pairs, starts, axis=2), sizes + 1, axis=2)
-        conditional = self._conditional(pairs, self.shares[:, None, :], whole)
-        if not isinstance(self.rule, str):  # draws are normalised again
-            conditional = conditional / np.repeat(np.add.reduceat(conditional, starts, axis=2), sizes + 1, axis=2)
-        return _log(conditional)
+        for first, size in zip(self.slots.tolist(), sizes.tolist(), strict=True):
+            here = pairs[:, :, first : first + size + 1]  # one column at a time: its numbers stay in the cache
+            share = self.shares[:, None, first : first + size + 1]
+            here[...] = _log(self._conditional(here, share, here.sum(axis=-1, keepdims=True)))
+        return pairs
 
     def _conditional(self, pairs: Array, share: Array, whole: Array) -> Array:
         """Return the probabilities of levels given each level of the parent, by the rule or drawn."""
