@@ -46,6 +46,7 @@ _SIMPLER = 'use structure="tree" or structure="naive" (set_params needs no other
 UNSUPPORTED: dict[type[Term], tuple[str, str]] = {
     terms.AveragedPairs: ("is averaged over many trees, which is too long for SQL", _SIMPLER),
     terms.JointLookUp: ("counts them all together, which is too long for SQL", _SIMPLER),
+    terms.MeanOfTrees: ("is a mean over many decision trees, which is too long for SQL", _SIMPLER),
     terms.LogSumExp: ("is a mixture, which has no translation to SQL", "use GaussianDiscriminant"),
 }
 
