@@ -34,10 +34,6 @@ class Component(NamedTuple):
         """The block of trees, if the member is one."""
         return next((columns for columns in self.model.columns if columns.is_forest), None)
 
-    def __str__(self) -> str:
-        trees = "" if self.forest is None else f" ({self.forest.count:,} trees with {self.forest.width:,} leaves)"
-        return f"{self.name} {self.weight:.2f}{trees}"
-
 
 @dataclass(frozen=True)
 class PooledModel:

@@ -51,14 +51,14 @@ class Input:
 def read_inputs(schema: Schema, blocks: Blocks, scored: tuple[Columns, ...]) -> dict[Any, Input]:
     """Return the inputs of all columns by the names of the columns, in the order of the table.
 
-    ``blocks`` are blocks of columns with their statistics; the first one that has a column describes it. ``scored`` are
-    the columns as the model scores them: it may have room for codes that were never seen.
+    ``blocks`` are blocks of columns with their statistics. ``scored`` are the columns as the model scores them: it may
+    have room for codes that were never seen.
     """
     names = column_keys(schema.blocks[0]) if schema.features is None else schema.features.names
     found = {key: Input(column_title(key)) for key in names}
     for columns, statistic in blocks:
         for j, key in enumerate(column_keys(columns)):
-            if key in found and found[key].input == "none":
+            if key in found:
                 found[key].family, found[key].may_be_empty = columns.families[j], schema.features is not None
                 _set_kind(found[key], columns, statistic, j)
     for columns in scored:
@@ -140,7 +140,7 @@ def image_side(inputs: dict[Any, Input], has_names: bool) -> int | None:
 def mean_images(blocks: Blocks, inputs: dict[Any, Input], classes: int) -> Array:
     """Return the mean of each numeric column in each class, [class, column]; of bits, the share of ones."""
     found = {key: np.zeros(classes) for key in inputs}
-    for columns, statistic in reversed(blocks):  # the first block that has a column is the one of its input
+    for columns, statistic in blocks:
         for j, key in enumerate(column_keys(columns)):
             if columns.sizes is None:
                 found[key] = FAMILIES[columns.family].location(statistic)[0][:, j]

@@ -37,10 +37,10 @@ DEPENDENCE: dict[type[Term], str] = {
 
 def describe_model(view: ModelView, inputs: dict[Any, Input]) -> dict[str, Any]:
     """Return the classifier, its classes, families, dependences and settings."""
-    families: dict[str, list[str]] = {}
-    for its in inputs.values():
+    forms, families = _forms_in_components(view), dict[str, list[str]]()
+    for key, its in inputs.items():
         if its.input != "none":
-            families.setdefault(its.family, []).append(its.name)
+            families.setdefault(forms.get(key, its.family), []).append(its.name)
     return {
         "kind": view.classifier,
         "target": view.target,
@@ -56,6 +56,17 @@ def describe_model(view: ModelView, inputs: dict[Any, Input]) -> dict[str, Any]:
         "pool_log_loss": (view.model.pool.log_loss or {}).get("pool") if isinstance(view.model, PooledModel) else None,
         "settings": {name: repr(value) for name, value in view.settings.items() if value is not None},
     }
+
+
+def _forms_in_components(view: ModelView) -> dict[Any, str]:
+    """Return the form of each column in the components of a pool; they are named if they have different forms."""
+    found: dict[Any, dict[str, list[str]]] = {}
+    for component in view.components:
+        for columns in component.model.columns:
+            for key, family in zip(column_keys(columns), columns.families, strict=True):
+                found.setdefault(key, {}).setdefault(family, []).append(component.name)
+    named = {key: [f"{form} ({list_names(its)})" for form, its in forms.items()] for key, forms in found.items()}
+    return {key: next(iter(forms)) if len(forms) == 1 else ", ".join(named[key]) for key, forms in found.items()}
 
 
 def _describe_dependence(model: AnyModel) -> str:
@@ -83,7 +94,7 @@ def describe_features(
     found: dict[Any, dict[str, Any]] = {}
     for columns, statistic in blocks:
         for j, key in enumerate(column_keys(columns)):
-            if key in inputs and key not in found:
+            if key in inputs:
                 entry = {"family": inputs[key].family, "importance": importance.get(inputs[key].name)}
                 found[key] = entry | FAMILIES[columns.family].summarize(columns, statistic, j)
     entries = [{"name": its.name} | found[key] for key, its in inputs.items() if key in found]

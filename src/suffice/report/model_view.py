@@ -21,7 +21,8 @@ from suffice.structures import Naive
 class ModelView:
     """A fitted classifier as data: its name and settings, tally, estimated model and calibration.
 
-    ``separate`` is the tally of a naive model, which describes the columns of a model of trees only.
+    ``separate`` is the tally that describes each column by itself: that of a naive model if the model is a pool, whose
+    components count a column in different forms.
     """
 
     classifier: str
@@ -46,15 +47,8 @@ class ModelView:
 
     @property
     def counted_blocks(self) -> list[tuple[Columns, Any]]:
-        """The blocks of columns with their statistics, without trees; those of a pool by the weight of their component.
-
-        A column that several components have is described by the first of these blocks.
-        """
-        blocks = list(zip(self.tally.schema.blocks, self.tally.statistics, strict=True))
-        weights = [each.weight for each in self.components for _ in each.model.columns] or [1.0] * len(blocks)
-        order = np.argsort(-np.array(weights), kind="stable").tolist()
-        found = [blocks[place] for place in order if not blocks[place][0].is_forest]
-        return found or list(zip(self.separate.schema.blocks, self.separate.statistics, strict=True))
+        """The blocks of columns that are described, with their statistics."""
+        return list(zip(self.separate.schema.blocks, self.separate.statistics, strict=True))
 
     @property
     def class_names(self) -> list[str]:
@@ -74,15 +68,14 @@ def view_model(classifier: Any) -> ModelView:
     if not hasattr(classifier, "estimate_model"):
         name = type(classifier).__name__
         raise TypeError(f"a report needs a fitted classifier that learns from sums (a tally); {name} is none")
-    tally = classifier.chosen_tally()
-    has_columns = not all(block.is_forest for block in tally.schema.blocks)
+    tally, recipe = classifier.chosen_tally(), classifier.recipe()
     return ModelView(
         classifier=type(classifier).__name__,
         settings=classifier.get_params(deep=False),
         target=getattr(classifier, "target_name_", None),
         left_out=getattr(classifier, "left_out_", {}),
         tally=tally,
-        separate=tally if has_columns else classifier.recipe().part(Naive()).lay_out(classifier.tally_),
+        separate=recipe.part(Naive()).lay_out(classifier.tally_) if recipe.is_pooled else tally,
         model=classifier.estimate_model(),
         calibration=classifier.fitted_calibration(),
     )

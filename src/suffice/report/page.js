@@ -18,7 +18,7 @@ function aboutSection({ about }) {
   const settings = Object.entries(about.settings).map(([name, value]) => el("li", {}, el("code", {}, `${name} = ${value}`)));
   const predicted = about.target ? ["It predicts ", el("strong", {}, about.target), ". "] : [];
   return section("Model", "about",
-    el("p", {}, predicted, el("code", {}, about.kind), about.components.length ? ": a pool of models, p(class | x) ∝ bias · Π p(class | x, model)" : ": Bayes’ rule, p(class | x) ∝ p(class) · p(x | class); ", about.components.length ? [el("sup", {}, "weight"), "."] : [about.structure, "."]),
+    el("p", {}, predicted, el("code", {}, about.kind), about.components.length ? ": a pool of models, log p(class | x) = Σ weight · log p(class | x, model) + bias of the class, up to a constant." : `: Bayes’ rule, p(class | x) ∝ p(class) · p(x | class); ${about.structure}.`),
     el("div", { class: "figures" }, figures),
     componentsTable(about),
     el("h3", {}, "Classes"), el("div", { class: "lines wide" }, classes),
@@ -166,7 +166,8 @@ function warningsSection({ warnings }) {
 
 function liveSection(engine, panel) {
   const notes = engine.notes.map((note) => el("p", { class: "note" }, note));
-  const help = el("p", { class: "note" }, "Change the values of a row to see its probabilities and the contribution of each feature. They are computed in this page from the parameters of the model.");
+  const pool = engine.pool ? " The contributions of all components are added up, times their weights." : "";
+  const help = el("p", { class: "note" }, `Change the values of a row to see its probabilities and the contribution of each feature. They are computed in this page from the parameters of the model.${pool}`);
   const found = section("Try it", "live", panel ? [help, notes, panel.node] : notes);
   found.querySelector("h2").setAttribute("tabindex", "-1");
   return found;

@@ -146,7 +146,9 @@ def find_row_warnings(rows: ScoredRows, quality: dict[str, Any] | None) -> list[
         )
     error = quality["scores"]["calibration error"]["value"]
     if error > NOTABLE_CALIBRATION_ERROR:
-        advice = "" if rows.view.settings.get("calibrate") else '; calibrate="temperature" may reduce it'
+        # the weights of a pool are a calibration
+        is_calibrated = rows.view.settings.get("calibrate") or rows.view.components
+        advice = "" if is_calibrated else '; calibrate="temperature" may reduce it'
         found.append(f"The calibration error is {100 * error:.1f} %{advice}.")
     return found
 
