@@ -128,8 +128,13 @@ def test_evaluate_explain_info_for_people_and_machines(folder: Path) -> None:
     assert "Köln" in out or "Bonn" in out or "a, b" in out
     out, _ = run("info", folder / "model.suffice", "--json")
     assert json.loads(out)["digest"] == model.tally_.digest()
+    pool, said = model.pool_, json.loads(out)["pool"]
+    assert [part["weight"] for part in said["components"]] == pool.weights.tolist()
+    assert {part["name"]: part["log_loss"] for part in said["components"]} | {"pool": said["log_loss"]} == pool.log_loss
+    assert said["held_out_rows"] == 120
     out, _ = told("info", folder / "model.suffice")
     assert "bought" in out
+    assert f"together {pool.log_loss['pool']:.4f}" in " ".join(out.split())
 
 
 def test_compare_writes_the_best(folder: Path, tmp_path: Path) -> None:

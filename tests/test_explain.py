@@ -17,8 +17,11 @@ import suffice
 from conftest import Case, every_case, example, expect_warning
 from suffice import BayesClassifier, Chain, GaussianDiscriminant, Tree
 from suffice.score import Term
+from suffice.structures import Pooled, Trees
 from suffice.structures.covariances import KINDS
 from test_evaluation import mixed
+
+WITHOUT_TREES = Pooled(("averaged", "full"))
 
 
 def assert_sums(model: Any, X: Any) -> Any:
@@ -46,13 +49,15 @@ def test_families(case: Case, rule: str) -> None:
 
 @pytest.mark.parametrize(
     "structure",
-    ["naive", "chain", Chain("learned"), "tree", Tree("per-class"), "averaged", "full", "joint", "auto"],
+    ["naive", "chain", Chain("learned"), "tree", Tree("per-class"), "averaged", "full", "joint", WITHOUT_TREES, "auto"],
     ids=str,
 )
 def test_structures_on_a_table_with_holes(structure: Any) -> None:
     X, y = mixed(200)
     X = X[["height", "town", "owner"]] if structure == "joint" else X
-    model = BayesClassifier(structure=structure).fit(X, y)
+    # in a pool, an empty cell is a level unless it is skipped; trees have no cells to skip
+    missing = "skip" if structure == WITHOUT_TREES else "auto"
+    model = BayesClassifier(structure=structure, missing=missing).fit(X, y)
     found = assert_sums(model, X[:30])
     for row in range(30):
         p = model.predict_log_proba(X[row : row + 1])[0]
@@ -62,7 +67,62 @@ def test_structures_on_a_table_with_holes(structure: Any) -> None:
     empty = found.features.index("town")
     for row in np.flatnonzero(X["town"][:30].isna()):
         assert found.values[row][empty] is None
-        assert (found.contributions[row, :, empty] == 0).all()
+        assert (found.contributions[row, :, empty] == 0).all() == (structure != "auto")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimate", ["mle", "mean"])
+@pytest.mark.parametrize("structure", ["auto", WITHOUT_TREES, Trees(20)], ids=["auto", "without trees", "trees"])
+def test_pools_of_rows_that_a_member_excludes(structure: Any, estimate: str) -> None:
+    X, y = mixed(200)
+    model = BayesClassifier(structure=structure, estimate=estimate, unseen="ignore").fit(X, y)
+    X = X.astype(object)[:60]
+    X.iloc[0] = None
+    X.loc[1:20, "town"] = "never seen"
+    X.loc[10:, "height"] = 300.0
+    found = assert_sums(model, X)
+    assert np.isfinite(found.contributions).all()
+    log_proba = model.predict_log_proba(X)
+    np.testing.assert_allclose(
+        found.log_joint - found.log_joint[:, :1], log_proba - log_proba[:, :1], rtol=1e-9, atol=1e-9
+    )
+
+
+def test_trees_are_explained_by_the_paths_of_rows() -> None:
+    X, y = mixed(200)
+    model = BayesClassifier(structure=Trees(25)).fit(X, y)
+    pooled, found = model.estimate_model(), model.explain(X[:20])
+    (member,), (weight,), (forest,) = pooled.members, pooled.weights, pooled.columns
+    leaves = model.read_rows(X).blocks[0].array
+    labels = np.eye(3)[np.unique(y, return_inverse=True)[1]]
+    for row in range(20):
+        base, changes = np.zeros(3), {name: np.zeros(3) for name in found.features}
+        for place, tree in enumerate(forest.codings):
+            # the nodes on the path of the row, from the root to its leaf
+            path = [int(np.flatnonzero(tree.leaf == leaves[row, place])[0])]
+            while path[0]:
+                path.insert(0, int(tree.parent[path[0]]))
+            above = labels.mean(axis=0)
+            for depth, node in enumerate(path):
+                inside = np.isin(leaves[:, place], tree.leaf[_below(tree, node)])
+                share = (labels[inside].sum(axis=0) + above) / (inside.sum() + 1)
+                if depth == 0:
+                    base += share / 25
+                else:
+                    changes[tree.inputs[tree.column[path[depth - 1]]].name] += (share - above) / 25
+                above = share
+        p = base + sum(changes.values())
+        np.testing.assert_allclose(np.log(p), member.log_posterior(model.read_rows(X[row : row + 1]).blocks)[0])
+        for name, change in changes.items():
+            expected = weight * change * np.log(p / base) / (p - base)
+            np.testing.assert_allclose(found.contributions[row, :, found.features.index(name)], expected, atol=1e-9)
+
+
+def _below(tree: Any, node: int) -> list[int]:
+    if tree.column[node] < 0:
+        return [node]
+    first = int(tree.child[node])
+    return _below(tree, first) + _below(tree, first + 1)
 
 
 @pytest.mark.parametrize("covariance", KINDS)

@@ -35,6 +35,7 @@ from suffice import (
     plots,
 )
 from suffice.plots import belief, canvas, class_densities, dependency_tree, model_columns, pixel_images
+from suffice.structures import Trees
 
 pd = pytest.importorskip("pandas")
 
@@ -72,6 +73,7 @@ def table(rows: int = 240, awkward: bool = True):
 
 FRAME, LABELS = table()
 NAIVE = BayesClassifier(structure="naive").fit(FRAME, LABELS)
+POOL = BayesClassifier().fit(FRAME, LABELS)
 
 CASES = {
     "bernoulli": (BernoulliNB(), (DIGITS > 7).astype(float), DIGIT),
@@ -101,6 +103,17 @@ def test_a_nomogram_reads_as_the_model_predicts(case):
         two = proba[row, its.mine] / max(proba[row, its.mine] + proba[row, its.other], 1e-300)
         if proba[row, [its.mine, its.other]].max() > 1e-250:
             np.testing.assert_allclose(its.probability(sum(its.points(values))), two, atol=1e-9)
+
+
+@pytest.mark.parametrize("structure", ["auto", Trees(5)], ids=str)
+@pytest.mark.parametrize("name", FRAME.columns)
+def test_densities_of_a_pool_are_those_of_the_naive_model(name, structure):
+    pool = BayesClassifier(structure=structure).fit(FRAME, LABELS)
+    ax, expected = plots.densities(pool, FRAME, LABELS, name), plots.densities(NAIVE, FRAME, LABELS, name)
+    assert len(ax.lines) == len(expected.lines) > 0
+    for line, other in zip(ax.lines, expected.lines, strict=True):
+        np.testing.assert_array_equal(line.get_xydata(), other.get_xydata())
+    assert pool.structure == structure
 
 
 def test_of_two_classes_the_total_is_the_probability():
@@ -177,6 +190,17 @@ def test_probabilities_of_zero():
     ("make", "message"),
     [
         (lambda: plots.nomogram(BayesClassifier(structure="tree").fit(FRAME, LABELS)), "independent given the class"),
+        (lambda: plots.nomogram(POOL), 'use structure="naive"'),
+        (lambda: plots.tree(POOL), 'structure="tree"'),
+        (lambda: plots.means(POOL), "use a fitted BernoulliNB"),
+        (
+            lambda: plots.densities(POOL, column="?"),
+            r"there are 'cost in \$ and more \$', '_hidden', 'a very [^,]*, 'n_x",
+        ),
+        *(
+            (lambda draw=draw: draw(BayesClassifier(structure=Trees(5)).fit(FRAME, LABELS)), 'structure="naive"')
+            for draw in (plots.nomogram, plots.belief)
+        ),
         (lambda: plots.nomogram(GaussianDiscriminant().fit(IRIS, SPECIES)), "independent given the class"),
         (lambda: plots.nomogram(GaussianNB(calibrate="temperature").fit(IRIS, SPECIES)), "calibrate=None"),
         (lambda: plots.nomogram(NAIVE, label="?"), "is not a class"),

@@ -127,9 +127,9 @@ def test_many_columns_take_less_than_three_megabytes():
 
 def test_long_vocabularies_are_cut_with_a_note():
     rng = np.random.default_rng(0)
-    texts = [" ".join(f"word{place}" for place in rng.integers(0, 60_000, 400)) for _ in range(400)]
-    table = pd.DataFrame({"text": texts})
-    page = report.render(BayesClassifier(families={"text": "text"}).fit(table, np.arange(400) % 2))
+    y = np.arange(400) % 2  # half of the words occur in both classes: other texts would have no weight in the pool
+    texts = [" ".join(f"word{place}" for place in rng.integers(20_000 * k, 20_000 * k + 40_000, 400)) for k in y]
+    page = report.render(BayesClassifier(families={"text": "text"}).fit(pd.DataFrame({"text": texts}), y))
     assert len(page) < 3_000_000
     assert "differ most between classes" in " ".join(data_of(page)["engine"]["notes"])
 
@@ -175,6 +175,42 @@ def test_every_term_has_a_packer_and_an_evaluator():
     assert {its.__name__ for its in REFUSALS} == {"JointLookUp", "LogSumExp"}
     written_as_linear = {"LowRank"}
     assert evaluated == {its.__name__ for its in PACKERS} - written_as_linear
+
+
+@pytest.mark.filterwarnings("ignore:columns left out")
+def test_page_says_what_a_pool_is():
+    table, y = weather()
+    model = BayesClassifier().fit(table, y)
+    found, pool = data_of(report.render(model, table, y)), model.pool_
+    lines = found["about"]["components"]
+    assert [line["name"] for line in lines] == ["averaged", "full", "trees"]
+    assert [line["weight"] for line in lines] == pool.weights.tolist()
+    assert [line["log_loss"] for line in lines] + [found["about"]["pool_log_loss"]] == list(pool.log_loss.values())
+    leaves = sum(tree.size for tree in model.plan_.blocks[-1].codings)
+    assert lines[-1]["model"] == f"mean of 200 decision trees with {leaves:,} leaves"
+    assert found["about"]["families"] == {"bernoulli": "wind", "mdl (averaged), gaussian (full)": "heat"}
+    assert {its["name"] for its in found["learned"]["features"]} == {"wind", "heat"}
+    assert all(its["importance"] > 0 for its in found["learned"]["features"])
+    assert len(found["warnings"]) == len(set(found["warnings"]))
+    assert not any("calibrate=" in said for said in found["warnings"])
+    assert f"pool of {pool}" in repr(model)
+    assert f"200 with {leaves:,} leaves" in repr(model)
+    assert f"pool {pool.log_loss['pool']:.3f}" in repr(model)
+    assert data_of(report.render(GaussianNB().fit(*load_iris(return_X_y=True))))["about"]["components"] == []
+
+
+def test_a_pool_that_is_too_large_for_the_page_says_so(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    model = BayesClassifier().fit(X, (X > 0).all(axis=1))  # only trees know it
+    assert data_of(report.render(model))["engine"]["live"]
+    limits = {"packed_arrays.MAX_CHARACTERS": "the limit is 0.0 MB", "live_trees.MAX_SHARES": "200 trees have"}
+    for name, said in limits.items():
+        with monkeypatch.context() as patch:
+            patch.setattr(f"suffice.report.{name}", 1000)
+            found = data_of(report.render(model, X, X[:, 0] > 0))["engine"]
+        assert not found["live"]
+        assert said in found["notes"][0]
+        assert "naive" in found["notes"][0]
 
 
 def test_rows_are_scored_once(monkeypatch):

@@ -24,6 +24,7 @@ from suffice import (
 )
 from suffice.families import FAMILIES, register
 from suffice.report.inputs import plain_value
+from suffice.structures import Pooled, Trees
 
 MISSING = "needs a browser: pip install playwright, and apt-get install chromium (or chrome on the path)"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -138,7 +139,13 @@ def check(page, model, X):
 
 
 TABLES = {
-    "averaged": BayesClassifier(),
+    "pool": BayesClassifier(),
+    "pool, mle": BayesClassifier(estimate="mle"),
+    "pool, missing skipped": BayesClassifier(missing="skip", unseen="ignore"),
+    "pool, isotonic": BayesClassifier(calibrate="isotonic"),
+    "pool without trees": BayesClassifier(structure=Pooled(("naive", "tree", "full"))),
+    "trees": BayesClassifier(structure=Trees(30)),
+    "averaged": BayesClassifier(structure="averaged"),
     "naive": BayesClassifier(structure="naive"),
     "naive, gaussian": BayesClassifier(structure="naive", numeric="gaussian", families={"stars": "poisson"}),
     "predictive": BayesClassifier(structure="naive", estimate="predictive", families={"stars": "poisson"}),
@@ -148,7 +155,7 @@ TABLES = {
     "full": BayesClassifier(structure="full"),
     "full, predictive": BayesClassifier(structure="full", estimate="predictive"),
     "mle": BayesClassifier(structure="naive", estimate="mle"),
-    "averaged, unseen ignored": BayesClassifier(unseen="ignore"),
+    "averaged, unseen ignored": BayesClassifier(structure="averaged", unseen="ignore"),
     "naive, unseen ignored": BayesClassifier(structure="naive", unseen="ignore"),
     "tree, unseen ignored": BayesClassifier(structure="tree", unseen="ignore"),
     "temperature": BayesClassifier(structure="naive", calibrate="temperature"),
@@ -162,6 +169,24 @@ def test_page_computes_models_of_tables(opened, name):
     table, y = mixed()
     model = TABLES[name].fit(table, y)
     check(opened(model), model, unseen(mixed(ROWS, 1)[0]))
+
+
+def test_page_computes_trees_of_weighted_rows_and_of_levels_that_came_later(opened):
+    table, y = mixed()
+    model = BayesClassifier().fit(table[:400], y[:400], np.linspace(0.1, 3, 400))
+    later = unseen(table[400:])
+    later.loc[later.index[::5], "shape"] = "a level before all others"
+    check(opened(model.partial_fit(later, y[400:])), model, unseen(mixed(ROWS, 1)[0]))
+
+
+def test_page_computes_a_forest_of_many_nodes(opened):
+    X, y = load_digits(return_X_y=True)
+    table = pd.DataFrame(X[:, 10:30]).rename(columns=str)
+    model = BayesClassifier(structure=Pooled(("naive", "trees"))).fit(table[:1200], y[:1200])
+    (forest,) = (its.forest for its in model.estimate_model().components if its.forest)
+    assert forest.count == 200
+    assert forest.width > 30_000
+    check(opened(model), model, table[-ROWS:])
 
 
 @pytest.mark.parametrize("rule", ["mle", "mean", "predictive"])

@@ -3,17 +3,36 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_softmax, logsumexp
 
+from suffice import decision
 from suffice.blocks import Block, Coded
-from suffice.decision.pooling import FLOOR
+from suffice.decision.pooling import FLOOR, Pool
 from suffice.families.family import Parameters
 from suffice.model import BlockEvidence, Model
 from suffice.schema import Array, Columns, Partition
 from suffice.score import Score
 from suffice.structures.trees import TreesParameters
+
+# The least share of a class in a tree that is explained; a class without rows has a share of 0.
+LEAST = float(np.exp(FLOOR))
+
+
+class Component(NamedTuple):
+    """A member of a pool: its structure, its weight, its log-loss on held-out rows if it is known, and its model."""
+
+    name: str
+    weight: float
+    log_loss: float | None
+    model: Model
+
+    @property
+    def forest(self) -> Columns | None:
+        """The block of trees, if the member is one."""
+        return next((columns for columns in self.model.columns if columns.is_forest), None)
 
 
 @dataclass(frozen=True)
@@ -24,8 +43,8 @@ class PooledModel:
     ----------
     members : tuple of Model
         The models. Each reads its own blocks; the blocks of all follow one another.
-    weights : array [member]
-        wₘ.
+    pool : Pool
+        The components that the members are models of, and their weights wₘ.
     biases : array [class]
         b, and the change of the class prior, if there is one.
     class_log_prior : array [class]
@@ -33,9 +52,21 @@ class PooledModel:
     """
 
     members: tuple[Model, ...]
-    weights: Array
+    pool: Pool
     biases: Array
     class_log_prior: Array
+
+    @property
+    def weights(self) -> Array:
+        """The weight of each member."""
+        return self.pool.weights
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The members with their names, weights and held-out log-losses."""
+        losses = self.pool.log_loss or {}
+        triples = zip(self.pool.names, self.weights.tolist(), self.members, strict=True)
+        return tuple(Component(name, weight, losses.get(name), member) for name, weight, member in triples)
 
     @property
     def columns(self) -> tuple[Columns, ...]:
@@ -70,9 +101,7 @@ class PooledModel:
         total = np.tile(self.biases, (blocks[0].shape[0], 1))
         for weight, member, own in self._members_of(blocks):
             if weight:
-                joint = member.log_joint(own)
-                raised, log_p = _raise(joint)
-                total += weight * (raised + log_p)
+                total += weight * _raised_joint(member.log_joint(own), member.class_log_prior)
         return total
 
     def log_posterior(self, blocks: tuple[Block, ...]) -> Array:
@@ -97,24 +126,26 @@ class PooledModel:
         return self.density.sample(count, rng)
 
     def evidence(self, blocks: tuple[Block, ...]) -> Iterator[BlockEvidence]:
-        """Yield what the columns of each block contribute; with the biases and priors they sum to `log_joint`.
+        """Yield what the columns of each block contribute; with `evidence_prior` they sum to `log_joint`.
 
-        What the floor adds to a member's score is divided among its columns by the size of their contributions. A
-        tree's contributions are those of the columns on the path of the row.
+        What the floor adds to a member's score is divided among its columns by the size of their contributions, and
+        among those that are infinite if there are any. A tree's contributions are those of the columns on the
+        path of the row.
         """
         for weight, member, own in self._members_of(blocks):
-            joint = member.log_joint(own)
-            raised, log_p = _raise(joint)
+            score = _raised_joint(member.log_joint(own), member.class_log_prior)
             parts = list(_tree_evidence(member, own) if _is_conditional(member) else member.evidence(own))
-            with np.errstate(invalid="ignore"):
-                missing = raised + log_p - joint
-            yield from _spread(parts, np.where(np.isfinite(missing), missing, 0.0), weight)
+            yield from _spread(parts, score - _member_prior(member), weight)
 
     @property
     def evidence_prior(self) -> Array:
-        """The part of the scores that does not depend on the row, [class]."""
-        priors = [member.class_log_prior + _base_of(member) for member in self.members]
-        return np.asarray(self.biases + sum(w * p for w, p in zip(self.weights, priors, strict=True)))
+        """The scores of a row without evidence, [class]."""
+        return np.asarray(self.biases + self.weights @ self.member_priors)
+
+    @property
+    def member_priors(self) -> Array:
+        """The score of each member for a row without evidence, [member, class]."""
+        return np.array([_member_prior(member) for member in self.members])
 
     def _members_of(self, blocks: tuple[Block, ...]) -> Iterator[tuple[float, Model, tuple[Block, ...]]]:
         """Yield the weight of each member, the member, and its blocks."""
@@ -129,28 +160,38 @@ def _is_conditional(member: Model) -> bool:
     return any(isinstance(parameters, TreesParameters) for parameters in member.parameters)
 
 
-def _raise(joint: Array) -> tuple[Array, Array]:
-    """Return log P(class | x), raised to the floor, and log p(x), from log p(x, class)."""
+def _raised_joint(joint: Array, class_log_prior: Array) -> Array:
+    """Return max(log P(class | x), floor) + log p(x), from log p(x, class), [row, class]."""
     log_p = logsumexp(joint, axis=1, keepdims=True)
-    log_p = np.where(np.isfinite(log_p), log_p, 0.0)
-    return np.maximum(joint - log_p, FLOOR), log_p
+    posterior = decision.log_posterior(joint.copy(), class_log_prior)
+    return np.asarray(np.maximum(posterior, FLOOR) + np.where(np.isfinite(log_p), log_p, 0.0))
 
 
-def _spread(parts: list[BlockEvidence], missing: Array, weight: float) -> Iterator[BlockEvidence]:
-    """Yield contributions times a weight; ``missing`` [row, class] is divided by the size of the contributions."""
-    sizes = [np.where(np.isfinite(part.contributions), np.abs(part.contributions), 0.0) for part in parts]
-    total = sum(size.sum(axis=-1) for size in sizes)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        factor = np.where(total > 0, missing / total, 0.0)[..., None]
-    for part, size in zip(parts, sizes, strict=True):
-        yield part._replace(contributions=weight * (part.contributions + factor * size))
+def _member_prior(member: Model) -> Array:
+    """Return the score of a member for a row without evidence, [class]."""
+    prior = member.class_log_prior + _base_of(member)
+    return np.asarray(_raised_joint(prior[None], prior)[0])
+
+
+def _spread(parts: list[BlockEvidence], score: Array, weight: float) -> Iterator[BlockEvidence]:
+    """Yield contributions times a weight, which are made to sum to ``score`` [row, class]."""
+    found = np.concatenate([part.contributions for part in parts], axis=-1)
+    is_infinite = ~np.isfinite(found)
+    finite = np.where(is_infinite, 0.0, found)
+    sizes = np.where(is_infinite.any(axis=-1, keepdims=True), is_infinite, np.abs(finite))
+    total, rest = sizes.sum(axis=-1), score - finite.sum(axis=-1)
+    factor = np.divide(rest, total, out=np.zeros(rest.shape), where=total > 0)
+    ends = np.cumsum([part.contributions.shape[-1] for part in parts])[:-1]
+    for part, own in zip(parts, np.split(weight * (finite + factor[..., None] * sizes), ends, axis=-1), strict=True):
+        yield part._replace(contributions=own)
 
 
 def _base_of(member: Model) -> Array | float:
     """Return the logarithm of the shares in the roots of trees, [class]; 0 for other models."""
     if not _is_conditional(member):
         return 0.0
-    return np.asarray(np.log(np.mean([path.shares[path.root] for path in _paths(member)], axis=0)))
+    shares = np.mean([path.shares[path.root] for path in _paths(member)], axis=0)
+    return np.asarray(np.log(np.maximum(shares, LEAST)))
 
 
 @dataclass(frozen=True)
@@ -195,9 +236,11 @@ def _tree_evidence(member: Model, blocks: tuple[Block, ...]) -> Iterator[BlockEv
             change = path.shares[path.root + node] - path.shares[path.root + above]
             np.add.at(changes, (every, tree.column[above]), change / len(paths))
             node = above
-    p = base + changes.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(np.abs(p - base) > 1e-12, (np.log(p) - np.log(base)) / (p - base), 1 / base)
+    base = np.maximum(base, LEAST)
+    p = np.maximum(base + changes.sum(axis=1), LEAST)
+    away = p - base
+    # (log p − log base) / (p − base), which is 1 / base where both are equal
+    ratio = np.where(away == 0, 1 / base, np.log1p(away / base) / np.where(away == 0, 1.0, away))
     names = tuple(each.name for each in inputs)
     yield BlockEvidence(names, np.moveaxis(changes * ratio[:, None], 1, 2), None, None)
 

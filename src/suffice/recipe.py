@@ -210,7 +210,7 @@ class Recipe:
         pool = self._require_pool().select([place in groups for place in range(len(parts))])
         models = tuple(estimate(parts[place], group) for place, group in groups.items())
         log_prior = self.class_log_prior(tally)
-        return PooledModel(models, pool.weights, pool.biases_of(classes), log_prior)
+        return PooledModel(models, pool, pool.biases_of(classes), log_prior)
 
     def _require_pool(self) -> Pool:
         if self.pool is None:

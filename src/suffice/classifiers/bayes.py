@@ -311,9 +311,11 @@ def _describe(model: BayesClassifier) -> str:
     blocks = model._chosen_layout().schema.blocks
     name = model._recipe_for(model.__dict__.get("chosen_")).structure.name
     structure = ("averaged" if any(block.pairs for block in blocks) else "naive") if name == "auto" else name
-    if "pool_" in model.__dict__ and model.recipe().is_pooled:
-        structure = f"pool of {model.pool_}"
-    by_family = {"structure": [structure], **by_family}
+    pool = model.pool_ if "pool_" in model.__dict__ and model.recipe().is_pooled else None
+    structure = structure if pool is None else f"pool of {pool}"
+    trees = [f"{block.count:,} with {block.width:,} leaves" for block in blocks if block.is_forest]
+    losses = [] if pool is None else [f"{name} {loss:.3f}" for name, loss in (pool.log_loss or {}).items()]
+    by_family = {"structure": [structure], "trees": trees, "held-out log-loss": losses, **by_family}
     by_family |= {"left out": [f"{name} ({reason})" for name, reason in model.left_out_.items()]}
     width = max(map(len, by_family))
     lines += [f"{family:<{width}}  {list_names(names)}" for family, names in by_family.items() if names]

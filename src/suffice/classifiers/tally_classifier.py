@@ -354,7 +354,8 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
             nats = FAMILIES[columns.family].information(columns, statistic)
             if columns.codings is not None and len(nats) != columns.count:
                 nats = nats.sum(keepdims=True)  # the words of a text
-            found |= dict(zip(columns.names or range(columns.count), nats.tolist(), strict=False))
+            # of a pool, the form in its first component
+            found = dict(zip(columns.names or range(columns.count), nats.tolist(), strict=False)) | found
         names = set(tally.schema.feature_names or found)
         kept = {name: nats for name, nats in found.items() if name in names or tally.schema.feature_names is None}
         return dict(sorted(kept.items(), key=lambda pair: -pair[1]))

@@ -6,6 +6,7 @@ from typing import Any
 from suffice.cli.model_rows import target_name, weight_name
 from suffice.cli.output import as_whole, format_number, print_facts, print_json
 from suffice.data import label_text
+from suffice.pooled_model import AnyModel, PooledModel
 
 CALIBRATION_MEASURES = (("log-loss", "log_loss"), ("calibration error", "error"))
 
@@ -20,6 +21,7 @@ def summarize_model(model: Any) -> dict[str, Any]:
         summary["rows"] = as_whole(float(model.class_count_.sum()))
         summary["classes"] = {label_text(label): as_whole(count) for label, count in counts}
         summary |= {"parameters": int(model.n_parameters_), "digest": model.tally_.digest()}
+        summary |= _summarize_pool(model.estimate_model())
     if hasattr(model, "families_"):
         summary["families"] = {str(column): family for column, family in model.families_.items()}
         summary["left_out"] = {str(column): reason for column, reason in model.left_out_.items()}
@@ -31,6 +33,30 @@ def summarize_model(model: Any) -> dict[str, Any]:
     return summary | {"settings": {name: v if isinstance(v, plain) else repr(v) for name, v in settings.items()}}
 
 
+def _summarize_pool(model: AnyModel) -> dict[str, Any]:
+    """Return the components of a pool with their weights and their log-losses on held-out rows."""
+    if not isinstance(model, PooledModel):
+        return {}
+    components = []
+    for each in model.components:
+        trees = {} if each.forest is None else {"trees": each.forest.count, "leaves": each.forest.width}
+        components.append({"name": each.name, "weight": each.weight, "log_loss": each.log_loss} | trees)
+    found = {"components": components, "held_out_rows": as_whole(model.pool.rows)}
+    return {"pool": found | {"log_loss": (model.pool.log_loss or {}).get("pool")}}
+
+
+def _format_pool(pool: dict[str, Any]) -> str:
+    """Return a pool as text."""
+    parts = []
+    for each in pool["components"]:
+        trees = f"{each['trees']:,} trees with {each['leaves']:,} leaves" if "trees" in each else ""
+        loss = "" if each["log_loss"] is None else f"log-loss {each['log_loss']:.4f}"
+        inside = ", ".join(filter(None, (trees, loss)))
+        parts.append(f"{each['name']} {each['weight']:.2f}" + (f" ({inside})" if inside else ""))
+    together = "" if pool["log_loss"] is None else f"; together {pool['log_loss']:.4f} on held-out rows"
+    return ", ".join(parts) + together
+
+
 def format_summary(summary: dict[str, Any]) -> dict[str, Any]:
     """Return a summary as text, for people."""
     shown = {name: value for name, value in summary.items() if not (value is None or isinstance(value, dict))}
@@ -39,6 +65,8 @@ def format_summary(summary: dict[str, Any]) -> dict[str, Any]:
         shares = [f"{label} {100 * count / total:.1f} %" for label, count in summary["classes"].items()]
         shown |= {"rows": format_number(summary["rows"]), "parameters": format_number(summary["parameters"])}
         shown["classes"] = ", ".join(shares)
+    if "pool" in summary:
+        shown["pool"] = _format_pool(summary["pool"])
     by_family: dict[str, list[str]] = {}
     for column, family in summary.get("families", {}).items():
         by_family.setdefault(family, []).append(column)

@@ -55,6 +55,11 @@ class Pool:
     log_loss: dict[str, float] | None = None
     reduced: Pool | None = None
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the components' structures."""
+        return [_name(each) for each in self.components]
+
     @classmethod
     def equal(cls, components: Sequence[Any], classes: list[Any]) -> Pool:
         """Return the pool of equal weights and no biases."""
@@ -118,7 +123,7 @@ class Pool:
 
     def merge(self, other: Pool) -> Pool:
         """Return the mean of two pools of the same components, by their rows."""
-        if other is self or [*map(_name, other.components)] != [*map(_name, self.components)]:
+        if other is self or other.names != self.names:
             return self
         total = self.rows + other.rows
         share = self.rows / total if total > 0 else 0.5
@@ -147,8 +152,7 @@ class Pool:
     __hash__ = None  # type: ignore[assignment]
 
     def __str__(self) -> str:
-        parts = [f"{_name(each)} {of:.2f}" for each, of in zip(self.components, self.weights.tolist(), strict=True)]
-        return ", ".join(parts)
+        return ", ".join(f"{name} {of:.2f}" for name, of in zip(self.names, self.weights.tolist(), strict=True))
 
 
 def _name(component: Any) -> str:

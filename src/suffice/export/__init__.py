@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from suffice.decision.calibration import Calibration
-from suffice.export.dialects import DIALECTS, ExportError
+from suffice.export.dialects import DIALECTS, ExportError, find_dialect
 from suffice.pooled_model import AnyModel, PooledModel
 
 __all__ = ["DIALECTS", "ExportError", "to_sql"]
@@ -70,12 +70,12 @@ def to_sql(
         import sqlglot  # noqa: F401
     except ImportError:
         raise ImportError("SQL is written through sqlglot: pip install 'suffice[sql]'") from None
-    if isinstance(model, PooledModel):
-        raise ExportError(
-            'a pool of several models has no SQL: learn with structure="naive", "chain" or "tree", or predict rows in '
-            "batches with predict_table"
-        )
     # imported here: importing sqlglot would slow down every import of suffice
-    from suffice.export.sql_query import write_query
+    from suffice.export.sql_cells import IN_PYTHON
+    from suffice.export.sql_query import SIMPLER, write_query
+
+    find_dialect(dialect)
+    if isinstance(model, PooledModel):
+        raise ExportError(f"a pool of models ({model.pool}) has no translation to SQL; {SIMPLER}, {IN_PYTHON}")
 
     return write_query(model, classes, dialect, table, calibration, present)

@@ -40,12 +40,13 @@ TRANSLATORS: dict[type[Term], Translator] = {
 }
 
 # the command line rewrites structure="…" as --structure …
-_SIMPLER = 'use structure="tree" or structure="naive" (set_params needs no other pass over rows if pairs were counted)'
+SIMPLER = 'use structure="tree" or structure="naive" (set_params needs no other pass over rows if pairs were counted)'
 
 # For terms without a translator: why not, and what to do instead.
 UNSUPPORTED: dict[type[Term], tuple[str, str]] = {
-    terms.AveragedPairs: ("is averaged over many trees, which is too long for SQL", _SIMPLER),
-    terms.JointLookUp: ("counts them all together, which is too long for SQL", _SIMPLER),
+    terms.AveragedPairs: ("is averaged over many trees, which is too long for SQL", SIMPLER),
+    terms.JointLookUp: ("counts them all together, which is too long for SQL", SIMPLER),
+    terms.MeanOfTrees: ("is a mean over many decision trees, which is too long for SQL", SIMPLER),
     terms.LogSumExp: ("is a mixture, which has no translation to SQL", "use GaussianDiscriminant"),
 }
 

@@ -10,7 +10,15 @@ from sklearn.utils.validation import _num_samples
 from suffice.families import FAMILIES
 from suffice.families.description import Support
 from suffice.plots.canvas import Axes, axes_for, check_fitted, legend_beside, plain, style
-from suffice.plots.model_columns import Column, column_values, explain_values, find_column, find_support, outer_bounds
+from suffice.plots.model_columns import (
+    Column,
+    column_values,
+    explain_values,
+    find_column,
+    find_support,
+    outer_bounds,
+    separate_columns,
+)
 from suffice.plots.nomogram_points import Scale, make_scale
 from suffice.schema import Array
 
@@ -22,7 +30,7 @@ def densities(model: Any, X: Any = None, y: Any = None, column: Any = 0, *, ax: 
     """Draw p(value | class) of one column for each class, and a histogram of rows behind it.
 
     Columns with levels have bars, numeric columns a curve, and binned columns steps whose area is the probability of
-    the bin.
+    the bin. Of a pool, the densities are those of ``structure="naive"``, which are estimated from the same sums.
 
     Parameters
     ----------
@@ -57,6 +65,7 @@ def densities(model: Any, X: Any = None, y: Any = None, column: Any = 0, *, ax: 
         raise TypeError(f"densities are drawn of a fitted classifier of suffice, not of {type(model).__name__}")
     if hasattr(model, "component_shares_"):
         raise ValueError("a mixture has no density of one column in closed form; draw boundary(model, X, y)")
+    model = separate_columns(model)
     found = find_column(model, column)
     labels = [] if y is None else np.asarray(y).tolist()
     if X is not None and _num_samples(X) != len(labels):

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from suffice.plots.canvas import BLUE, ORANGE, Axes, axes_for, check_fitted, finish, plain
+from suffice.pooled_model import PooledModel
 from suffice.schema import Array
 
 UNCORRELATED = 1e-7  # smaller partial correlations are rounding
@@ -75,7 +76,7 @@ def parents_of(model: Any, label: Any = None) -> dict[Any, tuple[Any, bool]]:
         raise ValueError(f"{label!r} is not a class; there are {', '.join(map(repr, classes))}")
     estimated = model.estimate_model()
     trees = [_parents_by_class(parameters) for parameters in estimated.parameters]
-    if all(edges is None for edges in trees):
+    if isinstance(estimated, PooledModel) or all(edges is None for edges in trees):
         raise ValueError('this model has no tree; fit BayesClassifier(structure="tree") or structure="chain"')
     found: dict[Any, tuple[Any, bool]] = {}
     for columns, edges in zip(estimated.columns, trees, strict=True):

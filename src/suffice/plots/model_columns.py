@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -17,6 +18,11 @@ RANGE_ROWS = 2000  # rows that determine the range of a column
 OTHER = "(other)"  # any level that was not in the training rows
 MISSING = "(missing)"  # a missing cell, where it is a level
 
+TREES_ONLY = (
+    'trees give P(class | x) only, and no distribution of a column; model.set_params(structure="naive") has one, and '
+    "needs no other pass over the rows"
+)
+
 
 class Column(NamedTuple):
     """A column: its name (or position), its title, its place in the table, its block, and its place in the block."""
@@ -29,15 +35,21 @@ class Column(NamedTuple):
 
 
 def columns_of(model: Any) -> list[Column]:
-    """Return the columns of a model, in the order of the table."""
+    """Return the columns of a model, in the order of the table; of a pool, as its first component counts them."""
     schema = model.chosen_tally().schema
     places = {} if schema.features is None else {name: place for place, name in enumerate(schema.features.names)}
-    found = [
-        Column(key, column_title(key), places.get(key, j), number, j)
-        for number, block in enumerate(schema.blocks)
-        for j, key in enumerate(column_keys(block))
-    ]
-    return sorted(found, key=lambda column: column.place)
+    found: dict[Any, Column] = {}
+    for number, block in enumerate(schema.blocks):
+        for j, key in enumerate(() if block.is_forest else column_keys(block)):
+            found.setdefault(key, Column(key, column_title(key), places.get(key, j), number, j))
+    if not found:
+        raise ValueError(TREES_ONLY)
+    return sorted(found.values(), key=lambda column: column.place)
+
+
+def separate_columns(model: Any) -> Any:
+    """Return the classifier itself, or if it is a pool, the naive classifier with the same sums."""
+    return copy(model).set_params(structure="naive") if model.recipe().is_pooled else model
 
 
 def find_column(model: Any, column: Any) -> Column:

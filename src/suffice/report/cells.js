@@ -7,8 +7,8 @@ const keyOf = (label) => (typeof label === "string" ? `s${label}` : `n${Number(l
 const isEmpty = (value) => value === null || value === undefined || Number.isNaN(value);
 
 /** Return the code of a label or of a binned number; a level that is unknown has the number of levels as its code. */
-function codeOf(feature, value, size) {
-  if (feature.edges) return feature.edges.filter((edge) => edge <= value).length;
+function codeOf(feature, edges, value, size) {
+  if (edges) return edges.filter((edge) => edge <= value).length;
   const code = feature.index ? feature.index.get(keyOf(value)) : Math.floor(value);
   return code === undefined || code >= size ? size : code;
 }
@@ -34,11 +34,21 @@ function readCells(engine, block, row) {
     const counts = isEmpty(row[feature]) ? [] : Array.from(countWords(block, String(row[feature])));
     return counts.map(([word, x]) => ({ column: block.index.get(word), x, feature, name: `${engine.features[feature].name}: ${word}`, value: x }));
   }
+  if (block.trees) return block.columns.map((place, column) => treeCell(engine.features[place], place, block.levels[column], row[place]));
   return block.columns.map((place, column) => {
     const [feature, value] = [engine.features[place], row[place]];
     // the last level of some columns is an empty cell
     const empty = block.missing && block.missing[column] ? block.sizes[column] - 1 : null;
-    const x = isEmpty(value) ? empty : block.sizes ? codeOf(feature, value, block.sizes[column]) : Number(value);
+    const x = isEmpty(value) ? empty : block.sizes ? codeOf(feature, block.edges[column], value, block.sizes[column]) : Number(value);
     return { column, x, feature: place, name: feature.name, value };
   });
+}
+
+/** Return the cell of a column on which trees split; ``levels`` are the positions of its labels, null if it is a number. */
+function treeCell(feature, place, levels, value) {
+  const cell = { feature: place, name: feature.name, value, isLevel: levels !== null };
+  if (!levels) return { ...cell, x: isEmpty(value) ? NaN : Number(value) };
+  const code = isEmpty(value) ? null : feature.index.get(keyOf(value));
+  // a level that is unknown comes after all others
+  return { ...cell, x: code === null ? -1 : code === undefined ? Infinity : levels[code] };
 }

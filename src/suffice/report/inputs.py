@@ -11,10 +11,11 @@ from suffice.data.labels import is_missing
 from suffice.explain import column_keys, column_title
 from suffice.families import FAMILIES
 from suffice.families.description import rows_of
-from suffice.schema import Array, Columns
-from suffice.statistics import Tally
+from suffice.schema import Array, Columns, Schema
 
 SMALLEST_IMAGE = 16  # columns
+
+Blocks = Sequence[tuple[Columns, Any]]
 
 
 @dataclass
@@ -47,15 +48,15 @@ class Input:
         self.typical = float(round(value)) if self.is_whole else _round(value)
 
 
-def read_inputs(tally: Tally, scored: tuple[Columns, ...]) -> dict[Any, Input]:
+def read_inputs(schema: Schema, blocks: Blocks, scored: tuple[Columns, ...]) -> dict[Any, Input]:
     """Return the inputs of all columns by the names of the columns, in the order of the table.
 
-    ``scored`` are the columns as the model scores them: it may have room for codes that were never seen.
+    ``blocks`` are blocks of columns with their statistics. ``scored`` are the columns as the model scores them: it may
+    have room for codes that were never seen.
     """
-    schema = tally.schema
     names = column_keys(schema.blocks[0]) if schema.features is None else schema.features.names
     found = {key: Input(column_title(key)) for key in names}
-    for columns, statistic in zip(schema.blocks, tally.statistics, strict=True):
+    for columns, statistic in blocks:
         for j, key in enumerate(column_keys(columns)):
             if key in found:
                 found[key].family, found[key].may_be_empty = columns.families[j], schema.features is not None
@@ -136,11 +137,10 @@ def image_side(inputs: dict[Any, Input], has_names: bool) -> int | None:
     return side if is_numeric and all(its.input != "text" for its in inputs.values()) else None
 
 
-def mean_images(tally: Tally, inputs: dict[Any, Input]) -> Array:
+def mean_images(blocks: Blocks, inputs: dict[Any, Input], classes: int) -> Array:
     """Return the mean of each numeric column in each class, [class, column]; of bits, the share of ones."""
-    found = {key: np.zeros(len(tally.class_count)) for key in inputs}
-    statistic: Any
-    for columns, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
+    found = {key: np.zeros(classes) for key in inputs}
+    for columns, statistic in blocks:
         for j, key in enumerate(column_keys(columns)):
             if columns.sizes is None:
                 found[key] = FAMILIES[columns.family].location(statistic)[0][:, j]

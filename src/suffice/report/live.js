@@ -68,7 +68,7 @@ function contributionsOf(engine, row, best, next) {
   const shownParts = parts.filter((part) => Math.abs(part.nats) >= NEGLIGIBLE).slice(0, SHOWN_PARTS);
   const most = Math.max(Math.abs(prior), ...shownParts.map((part) => Math.abs(part.nats)));
   const finite = Number.isFinite(most) ? most : 50;
-  const lines = [line("class prior", twoSided(prior, finite), signed(prior))];
+  const lines = [line(engine.pool ? "class prior and bias" : "class prior", twoSided(prior, finite), signed(prior))];
   for (const part of shownParts) lines.push(line(`${part.name} = ${shown(part.value)}`, twoSided(part.nats, finite), signed(part.nats)));
   const hidden = parts.filter((part) => !shownParts.includes(part));
   const rest = sum(hidden.map((part) => part.nats));

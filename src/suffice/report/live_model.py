@@ -1,8 +1,7 @@
-"""The model as the page computes it: class prior, terms of each block, and calibration, as JSON."""
+"""The model as the page computes it: class prior, terms of each block, weights of a pool, and calibration, as JSON."""
 
-import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
@@ -11,75 +10,84 @@ import numpy as np
 from suffice import score
 from suffice.data.texts import analyzer
 from suffice.decision.calibration import Calibration
+from suffice.decision.pooling import FLOOR
 from suffice.explain import column_keys
+from suffice.model import Model
+from suffice.pooled_model import PooledModel
 from suffice.report.inputs import Input
+from suffice.report.live_trees import pack_leaves, pack_trees
 from suffice.report.model_view import ModelView
-from suffice.schema import Array, Columns, MissingLevel, Text, Words
+from suffice.report.packed_arrays import (
+    CHARACTERS_PER_NUMBER,
+    MAX_CHARACTERS,
+    NotLiveError,
+    check_size,
+    pack_array,
+)
+from suffice.schema import Array, Columns, Cuts, MissingLevel, Text, Words
 
-MAX_CHARACTERS = 1_900_000  # of all blocks of a page
 MAX_VOCABULARY_CHARACTERS = 1_000_000
-CHARACTERS_PER_NUMBER = 32 / 3  # eight bytes in base 64
 
 # A block or a term as JSON. Its key "note", if there is one, says what the page computes differently.
 Packed = dict[str, Any]
 
 
-class NotLiveError(ValueError):
-    """The reason why a page cannot compute a model."""
-
-
 def write_live_model(view: ModelView, inputs: dict[Any, Input]) -> dict[str, Any]:
     """Return the model as the page computes it.
 
-    ``notes`` say what the page computes differently; ``live`` is False if it cannot compute the model at all.
+    ``members`` are the models of a pool; any other model is the only member. ``notes`` say what the page computes
+    differently; ``live`` is False if it cannot compute the model at all.
     """
+    model = view.model
     found = {
         "classes": view.class_names,
-        "prior": pack_array(view.model.class_log_prior),
+        "prior": pack_array(model.evidence_prior),
         "calibration": None if view.calibration is None else _pack_calibration(view.calibration),
+        "pool": {"floor": FLOOR, "biases": pack_array(model.biases)} if isinstance(model, PooledModel) else None,
     }
-    positions = {key: place for place, key in enumerate(inputs)}
-    blocks = []
     try:
-        for columns, terms in zip(view.model.columns, view.model.scores, strict=True):
-            blocks.append(_pack_block(columns, terms) | {"columns": [positions[key] for key in column_keys(columns)]})
-        _check_size(len(json.dumps(blocks)))
+        if isinstance(model, PooledModel):
+            pairs = zip(model.components, model.member_priors, strict=True)
+            members = [_pack_member(its.model, its.weight, prior, inputs) for its, prior in pairs]
+        else:
+            members = [_pack_member(model, 1.0, model.class_log_prior, inputs)]
+        check_size(len(json.dumps(members)))
     except NotLiveError as reason:
         note = f"The model cannot be computed in this page: {reason}."
-        return found | {"blocks": [], "notes": [note], "live": False}
+        return found | {"members": [], "notes": [note], "live": False}
+    blocks = [block for member in members for block in member["blocks"]]
     parts = [part for block in blocks for part in (block, *block["terms"])]
     notes = [part.pop("note") for part in parts if "note" in part]
-    return found | {"blocks": blocks, "notes": notes, "live": True}
+    return found | {"members": members, "notes": notes, "live": True}
 
 
-def _check_size(characters: float) -> None:
-    """Raise if a page would have so many characters of arrays that it is slow to open."""
-    if characters > MAX_CHARACTERS:
-        raise NotLiveError(
-            f"its tables would take {characters / 1e6:.1f} MB of this page; naive columns "
-            '(structure="naive") take less and need no other pass over the rows'
-        )
+def _pack_member(model: Model, weight: float, base: Array, inputs: Mapping[Any, Input]) -> Packed:
+    """Return a member of a pool; ``base`` is its score for a row without evidence."""
+    pairs = zip(model.columns, model.scores, strict=True)
+    blocks = [_pack_block(columns, terms, inputs) for columns, terms in pairs if weight]
+    return {"weight": weight, "prior": pack_array(model.class_log_prior), "base": pack_array(base), "blocks": blocks}
 
 
-def _pack_block(columns: Columns, terms: score.Score) -> Packed:
+def _pack_block(columns: Columns, terms: score.Score, inputs: Mapping[Any, Input]) -> Packed:
     """Return how the page reads the cells of a block, and its terms."""
+    if columns.is_forest:
+        return pack_trees(columns, inputs) | {"terms": [_pack_term(term) for term in terms]}
     coding = columns.codings[0] if columns.codings else None
-    if isinstance(coding, Words):
-        return _pack_texts(coding, terms)
-    has_missing = [isinstance(coding, MissingLevel) for coding in columns.codings or ()]
-    packed = [_pack_term(term) for term in terms]
-    return {"sizes": _pack_value(columns.sizes), "missing": has_missing, "terms": packed}
+    packed = _pack_texts(coding, terms) if isinstance(coding, Words) else _pack_cells(columns, terms)
+    positions = {key: place for place, key in enumerate(inputs)}
+    return packed | {"columns": [positions[key] for key in column_keys(columns)]}
 
 
-def pack_array(array: Any) -> dict[str, Any]:
-    """Return an array as the page unpacks it: all digits, and infinite numbers.
-
-    >>> pack_array(np.array([[1.0]]))
-    {'f64': 'AAAAAAAA8D8=', 'shape': [1, 1]}
-    """
-    array = np.asarray(array, "<f8")
-    _check_size(array.size * CHARACTERS_PER_NUMBER)
-    return {"f64": base64.b64encode(array.tobytes()).decode(), "shape": list(array.shape)}
+def _pack_cells(columns: Columns, terms: score.Score) -> Packed:
+    """Return a block of numbers or levels; a binned number has its edges."""
+    codings = columns.codings or ()
+    inner = [coding.values if isinstance(coding, MissingLevel) else coding for coding in codings]
+    return {
+        "sizes": _pack_value(columns.sizes),
+        "missing": [isinstance(coding, MissingLevel) for coding in codings],
+        "edges": [list(coding.edges) if isinstance(coding, Cuts) else None for coding in inner],
+        "terms": [_pack_term(term) for term in terms],
+    }
 
 
 def _pack_value(value: Any) -> Any:
@@ -129,6 +137,7 @@ COUNT_TERMS = (score.LogGamma, score.LogGammaOfTotal, score.LogFactorial)
 PACKERS: dict[type[score.Term], Callable[[Any], Packed]] = {
     **dict.fromkeys((*PLAIN_TERMS, *COUNT_TERMS), _pack_fields),
     score.AveragedPairs: _pack_averaged_pairs,
+    score.MeanOfTrees: pack_leaves,
     score.TriangularSolve: _pack_triangular_solve,
     score.LowRank: lambda term: _pack_shared_gaussian(term.mean, term.slopes),
 }

@@ -5,10 +5,19 @@ from typing import Any
 from suffice.data.column_names import list_names
 from suffice.explain import column_keys, column_title
 from suffice.families import FAMILIES
+from suffice.pooled_model import AnyModel, Component, PooledModel
 from suffice.report.inputs import Input, mean_images
 from suffice.report.model_view import ModelView
-from suffice.score import AveragedPairs, JointLookUp, LogSumExp, LowRank, PairLookUp, Term, TriangularSolve
-from suffice.statistics import Tally
+from suffice.score import (
+    AveragedPairs,
+    JointLookUp,
+    LogSumExp,
+    LowRank,
+    MeanOfTrees,
+    PairLookUp,
+    Term,
+    TriangularSolve,
+)
 
 SHOWN_COLUMNS = 60
 SMALLEST_PICTURE = 7  # pixels on a side; a smaller square may be a table
@@ -22,17 +31,16 @@ DEPENDENCE: dict[type[Term], str] = {
     TriangularSolve: "numeric columns have a covariance matrix",
     LowRank: "numeric columns have a covariance matrix",
     LogSumExp: "each class is a mixture of components",
+    MeanOfTrees: "decision trees",
 }
 
 
 def describe_model(view: ModelView, inputs: dict[Any, Input]) -> dict[str, Any]:
     """Return the classifier, its classes, families, dependences and settings."""
-    families: dict[str, list[str]] = {}
-    for its in inputs.values():
+    forms, families = _forms_in_components(view), dict[str, list[str]]()
+    for key, its in inputs.items():
         if its.input != "none":
-            families.setdefault(its.family, []).append(its.name)
-    kinds = [type(term) for score in view.model.scores for term in score]
-    dependences = dict.fromkeys(DEPENDENCE[kind] for kind in kinds if kind in DEPENDENCE)
+            families.setdefault(forms.get(key, its.family), []).append(its.name)
     return {
         "kind": view.classifier,
         "target": view.target,
@@ -40,19 +48,51 @@ def describe_model(view: ModelView, inputs: dict[Any, Input]) -> dict[str, Any]:
         "classes": [{"name": name, "rows": n, "share": share} for name, n, share in view.class_shares],
         "families": {family: list_names(names) for family, names in families.items()},
         "parameters": sum(parameters.n_parameters for parameters in view.model.parameters),
-        "structure": "; ".join(dependences) or "columns are independent given the class (naive)",
+        "structure": _describe_dependence(view.model),
+        "components": [
+            {"name": its.name, "weight": its.weight, "log_loss": its.log_loss, "model": _describe_component(its)}
+            for its in view.components
+        ],
+        "pool_log_loss": (view.model.pool.log_loss or {}).get("pool") if isinstance(view.model, PooledModel) else None,
         "settings": {name: repr(value) for name, value in view.settings.items() if value is not None},
     }
 
 
+def _forms_in_components(view: ModelView) -> dict[Any, str]:
+    """Return the form of each column in the components of a pool; they are named if they have different forms."""
+    found: dict[Any, dict[str, list[str]]] = {}
+    for component in view.components:
+        for columns in component.model.columns:
+            for key, family in zip(column_keys(columns), columns.families, strict=True):
+                found.setdefault(key, {}).setdefault(family, []).append(component.name)
+    named = {key: [f"{form} ({list_names(its)})" for form, its in forms.items()] for key, forms in found.items()}
+    return {key: next(iter(forms)) if len(forms) == 1 else ", ".join(named[key]) for key, forms in found.items()}
+
+
+def _describe_dependence(model: AnyModel) -> str:
+    """Return how the columns of a model depend on each other."""
+    kinds = [type(term) for score in model.scores for term in score]
+    found = dict.fromkeys(DEPENDENCE[kind] for kind in kinds if kind in DEPENDENCE)
+    return "; ".join(found) or "columns are independent given the class (naive)"
+
+
+def _describe_component(component: Component) -> str:
+    """Return what a component of a pool is."""
+    if component.forest is None:
+        return _describe_dependence(component.model)
+    return f"mean of {component.forest.count:,} decision trees with {component.forest.width:,} leaves"
+
+
 def describe_features(
-    tally: Tally, inputs: dict[Any, Input], importance: dict[str, float], side: int | None
+    view: ModelView, inputs: dict[Any, Input], importance: dict[str, float], side: int | None
 ) -> dict[str, Any]:
     """Return what was counted for each column, the most important first; for images, their means."""
+    blocks = view.counted_blocks
     if side is not None and side >= SMALLEST_PICTURE:
-        return {"images": mean_images(tally, inputs).round(4).tolist(), "side": side, "features": []}
+        images = mean_images(blocks, inputs, len(view.classes)).round(4)
+        return {"images": images.tolist(), "side": side, "features": []}
     found: dict[Any, dict[str, Any]] = {}
-    for columns, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
+    for columns, statistic in blocks:
         for j, key in enumerate(column_keys(columns)):
             if key in inputs:
                 entry = {"family": inputs[key].family, "importance": importance.get(inputs[key].name)}

@@ -10,22 +10,28 @@ from sklearn.utils import _safe_indexing
 from suffice.blocks import Block
 from suffice.decision.calibration import Calibration
 from suffice.explain import Explanation, explain_rows
-from suffice.model import Model
+from suffice.pooled_model import AnyModel, Component, PooledModel
 from suffice.report.inputs import plain_value
-from suffice.schema import Array
+from suffice.schema import Array, Columns
 from suffice.statistics import Tally
+from suffice.structures import Naive
 
 
 @dataclass(frozen=True)
 class ModelView:
-    """A fitted classifier as data: its name and settings, tally, estimated model and calibration."""
+    """A fitted classifier as data: its name and settings, tally, estimated model and calibration.
+
+    ``separate`` is the tally that describes each column by itself: that of a naive model if the model is a pool, whose
+    components count a column in different forms.
+    """
 
     classifier: str
     settings: dict[str, Any]
     target: str | None
     left_out: dict[Any, str]
     tally: Tally
-    model: Model
+    separate: Tally
+    model: AnyModel
     calibration: Calibration | None
 
     @property
@@ -33,6 +39,16 @@ class ModelView:
         """The class labels."""
         labels: list[Any] = self.tally.schema.classes.tolist()
         return labels
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The members of a pool; empty if the model is none."""
+        return self.model.components if isinstance(self.model, PooledModel) else ()
+
+    @property
+    def counted_blocks(self) -> list[tuple[Columns, Any]]:
+        """The blocks of columns that are described, with their statistics."""
+        return list(zip(self.separate.schema.blocks, self.separate.statistics, strict=True))
 
     @property
     def class_names(self) -> list[str]:
@@ -52,12 +68,14 @@ def view_model(classifier: Any) -> ModelView:
     if not hasattr(classifier, "estimate_model"):
         name = type(classifier).__name__
         raise TypeError(f"a report needs a fitted classifier that learns from sums (a tally); {name} is none")
+    tally, recipe = classifier.chosen_tally(), classifier.recipe()
     return ModelView(
         classifier=type(classifier).__name__,
         settings=classifier.get_params(deep=False),
         target=getattr(classifier, "target_name_", None),
         left_out=getattr(classifier, "left_out_", {}),
-        tally=classifier.chosen_tally(),
+        tally=tally,
+        separate=recipe.part(Naive()).lay_out(classifier.tally_) if recipe.is_pooled else tally,
         model=classifier.estimate_model(),
         calibration=classifier.fitted_calibration(),
     )

@@ -3,13 +3,21 @@
 
 const LOG_2PI = Math.log(2 * Math.PI);
 
-/** Return the numbers of a packed array {f64, shape} as one array, row by row. */
+// How the numbers of packed arrays are read: the name of the type, its bytes, and the method of DataView.
+const NUMBER_TYPES = [["f64", 8, "getFloat64"], ["u8", 1, "getUint8"], ["u16", 2, "getUint16"], ["u32", 4, "getUint32"]];
+
+const isPacked = (its) => Boolean(its && its.shape && NUMBER_TYPES.some(([name]) => its[name] !== undefined));
+
+/** Return the numbers of a packed array {type, shape} as one array, row by row. */
 function unpack(pack) {
-  const text = atob(pack.f64);
-  const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+  const [name, size, method] = NUMBER_TYPES.find(([name]) => pack[name] !== undefined);
+  const bytes = Uint8Array.from(atob(pack[name]), (letter) => letter.charCodeAt(0));
   const view = new DataView(bytes.buffer);
-  return Float64Array.from({ length: bytes.length / 8 }, (_, i) => view.getFloat64(8 * i, true));
+  return Float64Array.from({ length: bytes.length / size }, (_, i) => view[method](size * i, true));
 }
+
+/** Return an object with all its packed arrays unpacked. */
+const unpackAll = (its) => Object.fromEntries(Object.entries(its).map(([name, value]) => [name, isPacked(value) ? unpack(value) : value]));
 
 /** Return log Γ(x) for x > 0, by Stirling's series at a larger x, where it is accurate. */
 function logGamma(x) {

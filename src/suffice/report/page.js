@@ -18,11 +18,22 @@ function aboutSection({ about }) {
   const settings = Object.entries(about.settings).map(([name, value]) => el("li", {}, el("code", {}, `${name} = ${value}`)));
   const predicted = about.target ? ["It predicts ", el("strong", {}, about.target), ". "] : [];
   return section("Model", "about",
-    el("p", {}, predicted, el("code", {}, about.kind), ": Bayes’ rule, p(class | x) ∝ p(class) · p(x | class); ", about.structure, "."),
+    el("p", {}, predicted, el("code", {}, about.kind), about.components.length ? ": a pool of models, log p(class | x) = Σ weight · log p(class | x, model) + bias of the class, up to a constant." : `: Bayes’ rule, p(class | x) ∝ p(class) · p(x | class); ${about.structure}.`),
     el("div", { class: "figures" }, figures),
+    componentsTable(about),
     el("h3", {}, "Classes"), el("div", { class: "lines wide" }, classes),
     el("h3", {}, "Columns by family"), table(["Family", "Columns"], families, { label: "Columns by family" }),
     el("details", {}, el("summary", {}, "Settings"), el("ul", { class: "settings" }, settings)));
+}
+
+/** Return the models of a pool with their weights; null if the model is no pool. */
+function componentsTable(about) {
+  if (!about.components.length) return null;
+  const loss = (value) => (value === null ? "–" : value.toFixed(3));
+  const lines = about.components.map((its) => [its.name, its.weight.toFixed(2), loss(its.log_loss), its.model]);
+  if (about.pool_log_loss !== null) lines.push(["pool", "", loss(about.pool_log_loss), "all of them, weighted"]);
+  const note = about.pool_log_loss === null ? "" : " The weights have the least log-loss on held-out rows.";
+  return [el("h3", {}, "Components"), el("p", { class: "note" }, `Each component is a model of all columns.${note}`), table(["Component", "Weight", "Held-out log-loss", "Model"], lines, { label: "Components of the pool" })];
 }
 
 function qualitySection({ quality, about }) {
@@ -155,7 +166,8 @@ function warningsSection({ warnings }) {
 
 function liveSection(engine, panel) {
   const notes = engine.notes.map((note) => el("p", { class: "note" }, note));
-  const help = el("p", { class: "note" }, "Change the values of a row to see its probabilities and the contribution of each feature. They are computed in this page from the parameters of the model.");
+  const pool = engine.pool ? " The contributions of all components are added up, times their weights." : "";
+  const help = el("p", { class: "note" }, `Change the values of a row to see its probabilities and the contribution of each feature. They are computed in this page from the parameters of the model.${pool}`);
   const found = section("Try it", "live", panel ? [help, notes, panel.node] : notes);
   found.querySelector("h2").setAttribute("tabindex", "-1");
   return found;

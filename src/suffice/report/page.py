@@ -20,7 +20,7 @@ from suffice.report.model_facts import describe_features, describe_model, find_m
 from suffice.report.model_view import ModelView, ScoredRows, score_rows, view_model
 from suffice.store import check_output_path
 
-COMPUTING = ("numbers.js", "cells.js", "terms.js", "dependent_terms.js", "scores.js")
+COMPUTING = ("numbers.js", "cells.js", "terms.js", "dependent_terms.js", "trees.js", "scores.js")
 SCRIPTS = (*COMPUTING, "charts.js", "pad.js", "live.js", "page.js")
 EXAMPLES, EXAMPLE_CHARACTERS, RANGE_ROWS = 40, 300_000, 400
 
@@ -105,7 +105,7 @@ def embed_json(data: Any) -> str:
 
 def _collect(view: ModelView, rows: ScoredRows | None, y: Any, title: str) -> dict[str, Any]:
     """Return the data of the page."""
-    inputs = read_inputs(view.tally, view.model.columns)
+    inputs = read_inputs(view.tally.schema, view.counted_blocks, view.model.columns)
     side = image_side(inputs, has_names=view.tally.schema.feature_names is not None)
     measured, errors, examples, importance = None, list[Any](), list[list[Any]](), dict[str, float]()
     warnings = find_model_warnings(view)
@@ -127,7 +127,7 @@ def _collect(view: ModelView, rows: ScoredRows | None, y: Any, title: str) -> di
         "quality": measured,
         "wrong": errors,
         "examples": examples,
-        "learned": describe_features(view.tally, inputs, importance, side),
+        "learned": describe_features(view, inputs, importance, side),
         "calibration": _describe_calibration(view.calibration),
         "warnings": warnings,
         "engine": write_live_model(view, inputs) | {"features": [vars(its) for its in inputs.values()], "side": side},

@@ -9,7 +9,7 @@ from suffice.data import encode
 from suffice.decision.reliability import Reliability
 from suffice.explain import column_keys, column_title
 from suffice.folds.assessment import Z_95, assess_predictions, wilson_interval
-from suffice.model import Model
+from suffice.pooled_model import AnyModel
 from suffice.report.inputs import Input
 from suffice.report.model_view import ScoredRows
 from suffice.schema import Array, Columns, Levels, MissingLevel, Words
@@ -104,10 +104,12 @@ def reliability_bins(reliability: Reliability) -> dict[str, list[float]]:
     return {name: getattr(reliability, name).round(5).tolist() for name in ("share", "confidence", "accuracy")}
 
 
-def max_explained_rows(model: Model) -> int:
+def max_explained_rows(model: AnyModel) -> int:
     """Return how many rows can be explained in little time; 0 if too many columns depend on each other."""
     pairs = zip(model.columns, model.scores, strict=True)
-    dependent = max((columns.count for columns, score in pairs if not score.is_columnwise), default=0)
+    # trees are explained by the paths of rows, which are short
+    slow = [columns for columns, score in pairs if not (score.is_columnwise or columns.is_forest)]
+    dependent = max((columns.count for columns in slow), default=0)
     if dependent > MAX_DEPENDENT_COLUMNS:
         return 0
     return EXPLAINED_ROWS if dependent <= FEW_DEPENDENT_COLUMNS else EXPLAINED_ROWS // 10
@@ -115,7 +117,7 @@ def max_explained_rows(model: Model) -> int:
 
 def measure_importance(rows: ScoredRows, inputs: dict[Any, Input]) -> dict[str, float]:
     """Return the mean absolute contribution of each column over a sample of rows; empty if that takes too long."""
-    width = sum(columns.width for columns in rows.view.tally.schema.blocks)
+    width = sum(columns.width for columns, _ in rows.view.counted_blocks)
     most = min(max_explained_rows(rows.view.model), EXPLAINED_CELLS // max(width * len(rows.view.classes), 1))
     positions = rows.spaced_positions(most)
     if not positions or width > EXPLAINED_WIDTH:
@@ -130,9 +132,9 @@ def measure_importance(rows: ScoredRows, inputs: dict[Any, Input]) -> dict[str, 
 
 def find_row_warnings(rows: ScoredRows, quality: dict[str, Any] | None) -> list[str]:
     """Return warnings about rows and about the quality of their predictions."""
-    found = []
-    for columns, block in zip(rows.view.tally.schema.blocks, rows.blocks, strict=False):
-        found += _find_column_warnings(columns, block)
+    pairs = zip(rows.view.tally.schema.blocks, rows.blocks, strict=False)
+    parts = [_find_column_warnings(columns, block) for columns, block in pairs if not columns.is_forest]
+    found = list(dict.fromkeys(warning for part in parts for warning in part))  # the models of a pool share columns
     if quality is None:
         return found
     if quality["unknown_labels"]:
@@ -144,7 +146,9 @@ def find_row_warnings(rows: ScoredRows, quality: dict[str, Any] | None) -> list[
         )
     error = quality["scores"]["calibration error"]["value"]
     if error > NOTABLE_CALIBRATION_ERROR:
-        advice = "" if rows.view.settings.get("calibrate") else '; calibrate="temperature" may reduce it'
+        # the weights of a pool are a calibration
+        is_calibrated = rows.view.settings.get("calibrate") or rows.view.components
+        advice = "" if is_calibrated else '; calibrate="temperature" may reduce it'
         found.append(f"The calibration error is {100 * error:.1f} %{advice}.")
     return found
 

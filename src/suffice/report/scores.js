@@ -2,22 +2,28 @@
 
 /** Return the live model with its arrays unpacked, and with its labels and words indexed. */
 function prepareEngine(engine) {
-  const blocks = engine.blocks.map((block) => ({
-    ...block,
-    index: block.words && new Map(block.words.map((word, place) => [word, place])),
-    stop: block.text && new Set(block.text.stop),
-    terms: block.terms.map((term) => prepareTerm(term, engine.classes.length)),
-  }));
+  const classes = engine.classes.length;
+  const members = engine.members.map((member) => ({ ...unpackAll(member), blocks: member.blocks.map((block) => prepareBlock(block, classes)) }));
   const features = engine.features.map((feature) => ({
     ...feature,
     index: feature.labels && new Map(feature.labels.map((label, code) => [keyOf(label), code])),
   }));
-  return { ...engine, blocks, features, prior: Array.from(unpack(engine.prior)) };
+  return { ...engine, members, features, prior: Array.from(unpack(engine.prior)), pool: engine.pool && unpackAll(engine.pool) };
+}
+
+function prepareBlock(block, classes) {
+  const terms = block.terms.map((term) => prepareTerm(term, classes));
+  return {
+    ...block,
+    index: block.words && new Map(block.words.map((word, place) => [word, place])),
+    stop: block.text && new Set(block.text.stop),
+    terms: block.trees ? terms.map((term) => ({ ...term, trees: growTrees(unpackAll(block.trees), term, classes) })) : terms,
+  };
 }
 
 /** Return a field of a term: an array, a number if the array has no dimensions, or a term within the term. */
 function prepareField(its, classes) {
-  if (its && its.f64 !== undefined) return its.shape.length ? unpack(its) : unpack(its)[0];
+  if (isPacked(its)) return its.shape.length ? unpack(its) : unpack(its)[0];
   return its && its.weights ? prepareTerm(its, classes) : its;
 }
 
@@ -50,10 +56,31 @@ function blockScores(engine, block, row) {
   return engine.classes.map((_, k) => sum(parts.map((part) => part[k])));
 }
 
-/** Return log p(x, class), [class]. */
+/** Return log p(x, class) of a member, [class]. */
+function memberScores(engine, member, row) {
+  const scores = member.blocks.map((block) => blockScores(engine, block, row));
+  return Array.from(member.prior, (prior, k) => sum([prior, ...scores.map((part) => part[k])]));
+}
+
+/** Return the weighted sum of values [class] of the members of a pool, and the biases. */
+function pooled(engine, values) {
+  const parts = engine.members.filter((member) => member.weight).map((member) => values(member).map((value) => member.weight * value));
+  return Array.from(engine.pool.biases, (bias, k) => sum([bias, ...parts.map((part) => part[k])]));
+}
+
+/** Return the log probabilities of the classes by a member of a pool, raised to the floor. */
+const raised = (engine, member, scores) => logPosterior(member.prior, scores).map((value) => Math.max(value, engine.pool.floor));
+
+/** Return the score of a member of a pool: its raised log probabilities, and log p(x). */
+function raisedScores(engine, member, scores) {
+  const logP = logSumExp(scores);
+  return raised(engine, member, scores).map((value) => value + (Number.isFinite(logP) ? logP : 0));
+}
+
+/** Return log p(x, class), [class]; of a pool, its scores. */
 function logScores(engine, row) {
-  const scores = engine.blocks.map((block) => blockScores(engine, block, row));
-  return engine.prior.map((prior, k) => sum([prior, ...scores.map((part) => part[k])]));
+  if (!engine.pool) return memberScores(engine, engine.members[0], row);
+  return pooled(engine, (member) => raisedScores(engine, member, memberScores(engine, member, row)));
 }
 
 /** Return the contributions of the cells of a block: [{feature, name, value, added[class]}]. */
@@ -68,14 +95,52 @@ function blockContributions(engine, block, row) {
 
 /** Return log p(x, class) and its parts: {prior[class], contributions: [{feature, name, value, added[class]}], logJoint[class]}. */
 function explainRow(engine, row) {
-  const contributions = engine.blocks.flatMap((block) => blockContributions(engine, block, row));
-  return { prior: engine.prior, contributions, logJoint: logScores(engine, row) };
+  const parts = engine.members.map((member) => memberContributions(engine, member, row));
+  return { prior: engine.prior, contributions: engine.pool ? joinColumns(engine, parts, row) : parts[0], logJoint: logScores(engine, row) };
+}
+
+/** Return the contributions of the cells of all blocks of a member; those of a pool are made to sum to its score. */
+function memberContributions(engine, member, row) {
+  const parts = member.blocks.flatMap((block) => blockContributions(engine, block, row));
+  if (!engine.pool || !member.weight) return parts;
+  const scores = raisedScores(engine, member, memberScores(engine, member, row));
+  const byClass = scores.map((score, k) => spread(parts.map((part) => part.added[k]), score - member.base[k], member.weight));
+  return parts.map((part, i) => ({ ...part, added: byClass.map((line) => line[i]) }));
+}
+
+/** Return values that sum to a total, times a weight: what is missing is divided by their size, or among infinite ones. */
+function spread(values, total, weight) {
+  const isInfinite = values.some((value) => !Number.isFinite(value));
+  const sizes = values.map((value) => (isInfinite ? Number(!Number.isFinite(value)) : Math.abs(value)));
+  const finite = values.map((value) => (Number.isFinite(value) ? value : 0));
+  const whole = sum(sizes);
+  const factor = whole > 0 ? (total - sum(finite)) / whole : 0;
+  return finite.map((value, i) => weight * (value + factor * sizes[i]));
+}
+
+/** Return the contributions of all members of a pool; those of the same column are added up. */
+function joinColumns(engine, parts, row) {
+  const nothing = engine.classes.map(() => 0);
+  const unused = engine.features.map((feature, place) => ({ feature: place, name: feature.name, value: row[place], added: nothing }));
+  const joined = new Map();
+  // a column that only members without weight have contributes nothing; a text has a part for each of its words
+  for (const part of [...unused.filter(({ feature }) => !["none", "text"].includes(engine.features[feature].input)), ...parts.flat()]) {
+    const [key, known] = [`${part.feature} ${part.name}`, joined.get(`${part.feature} ${part.name}`)];
+    joined.set(key, known ? { ...part, added: part.added.map((value, k) => value + known.added[k]) } : part);
+  }
+  return [...joined.values()];
 }
 
 /** Return log P(class given x) from log p(x, class); if no class is possible, it is the prior. */
-function logPosterior(engine, scores) {
+function logPosterior(prior, scores) {
   if (scores.includes(Infinity)) scores = scores.map((score) => (score === Infinity ? 0 : -Infinity));
-  return logSoftmax(scores.every((score) => score === -Infinity) ? engine.prior : scores);
+  return logSoftmax(scores.every((score) => score === -Infinity) ? Array.from(prior) : scores);
+}
+
+/** Return log P(class given x), [class], before calibration. */
+function logProbabilities(engine, row) {
+  if (!engine.pool) return logPosterior(engine.prior, logScores(engine, row));
+  return logSoftmax(pooled(engine, (member) => raised(engine, member, memberScores(engine, member, row))));
 }
 
 /** Return calibrated log probabilities. */
@@ -97,7 +162,7 @@ function logOdds(value) {
 
 /** Return P(class given x), [class]. */
 function probabilities(engine, row) {
-  return calibrate(engine.calibration, logPosterior(engine, logScores(engine, row))).map(Math.exp);
+  return calibrate(engine.calibration, logProbabilities(engine, row)).map(Math.exp);
 }
 
 /** Return the contributions to the log-odds of two classes, in nats, in decreasing order of their size. */

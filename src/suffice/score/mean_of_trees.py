@@ -21,10 +21,17 @@ class MeanOfTrees(Term):
         P(class | leaf), the leaves of all trees one after the other.
     sizes : array [tree]
         The number of leaves of each tree.
+    counts : array [class, leaf]
+        The rows of each leaf; with the back-off and the tree, they define the shares. An export may hold them instead:
+        most of them are 0.
+    backoff : float
+        The number of pseudo-rows of the parent's shares that each node starts from.
     """
 
     shares: Array
     sizes: Array
+    counts: Array
+    backoff: float
 
     @property
     def class_count(self) -> int:

@@ -51,21 +51,27 @@ class Trees(Structure):
 
     def _estimate(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
         assert isinstance(subject.statistic, Counts)
-        nodes = TreeNodes.of(subject.columns)
-        shares = nodes.smooth(nodes.sum_counts(subject.statistic.total), self.backoff)
-        return TreesParameters(shares, nodes.column < 0, nodes.sizes)
+        nodes, counts = TreeNodes.of(subject.columns), subject.statistic.total
+        shares = nodes.smooth(nodes.sum_counts(counts), self.backoff)
+        return TreesParameters(shares, nodes.column < 0, nodes.sizes, counts, self.backoff)
 
 
 @dataclass(frozen=True)
 class TreesParameters(Parameters):
-    """P(class) in each node, [node, class], which nodes are leaves, and the number of leaves of each tree."""
+    """P(class) in each node, [node, class], which nodes are leaves, and the number of leaves of each tree.
+
+    ``counts`` [class, leaf] and ``backoff`` are what the probabilities were estimated from.
+    """
 
     nodes: Array
     is_leaf: Array
     sizes: Array
+    counts: Array
+    backoff: float
 
     def score(self) -> Score:
-        return Score((MeanOfTrees(np.ascontiguousarray(self.nodes[self.is_leaf]), self.sizes),))
+        shares = np.ascontiguousarray(self.nodes[self.is_leaf])
+        return Score((MeanOfTrees(shares, self.sizes, self.counts, self.backoff),))
 
     @property
     def n_parameters(self) -> int:

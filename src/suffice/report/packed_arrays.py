@@ -1,0 +1,51 @@
+"""Arrays as the page unpacks them: bytes in base 64, with the type and the shape of the array."""
+
+import base64
+from typing import Any
+
+import numpy as np
+
+MAX_CHARACTERS = 1_900_000  # of all blocks of a page
+CHARACTERS_PER_BYTE = 4 / 3  # in base 64
+CHARACTERS_PER_NUMBER = 8 * CHARACTERS_PER_BYTE  # of a double
+
+
+class NotLiveError(ValueError):
+    """The reason why a page cannot compute a model."""
+
+
+def check_size(characters: float) -> None:
+    """Raise if a page would have so many characters of arrays that it is slow to open."""
+    if characters > MAX_CHARACTERS:
+        raise NotLiveError(
+            f"its tables and trees would take {characters / 1e6:.1f} MB or more of this page, and the limit is "
+            f'{MAX_CHARACTERS / 1e6:.1f} MB; naive columns (structure="naive") take less and need no other pass over '
+            "the rows"
+        )
+
+
+def pack_array(array: Any) -> dict[str, Any]:
+    """Return an array of doubles with all digits, and infinite numbers.
+
+    >>> pack_array(np.array([[1.0]]))
+    {'f64': 'AAAAAAAA8D8=', 'shape': [1, 1]}
+    """
+    return _pack("f64", np.asarray(array, "<f8"))
+
+
+def pack_whole(array: Any) -> dict[str, Any]:
+    """Return an array of numbers; whole ones have the smallest type that holds them all.
+
+    >>> pack_whole([1, 2]), pack_whole([1, 300]), pack_whole([0.5])
+    ({'u8': 'AQI=', 'shape': [2]}, {'u16': 'AQAsAQ==', 'shape': [2]}, {'f64': 'AAAAAAAA4D8=', 'shape': [1]})
+    """
+    array = np.asarray(array)
+    if array.size and array.min() >= 0 and array.max() < 1 << 32 and (array % 1 == 0).all():
+        whole = array.astype(np.min_scalar_type(int(array.max())).newbyteorder("<"))
+        return _pack(f"u{8 * whole.itemsize}", whole)
+    return pack_array(array)
+
+
+def _pack(kind: str, array: Any) -> dict[str, Any]:
+    check_size(array.nbytes * CHARACTERS_PER_BYTE)
+    return {kind: base64.b64encode(array.tobytes()).decode(), "shape": list(array.shape)}
