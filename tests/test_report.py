@@ -180,7 +180,7 @@ def test_every_term_has_a_packer_and_an_evaluator():
 @pytest.mark.filterwarnings("ignore:columns left out")
 def test_page_says_what_a_pool_is():
     table, y = weather()
-    model = BayesClassifier().fit(table, y)
+    model = BayesClassifier(structure="pooled").fit(table, y)
     found, pool = data_of(report.render(model, table, y)), model.pool_
     lines = found["about"]["components"]
     assert [line["name"] for line in lines] == ["averaged", "full", "trees"]
