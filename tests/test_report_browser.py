@@ -3,6 +3,7 @@
 import os
 import shutil
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,7 @@ from suffice import (
 )
 from suffice.families import FAMILIES, register
 from suffice.report.inputs import plain_value
+from suffice.schema import Partition
 from suffice.structures import Pooled, Trees
 
 MISSING = "needs a browser: pip install playwright, and apt-get install chromium (or chrome on the path)"
@@ -177,6 +179,30 @@ def test_page_computes_trees_of_weighted_rows_and_of_levels_that_came_later(open
     later = unseen(table[400:])
     later.loc[later.index[::5], "shape"] = "a level before all others"
     check(opened(model.partial_fit(later, y[400:])), model, unseen(mixed(ROWS, 1)[0]))
+
+
+def depth_first(tree):
+    """Return the same tree with its nodes in another order."""
+    nodes, child, stack = [0], {}, [0]
+    while stack:
+        node = stack.pop()
+        if tree.column[node] >= 0:
+            child[node], pair = len(nodes), [int(tree.child[node]), int(tree.child[node]) + 1]
+            nodes += pair
+            stack += pair
+    children = np.array([child.get(node, 0) for node in nodes], np.int32)
+    return Partition(tree.inputs, tree.column[nodes], tree.threshold[nodes], children)
+
+
+def test_page_computes_trees_whose_nodes_are_in_any_order(opened):
+    table, y = mixed()
+    model = BayesClassifier(structure=Trees(20)).fit(table, y)
+    *others, forest = model.plan_.blocks
+    plan = replace(model.plan_, blocks=(*others, forest.recoded(tuple(map(depth_first, forest.codings)))))
+    other = BayesClassifier(structure=Trees(20), plan=plan).fit(table, y)
+    rows = unseen(mixed(ROWS, 1)[0])
+    np.testing.assert_allclose(other.predict_proba(rows), model.predict_proba(rows), rtol=1e-12)
+    check(opened(other), model, rows)
 
 
 def test_page_computes_a_forest_of_many_nodes(opened):

@@ -94,7 +94,7 @@ function learnedSection({ learned, about }) {
   const cards = learned.features.map((feature) => featureCard(feature, names));
   const order = learned.features.some((its) => its.importance) ? "Features with the largest mean contribution come first." : "In the order of the table.";
   const more = learned.more ? el("p", { class: "note" }, `${grouped(learned.more)} more features are not shown.`) : null;
-  return section("Features by class", "learned", el("p", { class: "note" }, order), el("div", { class: "cards" }, cards), more);
+  return section("Features by class", "learned", el("p", { class: "note" }, `${order}${about.components.length ? " Each column is shown by itself, as a naive model counts it." : ""}`), el("div", { class: "cards" }, cards), more);
 }
 
 function featureCard(feature, names) {
