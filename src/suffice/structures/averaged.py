@@ -8,7 +8,7 @@ import numpy as np
 from suffice.families.categorical import draw_slots
 from suffice.families.description import information_of_levels
 from suffice.families.family import Parameters
-from suffice.schema import Array, Columns, by_group
+from suffice.schema import Array, Columns, by_group, starts_of
 from suffice.score import AveragedPairs, Score
 from suffice.statistics import PairCounts
 from suffice.structures.conditionals import Conditionals
@@ -86,7 +86,7 @@ class Averaged(Structure):
             implied = implied if implies.any() else None
         with np.errstate(divide="ignore"):
             alone = np.log(tables.shares)
-        return AveragedParameters(
+        term = AveragedPairs(
             np.ascontiguousarray(alone.T),
             _both_ways(tables.every()),
             (rows >= max(self.frequency, 1e-300)).astype(np.uint8),
@@ -95,6 +95,7 @@ class Averaged(Structure):
             tables.sizes,
             columns.open.astype(np.uint8),
         )
+        return AveragedParameters(term)
 
 
 @dataclass(frozen=True)
@@ -122,40 +123,35 @@ class Auto(Averaged):
 
 @dataclass(frozen=True)
 class AveragedParameters(Parameters):
-    """Log probabilities of levels and of pairs of levels, as in `AveragedPairs`."""
+    """Log probabilities of levels and of pairs of levels."""
 
-    alone: Array
-    given: Array
-    eligible: Array
-    weights: Array
-    implied: Array | None
-    sizes: Array
-    is_open: Array
+    term: AveragedPairs
 
     def score(self) -> Score:
-        arrays = (self.alone, self.given, self.eligible, self.weights, self.implied, self.sizes, self.is_open)
-        return Score((AveragedPairs(*arrays),))
+        return Score((self.term,))
 
     @property
     def n_parameters(self) -> int:
-        free = np.maximum(self.sizes - 1, 0)  # a column of missing cells has no level
-        pairs = self.sizes.sum() * free.sum() - (self.sizes * free).sum()
-        return int(self.alone.shape[1] * (free.sum() + pairs))
+        sizes = self.term.sizes
+        free = np.maximum(sizes - 1, 0)  # a column of missing cells has no level
+        pairs = sizes.sum() * free.sum() - (sizes * free).sum()
+        return int(self.term.class_count * (free.sum() + pairs))
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
         """Return rows, each drawn from the model of one parent column that is chosen by its weight."""
-        starts = np.cumsum(self.sizes + 1) - self.sizes - 1
-        slots = [slice(int(first), int(first + size + 1)) for first, size in zip(starts, self.sizes, strict=True)]
-        parents = rng.choice(len(slots), count, p=self.weights / self.weights.sum())
+        term = self.term
+        starts = starts_of(term.sizes + 1)
+        slots = [slice(int(first), int(first + size + 1)) for first, size in zip(starts, term.sizes, strict=True)]
+        parents = rng.choice(len(slots), count, p=term.weights / term.weights.sum())
         drawn = np.zeros((count, len(slots)), np.intp)
         for parent in np.unique(parents):
             own = np.flatnonzero(parents == parent)
-            drawn[own, parent] = draw_slots(self.alone[slots[parent], k], len(own), rng)
+            drawn[own, parent] = draw_slots(term.alone[slots[parent], k], len(own), rng)
             for level in np.unique(drawn[own, parent]):
                 here = own[drawn[own, parent] == level]
                 for j, place in enumerate(slots):
                     if j != parent:
-                        line = self.given[starts[parent] + level, place, 0, k]
+                        line = term.given[starts[parent] + level, place, 0, k]
                         drawn[here, j] = draw_slots(line, len(here), rng)
         return drawn
 

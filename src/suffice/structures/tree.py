@@ -116,17 +116,17 @@ def _heaviest(weights: Array) -> int:
 
 @dataclass(frozen=True)
 class TreeParameters(Parameters):
-    """A table of log p(level | parent's level, class) for each column and class, as in `PairLookUp`."""
+    """A table of log p(level | parent's level, class) for each column and class."""
 
-    parents: Array
-    order: Array
-    offsets: Array
-    sizes: Array
-    is_open: Array
-    table: Array
+    term: PairLookUp
+
+    @property
+    def parents(self) -> Array:
+        """The parent of each column, [class, column]; −1 if it has none."""
+        return self.term.parents
 
     def score(self) -> Score:
-        return Score((PairLookUp(self.parents, self.order, self.offsets, self.sizes, self.is_open, self.table),))
+        return Score((self.term,))
 
     @classmethod
     def of(cls, tables: Conditionals, parents: Array) -> TreeParameters:
@@ -145,29 +145,24 @@ class TreeParameters(Parameters):
                 offsets[k, column] = filled
                 filled += part.size
         order = np.array([sort_by_depth(line) for line in (parents[:1] if shared else parents)])
-        return cls(
-            parents,
-            np.tile(order, (classes, 1)) if shared else order,
-            offsets,
-            tables.sizes,
-            tables.columns.open.astype(np.uint8),
-            np.concatenate(parts),
-        )
+        order = np.tile(order, (classes, 1)) if shared else order
+        is_open = tables.columns.open.astype(np.uint8)
+        return cls(PairLookUp(parents, order, offsets, tables.sizes, is_open, np.concatenate(parts)))
 
     @property
     def n_parameters(self) -> int:
-        above = np.where(self.parents >= 0, self.sizes[self.parents], 1)
-        return int((above * np.maximum(self.sizes - 1, 0)).sum())
+        sizes = self.term.sizes
+        above = np.where(self.parents >= 0, sizes[self.parents], 1)
+        return int((above * np.maximum(sizes - 1, 0)).sum())
 
     def sample(self, k: int, count: int, rng: np.random.Generator) -> Array:
-        drawn = np.zeros((count, len(self.sizes)), np.intp)
-        for j in self.order[k]:
-            parent, width = int(self.parents[k, j]), int(self.sizes[j]) + 1
+        drawn = np.zeros((count, len(self.term.sizes)), np.intp)
+        for j in self.term.order[k]:
+            parent, table = int(self.parents[k, j]), self.term.table_of(k, j)
             above = drawn[:, parent] if parent >= 0 else np.zeros(count, np.intp)
             for level in np.unique(above):
-                line = int(self.offsets[k, j]) + int(level) * width
                 here = above == level
-                drawn[here, j] = draw_slots(self.table[line : line + width], int(here.sum()), rng)
+                drawn[here, j] = draw_slots(table[level], int(here.sum()), rng)
         return drawn
 
 
