@@ -14,6 +14,7 @@ from suffice.model import BlockEvidence, Model
 from suffice.schema import Array, Columns, Partition
 from suffice.score import Score
 from suffice.structures.trees import TreesParameters
+from suffice.structures.twin import TwinParameters
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,15 @@ class PooledModel:
         b, and the change of the class prior, if there is one.
     class_log_prior : array [class]
         log P(class).
+    floor : float
+        The floor.
     """
 
     members: tuple[Model, ...]
     weights: Array
     biases: Array
     class_log_prior: Array
+    floor: float = FLOOR
 
     @property
     def columns(self) -> tuple[Columns, ...]:
@@ -55,7 +59,7 @@ class PooledModel:
     @property
     def density(self) -> Model:
         """The first member that has p(x | class); samples and densities come from it."""
-        found = next((member for member in self.members if not _is_conditional(member)), None)
+        found = next((member for member in self.members if not _is_conditional(member) and not _is_twin(member)), None)
         if found is None:
             raise ValueError("trees give P(class | x) only: no rows can be drawn, and x has no density")
         return found
@@ -71,7 +75,7 @@ class PooledModel:
         for weight, member, own in self._members_of(blocks):
             if weight:
                 joint = member.log_joint(own)
-                raised, log_p = _raise(joint)
+                raised, log_p = _raise(joint, self.floor)
                 total += weight * (raised + log_p)
         return total
 
@@ -80,7 +84,7 @@ class PooledModel:
         total = np.tile(self.biases, (blocks[0].shape[0], 1))
         for weight, member, own in self._members_of(blocks):
             if weight:
-                total += weight * np.maximum(member.log_posterior(own), FLOOR)
+                total += weight * np.maximum(member.log_posterior(own), self.floor)
         return np.asarray(log_softmax(total, axis=1))
 
     def most_probable(self, blocks: tuple[Block, ...]) -> Array:
@@ -104,7 +108,7 @@ class PooledModel:
         """
         for weight, member, own in self._members_of(blocks):
             joint = member.log_joint(own)
-            raised, log_p = _raise(joint)
+            raised, log_p = _raise(joint, self.floor)
             parts = list(_tree_evidence(member, own) if _is_conditional(member) else member.evidence(own))
             with np.errstate(invalid="ignore"):
                 missing = raised + log_p - joint
@@ -129,11 +133,15 @@ def _is_conditional(member: Model) -> bool:
     return any(isinstance(parameters, TreesParameters) for parameters in member.parameters)
 
 
-def _raise(joint: Array) -> tuple[Array, Array]:
+def _is_twin(member: Model) -> bool:
+    return any(isinstance(parameters, TwinParameters) for parameters in member.parameters)
+
+
+def _raise(joint: Array, floor: float) -> tuple[Array, Array]:
     """Return log P(class | x), raised to the floor, and log p(x), from log p(x, class)."""
     log_p = logsumexp(joint, axis=1, keepdims=True)
     log_p = np.where(np.isfinite(log_p), log_p, 0.0)
-    return np.maximum(joint - log_p, FLOOR), log_p
+    return np.maximum(joint - log_p, floor), log_p
 
 
 def _spread(parts: list[BlockEvidence], missing: Array, weight: float) -> Iterator[BlockEvidence]:

@@ -15,19 +15,23 @@ from suffice.data.engines import memory
 from suffice.data.plan_trees import PlannedTrees, list_inputs, plan_trees
 from suffice.data.read_trees import read_leaves
 from suffice.decision.pooling import Pool
-from suffice.folds.fold_tallies import fold_tallies
+from suffice.folds.fit_twin import HeldOutScores, fit_twin
+from suffice.folds.fold_tallies import CountedRows, fold_tallies
 from suffice.folds.held_out import in_columns
 from suffice.folds.splits import IndexSplit
 from suffice.kernels import trees as kernels
 from suffice.recipe import Recipe
 from suffice.schema import Array, Partition, Plan
 from suffice.statistics import Counts, Tally
-from suffice.structures import Auto, Averaged, Full, Naive, Structure, Trees
+from suffice.structures import Auto, Averaged, Full, Naive, Structure, Trees, Twin
 from suffice.structures.averaged import MOST_COLUMNS
 from suffice.structures.trees import TreeNodes, class_shares
 
 # Weights are fitted to at most MOST_ROWS held-out rows, predicted in FOLDS folds.
 MOST_ROWS, FOLDS = 20_000, 5
+
+# With a twin, which has a coefficient for each word, there are more: this many scores of rows for classes.
+MOST_SCORES = 1_000_000
 
 # With structure="auto", tables with fewer rows have no pool: so few held-out rows tell too little.
 LEAST_ROWS = 100
@@ -55,18 +59,21 @@ def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple
         return None, tally
     weights = np.ones(len(target.codes)) if target.weights is None else target.weights
     rows = np.flatnonzero(weights > 0)
-    if len(rows) > MOST_ROWS:
-        rows = np.sort(np.random.default_rng(2).choice(rows, MOST_ROWS, replace=False))
+    twin = next((each for each in components if isinstance(each, Twin)), None)
+    most = MOST_ROWS if twin is None else max(MOST_ROWS, MOST_SCORES // len(target.classes))
+    if len(rows) > most:
+        rows = np.sort(np.random.default_rng(2).choice(rows, most, replace=False))
+    components = tuple(each for each in components if each is not twin)
     sums = [place for place, each in enumerate(components) if not each.grows_trees]
     planned = _plan_trees(components, opened, target, tally)
     if planned is None:
         components = tuple(components[place] for place in sums) or (Naive(),)
         sums = list(range(len(components)))
     log_proba = np.zeros((len(components), len(rows), len(target.classes)))
-    is_known = np.ones(len(rows), bool)
+    is_known, counted = np.ones(len(rows), bool), None
     if sums:
         parts = [recipe.part(components[place]) for place in sums]
-        log_proba[sums], is_known = _predict_by_sums(parts, opened, target, tally, rows)
+        log_proba[sums], is_known, counted = _predict_by_sums(parts, opened, target, tally, rows)
     if planned is not None:
         place = next(place for place, each in enumerate(components) if isinstance(each, Trees))
         tally, log_proba[place] = _count_trees(planned, components[place], opened, target, tally, rows)
@@ -74,11 +81,22 @@ def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple
     if is_known.sum() < 2 or len(classes) < 2:
         return Pool.equal(components, classes), tally
     held = log_proba[:, is_known], target.codes[rows[is_known]], weights[rows[is_known]]
-    pool = Pool.fit(components, classes, *held)
+
+    def fit(components: Sequence[Structure], log_proba: Array) -> Pool:
+        pool = Pool.fit(components, classes, log_proba, *held[1:])
+        if twin is None or counted is None:
+            return pool
+        scores = HeldOutScores.of(pool, log_proba, *held[1:], _fold_of(target.codes[rows])[is_known])
+        cells = [block.take(rows[is_known]) for block in counted.cells]
+        found = fit_twin(twin, classes, counted.columns, cells, scores)
+        if found is None:
+            return pool
+        return Pool.fit([*components, found[0]], classes, np.append(log_proba, found[1][None], axis=0), *held[1:])
+
+    pool = fit(components, held[0])
     if planned is None or not sums:
         return pool, tally
-    without = Pool.fit([components[each] for each in sums], classes, held[0][sums], *held[1:])
-    return replace(pool, reduced=without), tally
+    return replace(pool, reduced=fit([components[each] for each in sums], held[0][sums])), tally
 
 
 def choose_components(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple[Structure, ...]:
@@ -96,6 +114,8 @@ def choose_components(recipe: Recipe, opened: Any, target: Target, tally: Tally)
         components.append(Full())
     if not isinstance(opened, SparseSheet) and opened.shape[1] <= MOST_COLUMNS:
         components.append(Trees(int(np.clip(MOST_VISITS // rows, LEAST_TREES, MOST_TREES))))
+    if any(map(Twin().uses, tally.schema.blocks)):
+        components.append(Twin())
     return tuple(components)
 
 
@@ -110,8 +130,8 @@ def _plan_trees(components: Sequence[Structure], opened: Any, target: Target, ta
 
 def _predict_by_sums(
     parts: Sequence[Recipe], opened: Any, target: Target, tally: Tally, rows: Array
-) -> tuple[Array, Array]:
-    """Return the predictions of held-out rows by each component, and whether the row's class was in its fold's sums."""
+) -> tuple[Array, Array, CountedRows]:
+    """Return the predictions of held-out rows by each component, whether their class was in the sums, and all rows."""
     folds = _fold_of(target.codes[rows])
     splits = []
     for number in range(min(FOLDS, len(rows))):
@@ -130,7 +150,7 @@ def _predict_by_sums(
             model = part.model(fold.tally)
             log_proba = model.log_posterior(fold.test_blocks(part, model.columns))
             found[place, here] = in_columns(log_proba, classes, target.classes)
-    return found, is_known
+    return found, is_known, fold.rows
 
 
 def _fold_of(codes: Array) -> Array:
