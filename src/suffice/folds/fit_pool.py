@@ -15,7 +15,7 @@ from suffice.data.engines import memory
 from suffice.data.plan_trees import PlannedTrees, list_inputs, plan_trees
 from suffice.data.read_trees import read_leaves
 from suffice.decision.pooling import Pool
-from suffice.folds.fit_twin import HeldOutScores, fit_twin
+from suffice.folds.fit_twin import add_twin, split_twin
 from suffice.folds.fold_tallies import CountedRows, fold_tallies
 from suffice.folds.held_out import in_columns
 from suffice.folds.splits import IndexSplit
@@ -58,12 +58,11 @@ def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple
     if not components:
         return None, tally
     weights = np.ones(len(target.codes)) if target.weights is None else target.weights
-    rows = np.flatnonzero(weights > 0)
-    twin = next((each for each in components if isinstance(each, Twin)), None)
+    components, twin = split_twin(components)
     most = MOST_ROWS if twin is None else max(MOST_ROWS, MOST_SCORES // len(target.classes))
+    rows = np.flatnonzero(weights > 0)
     if len(rows) > most:
         rows = np.sort(np.random.default_rng(2).choice(rows, most, replace=False))
-    components = tuple(each for each in components if each is not twin)
     sums = [place for place, each in enumerate(components) if not each.grows_trees]
     planned = _plan_trees(components, opened, target, tally)
     if planned is None:
@@ -81,22 +80,14 @@ def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple
     if is_known.sum() < 2 or len(classes) < 2:
         return Pool.equal(components, classes), tally
     held = log_proba[:, is_known], target.codes[rows[is_known]], weights[rows[is_known]]
-
-    def fit(components: Sequence[Structure], log_proba: Array) -> Pool:
-        pool = Pool.fit(components, classes, log_proba, *held[1:])
-        if twin is None or counted is None:
-            return pool
-        scores = HeldOutScores.of(pool, log_proba, *held[1:], _fold_of(target.codes[rows])[is_known])
-        cells = [block.take(rows[is_known]) for block in counted.cells]
-        found = fit_twin(twin, classes, counted.columns, cells, scores)
-        if found is None:
-            return pool
-        return Pool.fit([*components, found[0]], classes, np.append(log_proba, found[1][None], axis=0), *held[1:])
-
-    pool = fit(components, held[0])
+    folds = _fold_of(target.codes[rows])[is_known]
+    pool = Pool.fit(components, classes, *held)
+    pool = add_twin(pool, twin, counted, rows[is_known], folds, *held)
     if planned is None or not sums:
         return pool, tally
-    return replace(pool, reduced=fit([components[each] for each in sums], held[0][sums])), tally
+    without = Pool.fit([components[each] for each in sums], classes, held[0][sums], *held[1:])
+    without = add_twin(without, twin, counted, rows[is_known], folds, held[0][sums], *held[1:])
+    return replace(pool, reduced=without), tally
 
 
 def choose_components(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple[Structure, ...]:

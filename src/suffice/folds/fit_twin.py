@@ -11,9 +11,11 @@ from scipy.special import log_softmax
 
 from suffice.blocks import Block
 from suffice.decision.pooling import Pool
+from suffice.folds.fold_tallies import CountedRows
 from suffice.logistic.loss import Problem
 from suffice.logistic.solver import newton
 from suffice.schema import Array, Columns
+from suffice.structures import Structure
 from suffice.structures.twin import Twin, block_key, labels_of, linear_cells
 
 # A word of fewer rows has no change: it would fit these rows only.
@@ -35,10 +37,49 @@ class HeldOutScores:
     weights: Array
     folds: Array
 
-    @classmethod
-    def of(cls, pool: Pool, log_proba: Array, codes: Array, weights: Array, folds: Array) -> "HeldOutScores":
-        """Return the rows that the components of a pool predict by ``log_proba`` [component, row, class]."""
-        return cls(pool.combine(log_proba), codes, weights, folds)
+
+def split_twin(components: Sequence[Structure]) -> tuple[tuple[Structure, ...], Twin | None]:
+    """Return the components without the twin, and the twin, if there is one."""
+    twin = next((each for each in components if isinstance(each, Twin)), None)
+    return tuple(each for each in components if each is not twin), twin
+
+
+def add_twin(
+    pool: Pool,
+    twin: Twin | None,
+    counted: CountedRows | None,
+    rows: Array,
+    folds: Array,
+    log_proba: Array,
+    codes: Array,
+    weights: Array,
+) -> Pool:
+    """Return a pool with a twin, and weights that are fitted with it; the pool itself if there is nothing to correct.
+
+    Parameters
+    ----------
+    pool : Pool
+        The pool of the other components.
+    twin : Twin or None
+        The twin, with its penalty.
+    counted : CountedRows or None
+        All rows, as they are counted.
+    rows, folds : arrays [row]
+        The indices of the held-out rows among them, and their folds.
+    log_proba : array [component, row, class]
+        The predictions of the held-out rows.
+    codes, weights : arrays [row]
+        Their classes and weights.
+    """
+    if twin is None or counted is None:
+        return pool
+    cells = [block.take(rows) for block in counted.cells]
+    scores = HeldOutScores(pool.combine(log_proba), codes, weights, folds)
+    found = fit_twin(twin, pool.classes, counted.columns, cells, scores)
+    if found is None:
+        return pool
+    together = np.append(log_proba, found[1][None], axis=0)
+    return Pool.fit([*pool.components, found[0]], pool.classes, together, codes, weights)
 
 
 def fit_twin(
