@@ -38,7 +38,7 @@ _HOMES = {
     "suffice.priors": "Beta Dirichlet Flat Gamma MEstimate NormalInverseGamma NormalInverseWishart Prior",
     "suffice.schema": "Plan Text",
     "suffice.statistics": "CoMoments Counts Moments PairCounts Tally",
-    "suffice.structures": "Averaged Chain Full Joint Pooled Tree Trees",
+    "suffice.structures": "Averaged Chain Full Joint Pooled Tree Trees Twin",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 _MODULES = ("images", "plots", "report")

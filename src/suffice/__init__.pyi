@@ -50,6 +50,7 @@ from suffice.structures import Joint as Joint
 from suffice.structures import Pooled as Pooled
 from suffice.structures import Tree as Tree
 from suffice.structures import Trees as Trees
+from suffice.structures import Twin as Twin
 
 __version__: str
 __all__: list[str]

@@ -10,12 +10,13 @@ from scipy.special import log_softmax, logsumexp
 
 from suffice import decision
 from suffice.blocks import Block, Coded
-from suffice.decision.pooling import FLOOR, Pool
+from suffice.decision.pooling import FLOOR, Pool, floor_of
 from suffice.families.family import Parameters
 from suffice.model import BlockEvidence, Model
 from suffice.schema import Array, Columns, Partition
 from suffice.score import Score
 from suffice.structures.trees import TreesParameters
+from suffice.structures.twin import TwinParameters
 
 # The least share of a class in a tree that is explained; a class without rows has a share of 0.
 LEAST = float(np.exp(FLOOR))
@@ -62,6 +63,11 @@ class PooledModel:
         return self.pool.weights
 
     @property
+    def floor(self) -> float:
+        """What the log probabilities of the members are raised to."""
+        return floor_of(self.pool.components)
+
+    @property
     def components(self) -> tuple[Component, ...]:
         """The members with their names, weights and held-out log-losses."""
         losses = self.pool.log_loss or {}
@@ -86,7 +92,7 @@ class PooledModel:
     @property
     def density(self) -> Model:
         """The first member that has p(x | class); samples and densities come from it."""
-        found = next((member for member in self.members if not _is_conditional(member)), None)
+        found = next((member for member in self.members if not _is_conditional(member) and not _is_twin(member)), None)
         if found is None:
             raise ValueError("trees give P(class | x) only: no rows can be drawn, and x has no density")
         return found
@@ -101,7 +107,7 @@ class PooledModel:
         total = np.tile(self.biases, (blocks[0].shape[0], 1))
         for weight, member, own in self._members_of(blocks):
             if weight:
-                total += weight * _raised_joint(member.log_joint(own), member.class_log_prior)
+                total += weight * _raised_joint(member.log_joint(own), member.class_log_prior, self.floor)
         return total
 
     def log_posterior(self, blocks: tuple[Block, ...]) -> Array:
@@ -109,7 +115,7 @@ class PooledModel:
         total = np.tile(self.biases, (blocks[0].shape[0], 1))
         for weight, member, own in self._members_of(blocks):
             if weight:
-                total += weight * np.maximum(member.log_posterior(own), FLOOR)
+                total += weight * np.maximum(member.log_posterior(own), self.floor)
         return np.asarray(log_softmax(total, axis=1))
 
     def most_probable(self, blocks: tuple[Block, ...]) -> Array:
@@ -133,9 +139,9 @@ class PooledModel:
         path of the row.
         """
         for weight, member, own in self._members_of(blocks):
-            score = _raised_joint(member.log_joint(own), member.class_log_prior)
+            score = _raised_joint(member.log_joint(own), member.class_log_prior, self.floor)
             parts = list(_tree_evidence(member, own) if _is_conditional(member) else member.evidence(own))
-            yield from _spread(parts, score - _member_prior(member), weight)
+            yield from _spread(parts, score - _member_prior(member, self.floor), weight)
 
     @property
     def evidence_prior(self) -> Array:
@@ -145,7 +151,7 @@ class PooledModel:
     @property
     def member_priors(self) -> Array:
         """The score of each member for a row without evidence, [member, class]."""
-        return np.array([_member_prior(member) for member in self.members])
+        return np.array([_member_prior(member, self.floor) for member in self.members])
 
     def _members_of(self, blocks: tuple[Block, ...]) -> Iterator[tuple[float, Model, tuple[Block, ...]]]:
         """Yield the weight of each member, the member, and its blocks."""
@@ -160,17 +166,21 @@ def _is_conditional(member: Model) -> bool:
     return any(isinstance(parameters, TreesParameters) for parameters in member.parameters)
 
 
-def _raised_joint(joint: Array, class_log_prior: Array) -> Array:
+def _is_twin(member: Model) -> bool:
+    return any(isinstance(parameters, TwinParameters) for parameters in member.parameters)
+
+
+def _raised_joint(joint: Array, class_log_prior: Array, floor: float) -> Array:
     """Return max(log P(class | x), floor) + log p(x), from log p(x, class), [row, class]."""
     log_p = logsumexp(joint, axis=1, keepdims=True)
     posterior = decision.log_posterior(joint.copy(), class_log_prior)
-    return np.asarray(np.maximum(posterior, FLOOR) + np.where(np.isfinite(log_p), log_p, 0.0))
+    return np.asarray(np.maximum(posterior, floor) + np.where(np.isfinite(log_p), log_p, 0.0))
 
 
-def _member_prior(member: Model) -> Array:
+def _member_prior(member: Model, floor: float) -> Array:
     """Return the score of a member for a row without evidence, [class]."""
     prior = member.class_log_prior + _base_of(member)
-    return np.asarray(_raised_joint(prior[None], prior)[0])
+    return np.asarray(_raised_joint(prior[None], prior, floor)[0])
 
 
 def _spread(parts: list[BlockEvidence], score: Array, weight: float) -> Iterator[BlockEvidence]:

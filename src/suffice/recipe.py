@@ -171,7 +171,7 @@ class Recipe:
             wider = replace(columns, sizes=self.count_levels(columns).astype(np.intp))
             tally = tally.on(Schema(tally.schema.classes, (wider,)))
         tally = tally if self.structure.uses_combinations else drop_combinations(tally)
-        tally = lay_out_columns(tally, self.choose(tally))
+        tally = lay_out_columns(tally, self.choose(tally)).select_blocks(self.structure.uses)
         if self.unseen == "share":
             return tally
         closed = tuple(block.closed() for block in tally.schema.blocks)
@@ -239,8 +239,9 @@ class Recipe:
     def _estimate(self, tally: Tally) -> Model:
         subjects = self.subjects(tally)
         priors = [None] * len(subjects) if self.rule == "mle" else self._choose_priors(subjects)
+        structure = self.structure.for_classes(tally.schema.classes.tolist())
         try:
-            parameters = tuple(map(self.structure.parameters, repeat(self.rule), subjects, priors))
+            parameters = tuple(map(structure.parameters, repeat(self.rule), subjects, priors))
         except SingularError as error:
             raise ValueError((self.explain_singular or _explain_singular)(tally, error.place)) from None
         return Model(tuple(subject.columns for subject in subjects), self._scored_prior(tally), parameters)
@@ -268,6 +269,8 @@ class Recipe:
     def _scored_prior(self, tally: Tally) -> Array:
         """Return the log prior of the classes, without the class shares of the rows if these are in the parameters."""
         log_prior = self.class_log_prior(tally)
+        if self.structure.is_correction:
+            return self.structure.biases_of(tally.schema.classes.tolist())
         if not self.structure.is_conditional:
             return log_prior
         shares = decision.log(tally.class_count / max(float(tally.class_count.sum()), 1e-300))

@@ -25,7 +25,7 @@ from suffice.logistic.forms import LinearForm
 from suffice.mixtures import Mixture
 from suffice.schema import Array, codings, columns, partition, plan, schema
 from suffice.statistics import CoMoments, Counts, Moments, PairCounts, Tally
-from suffice.structures import Averaged, Chain, Full, Joint, Naive, Pooled, Tree, Trees
+from suffice.structures import Averaged, Chain, Full, Joint, Naive, Pooled, Tree, Trees, Twin
 
 FORMAT = 2  # in format 1, the digest does not cover the header
 CLASSIFIERS = (
@@ -38,7 +38,7 @@ STORED: tuple[type[Any], ...] = (
     *(partition.Partition, partition.TreeInput, pooling.Pool),
     *(columns.Columns, schema.Schema, schema.Features, plan.Plan),
     *(Counts, PairCounts, Moments, CoMoments, Tally),
-    *(Naive, Chain, Tree, Averaged, Full, Joint, Trees, Pooled),
+    *(Naive, Chain, Tree, Averaged, Full, Joint, Trees, Pooled, Twin),
     *(calibration.Calibration, calibration.Temperature, calibration.Vector, calibration.Isotonic),
     *(reliability.Reliability, LinearForm, Mixture),
     *(

@@ -28,7 +28,14 @@ def read_blocks(sheet: Sheet, blocks: Iterable[Columns], grow: bool) -> tuple[tu
 
     Columns are matched by name. The cells of a column that the sheet lacks are empty.
     """
-    columns, cells = zip(*(_read(sheet, block, grow) for block in blocks), strict=True)
+    found, texts = [], dict[int, tuple[Columns, Block]]()
+    for block in blocks:
+        words = block.codings[0] if block.codings else None
+        if isinstance(words, Words):  # several models of a pool read the same text, which is slow to split
+            found.append(texts.setdefault(id(words), texts.get(id(words)) or _read(sheet, block, grow)))
+        else:
+            found.append(_read(sheet, block, grow))
+    columns, cells = zip(*found, strict=True)
     return columns, cells
 
 

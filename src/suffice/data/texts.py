@@ -19,7 +19,7 @@ def count_words(texts: list[Any], words: Words, grow: bool, name: str) -> tuple[
 
     >>> words, counts = count_words(["a bit of a bit", None], Words(()), True, "column 'message'")
     >>> words.labels, counts.toarray().tolist()
-    (('bit', 'of'), [[2, 1], [0, 0]])
+    (('bit', 'bit of', 'of', 'of bit'), [[1, 1, 1, 1], [0, 0, 0, 0]])
     """
     analyze = analyzer(words.text)
     index = dict(words.index)

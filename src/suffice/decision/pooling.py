@@ -14,6 +14,9 @@ from suffice.schema import Array
 # Log probabilities are raised to at least this before they are pooled, so that no model has a veto.
 FLOOR = float(np.log(1e-6))
 
+# The same where only one model gives probabilities, so that there is none to overrule.
+FLOOR_ALONE = float(np.log(1e-300))
+
 # Pseudo-rows by which the weights are held near equal shares, and the biases near 0.
 RIDGE = 2.0
 STEPS, TOLERANCE = 50, 1e-8
@@ -63,8 +66,7 @@ class Pool:
     @classmethod
     def equal(cls, components: Sequence[Any], classes: list[Any]) -> Pool:
         """Return the pool of equal weights and no biases."""
-        count = len(components)
-        return cls(tuple(components), np.full(count, 1 / count), classes, np.zeros(len(classes)))
+        return cls(tuple(components), _equal_weights(components), classes, np.zeros(len(classes)))
 
     @classmethod
     def fit(cls, components: Sequence[Any], classes: list[Any], log_proba: Array, codes: Array, weights: Array) -> Pool:
@@ -83,8 +85,8 @@ class Pool:
         weights : array [row]
             The weights of the rows.
         """
-        raised = np.maximum(log_proba, FLOOR)
-        parameters, loss = _fit_weights(np.moveaxis(raised, 0, 2), codes, weights)
+        raised = np.maximum(log_proba, floor_of(components))
+        parameters, loss = _fit_weights(np.moveaxis(raised, 0, 2), codes, weights, _equal_weights(components))
         # scores of compiled kernels may differ in their last digits; what is learned must not
         parameters = np.round(parameters, DIGITS)
         count, rows = len(components), float(weights.sum())
@@ -100,8 +102,8 @@ class Pool:
 
     def combine(self, log_proba: Array) -> Array:
         """Return log P(class | x) from the predictions of the components, [component, row, class]."""
-        total = np.tensordot(self.weights, np.maximum(log_proba, FLOOR), axes=1) + self.biases
-        return np.asarray(log_softmax(total, axis=1))
+        raised = np.maximum(log_proba, floor_of(self.components))
+        return np.asarray(log_softmax(np.tensordot(self.weights, raised, axes=1) + self.biases, axis=1))
 
     def select(self, are_present: Sequence[bool]) -> Pool:
         """Return the pool of the components that are present."""
@@ -109,7 +111,7 @@ class Pool:
             return self
         kept = [place for place, is_present in enumerate(are_present) if is_present]
         components = tuple(self.components[place] for place in kept)
-        if self.reduced is not None and self.reduced.components == components:
+        if self.reduced is not None and [*map(_name, self.reduced.components)] == [*map(_name, components)]:
             return self.reduced
         weights = self.weights[kept]
         total = float(weights.sum())
@@ -129,8 +131,10 @@ class Pool:
         share = self.rows / total if total > 0 else 0.5
         classes = sorted({*self.classes, *other.classes})
         reduced = self.reduced.merge(other.reduced) if self.reduced and other.reduced else None
+        pairs = zip(self.components, other.components, strict=True)
         return replace(
             self,
+            components=tuple(mine.merge(its, share) for mine, its in pairs),
             weights=share * self.weights + (1 - share) * other.weights,
             classes=classes,
             biases=share * self.biases_of(classes) + (1 - share) * other.biases_of(classes),
@@ -155,17 +159,28 @@ class Pool:
         return ", ".join(f"{name} {of:.2f}" for name, of in zip(self.names, self.weights.tolist(), strict=True))
 
 
+def floor_of(components: Sequence[Any]) -> float:
+    """Return what the log probabilities of a pool's components are raised to."""
+    return FLOOR if sum(not each.is_correction for each in components) > 1 else FLOOR_ALONE
+
+
+def _equal_weights(components: Sequence[Any]) -> Array:
+    """Return equal shares of the models that are components; what corrects them counts in full."""
+    are_models = np.array([not each.is_correction for each in components])
+    return np.where(are_models, 1 / max(are_models.sum(), 1), 1.0)
+
+
 def _name(component: Any) -> str:
     return str(component.name)
 
 
-def _fit_weights(scores: Array, codes: Array, weights: Array) -> tuple[Array, float]:
+def _fit_weights(scores: Array, codes: Array, weights: Array, equal: Array) -> tuple[Array, float]:
     """Return the weights and biases with the least log-loss, and that loss; ``scores`` are [row, class, component].
 
     Newton steps are halved until the loss falls. A weight at 0 whose slope is positive stays there.
     """
     rows, classes, count = scores.shape
-    start = np.append(np.full(count, 1 / count), np.zeros(classes))
+    start = np.append(equal, np.zeros(classes))
     flat, true_class = scores.reshape(rows * classes, count), np.arange(rows) * classes + codes
 
     def evaluate(parameters: Array) -> tuple[float, Array, float]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from suffice.data import Target
 from suffice.decision.pooling import Pool
+from suffice.folds.fit_twin import add_twin, split_twin
 from suffice.folds.hold_out import HeldOut
 from suffice.folds.pool_components import choose_components, plan_components
 from suffice.folds.pool_predictions import count_trees, predict_by_sums, spread_rows
@@ -21,6 +22,9 @@ MOST_ROWS = 20_000
 # With structure="auto", a component is left out if the log-loss without it is higher by at most the share NEGLIGIBLE.
 # This is tried for all trees, and for components with a weight below SMALL_WEIGHT.
 NEGLIGIBLE, SMALL_WEIGHT = 0.001, 0.02
+
+# With a twin, which has a coefficient for each word, there are more: this many scores of rows for classes.
+MOST_SCORES = 1_000_000
 
 
 def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple[Pool | None, Tally, HeldOut | None]:
@@ -44,14 +48,16 @@ def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple
         return None, tally, None
     components, planned = plan_components(components, opened, target, tally, is_auto=is_auto)
     weights = np.ones(len(target.codes)) if target.weights is None else target.weights
+    components, twin = split_twin(components)
+    most = MOST_ROWS if twin is None else max(MOST_ROWS, MOST_SCORES // len(target.classes))
     rows = np.flatnonzero(weights > 0)
-    if len(rows) > MOST_ROWS:
-        rows = np.sort(np.random.default_rng(2).choice(rows, MOST_ROWS, replace=False))
+    if len(rows) > most:
+        rows = np.sort(np.random.default_rng(2).choice(rows, most, replace=False))
     log_proba, is_known = np.zeros((len(components), len(rows), len(target.classes))), np.ones(len(rows), bool)
-    sums = [place for place, each in enumerate(components) if not each.grows_trees]
+    sums, counted = [place for place, each in enumerate(components) if not each.grows_trees], None
     if sums and len(rows) > 1:
         parts = [recipe.part(components[place]) for place in sums]
-        log_proba[sums], is_known = predict_by_sums(parts, opened, target, tally, rows)
+        log_proba[sums], is_known, counted = predict_by_sums(parts, opened, target, tally, rows)
     with_trees = tally
     for place, each in enumerate(components):
         if isinstance(each, Trees) and planned is not None:
@@ -59,9 +65,19 @@ def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple
     kept = rows[is_known]
     held = Predictions(components, target.classes.tolist(), log_proba[:, is_known], target.codes[kept], weights[kept])
     pool = held.fit(has_fewest=is_auto)
-    places = [components.index(each) for each in pool.components]
     folds = spread_rows(target.codes[rows])[is_known]
-    held_out = HeldOut(target.classes, pool.combine(held.log_proba[places]), held.codes, folds, held.weights)
+
+    def correct(pool: Pool) -> tuple[Pool, Array]:
+        """Return the pool with a twin, if there is one, and the predictions of all its components."""
+        log_proba = held.log_proba[[components.index(each) for each in pool.components]]
+        if twin is None or counted is None or pool.log_loss is None:
+            return pool, log_proba
+        return add_twin(pool, twin, counted, kept, folds, log_proba, held.codes, held.weights)
+
+    reduced = None if pool.reduced is None else correct(pool.reduced)[0]
+    pool, predicted = correct(pool)
+    pool = replace(pool, reduced=reduced)
+    held_out = HeldOut(target.classes, pool.combine(predicted), held.codes, folds, held.weights)
     return pool, with_trees if any(each.grows_trees for each in pool.components) else tally, held_out
 
 

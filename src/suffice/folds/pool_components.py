@@ -10,7 +10,7 @@ from suffice.data.plan_trees import PlannedTrees, list_inputs, plan_trees
 from suffice.recipe import Recipe
 from suffice.schema.columns import MOST_PAIR_BYTES
 from suffice.statistics import Tally
-from suffice.structures import Auto, Averaged, Full, Naive, Structure, Trees
+from suffice.structures import Auto, Averaged, Full, Naive, Structure, Trees, Twin
 from suffice.structures.averaged import MOST_COLUMNS
 
 # With structure="auto", there is no pool of fewer rows, because so few held-out rows tell too little, nor of more
@@ -39,6 +39,8 @@ def choose_components(recipe: Recipe, opened: Any, target: Target, tally: Tally)
         components.append(Full())
     if not isinstance(opened, SparseSheet) and opened.shape[1] <= MOST_COLUMNS:
         components.append(Trees(int(np.clip(MOST_VISITS // rows, LEAST_TREES, MOST_TREES))))
+    if any(map(Twin().uses, blocks)):
+        components.append(Twin())
     return tuple(components)
 
 

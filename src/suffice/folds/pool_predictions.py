@@ -14,7 +14,7 @@ from suffice.data import Table, Target
 from suffice.data.engines import memory
 from suffice.data.plan_trees import PlannedTrees
 from suffice.data.read_trees import read_leaves
-from suffice.folds.fold_tallies import fold_tallies
+from suffice.folds.fold_tallies import CountedRows, fold_tallies
 from suffice.folds.held_out import in_columns
 from suffice.folds.splits import IndexSplit
 from suffice.kernels import tree_leaves
@@ -30,8 +30,8 @@ FOLDS = 5
 
 def predict_by_sums(
     parts: Sequence[Recipe], opened: Any, target: Target, tally: Tally, rows: Array
-) -> tuple[Array, Array]:
-    """Return the predictions of held-out rows by each component, and whether the row's class was in its fold's sums."""
+) -> tuple[Array, Array, CountedRows]:
+    """Return the predictions of held-out rows by each component, whether their class was in the sums, and all rows."""
     folds = spread_rows(target.codes[rows])
     splits = []
     for number in range(min(FOLDS, len(rows))):
@@ -50,7 +50,7 @@ def predict_by_sums(
             model = part.model(fold.tally)
             log_proba = model.log_posterior(fold.test_blocks(part, model.columns))
             found[place, here] = in_columns(log_proba, classes, target.classes)
-    return found, is_known
+    return found, is_known, fold.rows
 
 
 def spread_rows(codes: Array) -> Array:

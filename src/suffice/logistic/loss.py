@@ -35,6 +35,8 @@ class Problem:
         The penalty λ.
     intercept : bool
         Whether there are intercepts.
+    offset : array of shape (n_rows, n_classes) or None
+        What is added to the scores of each row: those of a model from which the coefficients are changes.
     """
 
     X: Any
@@ -43,6 +45,7 @@ class Problem:
     classes: int
     penalty: float
     intercept: bool
+    offset: Array | None = None
 
     @property
     def scores(self) -> int:
@@ -81,6 +84,8 @@ class Problem:
 
     def probabilities(self, z: Array) -> tuple[Array, Array]:
         """Return P(class | x) as [row, score], and each row's log P(own class | x)."""
+        if self.offset is not None:
+            z = z + (self.offset[:, 1:] - self.offset[:, :1] if self.scores == 1 else self.offset)
         if self.scores == 1:
             signed = np.where(self.codes == 1, z[:, 0], -z[:, 0])
             return expit(z), -np.logaddexp(0.0, -signed)

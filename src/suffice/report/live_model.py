@@ -10,7 +10,6 @@ import numpy as np
 from suffice import score
 from suffice.data.texts import analyzer
 from suffice.decision.calibration import Calibration
-from suffice.decision.pooling import FLOOR
 from suffice.explain import column_keys
 from suffice.model import Model
 from suffice.pooled_model import PooledModel
@@ -43,7 +42,7 @@ def write_live_model(view: ModelView, inputs: dict[Any, Input]) -> dict[str, Any
         "classes": view.class_names,
         "prior": pack_array(model.evidence_prior),
         "calibration": None if view.calibration is None else _pack_calibration(view.calibration),
-        "pool": {"floor": FLOOR, "biases": pack_array(model.biases)} if isinstance(model, PooledModel) else None,
+        "pool": {"floor": model.floor, "biases": pack_array(model.biases)} if isinstance(model, PooledModel) else None,
     }
     try:
         if isinstance(model, PooledModel):

@@ -168,15 +168,18 @@ class Combinations(Levels):
 class Text:
     """Settings for a column of texts, which are split into words as by scikit-learn's CountVectorizer.
 
-    Pass it in ``BayesClassifier(families={"message": Text(ngram_range=(1, 2))})``; the string ``"text"`` means
-    ``Text()``. The counts of words are multinomial: log p(text | class) = Σ count·log p(word | class).
+    Pass it in ``BayesClassifier(families={"message": Text(stop_words="english")})``; the string ``"text"`` means
+    ``Text()``. The counts of words are multinomial: log p(text | class) = Σ count·log p(word | class). By default a
+    word or a pair of adjacent words counts once per text; ``Text(ngram_range=(1, 1), binary=False)`` has the counts
+    of scikit-learn's default.
 
     Parameters
     ----------
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         What is counted: words, characters, characters inside words, or what the function returns for a text.
-    ngram_range : tuple of (int, int), default=(1, 1)
-        The smallest and the largest number of adjacent words (or characters) that are counted as one term.
+    ngram_range : tuple of (int, int), default=(1, 2)
+        The smallest and the largest number of adjacent words (or characters) that are counted as one term. Without
+        pairs the vocabulary is about a fifth.
     lowercase : bool, default=True
         Whether texts are converted to lower case.
     stop_words : "english", sequence of str or None, default=None
@@ -189,7 +192,7 @@ class Text:
         A function that is applied to a text first, instead of ``lowercase`` and ``strip_accents``.
     strip_accents : {"ascii", "unicode"}, callable or None, default=None
         How accents are removed.
-    binary : bool, default=False
+    binary : bool, default=True
         Whether a word counts once per text, however often it occurs.
     complement : bool, default=False
         Whether a class is scored by the word frequencies of all other classes (Rennie et al. 2003), as in
@@ -202,14 +205,14 @@ class Text:
     """
 
     analyzer: str | Callable[[str], list[str]] = "word"
-    ngram_range: tuple[int, int] = (1, 1)
+    ngram_range: tuple[int, int] = (1, 2)
     lowercase: bool = True
     stop_words: str | tuple[str, ...] | None = None
     token_pattern: str | None = r"(?u)\b\w\w+\b"
     tokenizer: Callable[[str], list[str]] | None = None
     preprocessor: Callable[[str], str] | None = None
     strip_accents: str | Callable[[str], str] | None = None
-    binary: bool = False
+    binary: bool = True
     complement: bool = False
 
     def __post_init__(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 
@@ -101,16 +101,9 @@ class Tally(Frozen):
 
     def split_trees(self) -> tuple[Tally, Tally | None]:
         """Return the tally without decision trees, and that of the trees, if there are any."""
-        are_trees = [block.is_forest for block in self.schema.blocks]
-        if not any(are_trees):
+        if not any(block.is_forest for block in self.schema.blocks):
             return self, None
-
-        def keep(wanted: bool) -> Tally:
-            kept = [place for place, is_forest in enumerate(are_trees) if is_forest is wanted]
-            schema = replace(self.schema, blocks=tuple(self.schema.blocks[place] for place in kept))
-            return Tally(schema, self.class_count, tuple(self.statistics[place] for place in kept))
-
-        return keep(wanted=False), keep(wanted=True)
+        return self.select_blocks(lambda block: not block.is_forest), self.select_blocks(lambda block: block.is_forest)
 
     def _drop_different_trees(self, other: Tally) -> tuple[Tally, Tally]:
         """Return both tallies; without their trees if these split differently, because such counts do not add."""
@@ -216,6 +209,14 @@ class Tally(Frozen):
             self.class_count[keep],
             tuple(statistics),
         )
+
+    def select_blocks(self, is_used: Callable[[Columns], bool]) -> Tally:
+        """Return the tally with some of its blocks of columns."""
+        kept = [place for place, block in enumerate(self.schema.blocks) if is_used(block)]
+        if len(kept) == len(self.schema.blocks):
+            return self
+        schema = replace(self.schema, blocks=tuple(self.schema.blocks[place] for place in kept))
+        return Tally(schema, self.class_count, tuple(self.statistics[place] for place in kept))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tally):

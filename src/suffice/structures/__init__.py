@@ -10,6 +10,7 @@ from suffice.structures.pooled import Pooled
 from suffice.structures.structure import Naive, Structure, Subject
 from suffice.structures.tree import Tree
 from suffice.structures.trees import Trees
+from suffice.structures.twin import Twin
 
 STRUCTURES: dict[str, Structure] = {
     structure.name: structure
@@ -39,5 +40,6 @@ __all__ = [
     "Subject",
     "Tree",
     "Trees",
+    "Twin",
     "as_structure",
 ]

@@ -10,9 +10,10 @@ from suffice.structures.full import Full
 from suffice.structures.structure import Naive, Structure
 from suffice.structures.tree import Tree
 from suffice.structures.trees import Trees
+from suffice.structures.twin import Twin
 
 COMPONENTS: dict[str, Structure] = {
-    structure.name: structure for structure in (Naive(), Chain(), Tree(), Averaged(), Full(), Trees())
+    structure.name: structure for structure in (Naive(), Chain(), Tree(), Averaged(), Full(), Trees(), Twin())
 }
 
 
@@ -27,6 +28,7 @@ class Pooled(Structure):
     ----------
     components : tuple of str or Structure, default=("averaged", "full", "trees")
         The structures. With ``numeric="auto"``, "averaged" has all numbers in bins, and "full" has Gaussian numbers.
+        "twin" corrects the coefficients of words and counts, for which the others are fitted first.
 
     Examples
     --------
@@ -51,6 +53,9 @@ class Pooled(Structure):
                 raise ValueError(f"{each!r} cannot be a component of a pool; components are {', '.join(COMPONENTS)}")
             members.append(member)
         object.__setattr__(self, "components", tuple(members))
+        are_sums = [not each.is_correction and not each.grows_trees for each in members]
+        if any(each.is_correction for each in members) and not any(are_sums):
+            raise ValueError('"twin" corrects the coefficients of other components; add one, such as ("naive", "twin")')
 
     @property
     def grows_trees(self) -> bool:  # type: ignore[override]

@@ -11,7 +11,7 @@ import numpy as np
 from suffice.estimation import RULES, posterior_hyperparameters, prior_hyperparameters
 from suffice.families import Family
 from suffice.families.family import Hyperparameters, Parameters
-from suffice.schema import Columns
+from suffice.schema import Array, Columns
 from suffice.statistics import Statistic
 
 # The name of an estimation rule, or a random generator that draws parameters from their posterior.
@@ -61,6 +61,9 @@ class Structure(ABC):
         Whether the parameters are P(class | x) under the class shares of the rows, not p(x | class).
     estimates_by_row : bool
         Whether parameters can be estimated from sums [row, class, cell], as leave-one-out has them.
+    is_correction : bool
+        Whether the scores are added to those of other components of a pool, with `biases_of` the classes in place of
+        their prior.
     """
 
     name: ClassVar[str]
@@ -72,6 +75,23 @@ class Structure(ABC):
     grows_trees: ClassVar[bool] = False
     is_conditional: ClassVar[bool] = False
     estimates_by_row: ClassVar[bool] = False
+    is_correction: ClassVar[bool] = False
+
+    def uses(self, columns: Columns) -> bool:
+        """Return whether the scores depend on a block of columns."""
+        return True
+
+    def for_classes(self, classes: list[Any]) -> Structure:
+        """Return the structure for the labels of a tally, if it has parameters by class."""
+        return self
+
+    def biases_of(self, classes: list[Any]) -> Array:
+        """Return what a correction adds to the scores of classes whatever the row."""
+        return np.zeros(len(classes))
+
+    def merge(self, other: Structure, share: float) -> Structure:
+        """Return the structure of two models; the first has a share of their rows."""
+        return self
 
     def extended(self, columns: Columns) -> Columns:
         """Return a block with the additional columns that the structure counts."""
