@@ -41,7 +41,8 @@ class BayesClassifier(TallyClassifier):
     structure : "auto", "naive", "chain", "tree", "averaged", "full", or a Structure, default="auto"
         Which column depends on which, given the class. "auto" is "averaged" if the pair counts of all columns are
         small enough, else "naive". Pair counts take at most 8 GiB. `Chain`, `Tree`, `Averaged`, `Full` and `Joint` have
-        settings of their own.
+        settings of their own. A table with texts or columns of counts also has a `Twin`, which corrects the
+        coefficients of words and counts as logistic regression would; ``Pooled(("naive",))`` is the same without it.
     numeric : {"gaussian", "quantiles", "mdl", "auto"}, default="auto"
         How numeric columns of many different values are modelled, unless named: by a Gaussian, by ten bins of equal
         weight, by bins chosen from the classes (MDL), or for each column by the one of the three with the best
