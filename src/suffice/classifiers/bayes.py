@@ -46,7 +46,8 @@ default="auto"
         "trees" if there are at least 100 rows and at most 100 classes, as far as the size of the table allows;
         otherwise, and if the first rows come by ``partial_fit``, it is "averaged", or "naive" if there are too many
         pairs of columns to count. Pair counts take at most 8 GiB. `Chain`, `Tree`, `Averaged`, `Full`, `Joint`,
-        `Trees` and `Pooled` have settings of their own.
+        `Trees` and `Pooled` have settings of their own. The pool of a table with texts or columns of counts also
+        has a `Twin`, which corrects the coefficients of words and counts as logistic regression would.
     numeric : {"gaussian", "quantiles", "mdl", "auto"}, default="auto"
         How numeric columns of many different values are modelled, unless named: by a Gaussian, by ten bins of equal
         weight, by bins chosen from the classes (MDL), or for each column by the one of the three with the best

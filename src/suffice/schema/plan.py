@@ -19,7 +19,8 @@ class Plan:
     Two models that share a plan count in the same cells. Everything else is decided from the sums.
 
     A plan holds no number of a row: the edges of cells are numbers with few binary digits. It does hold the levels and
-    the words that occurred (``values``), and whether all numbers of a column are whole.
+    the words that occurred (``values``), and whether all numbers of a column are whole; and a twin (``pool``) holds the
+    words of two rows or more with the changes of their coefficients.
 
     Attributes
     ----------
