@@ -9,7 +9,7 @@ from suffice.data.column_names import quote_names
 from suffice.data.engines.duckdb_files import FilesSource
 from suffice.data.engines.source import check_target_type
 from suffice.data.files.table_file import ColumnHints, TableFile
-from suffice.data.frames import header_hint, missing_column
+from suffice.data.labelled_table import header_hint, missing_column
 from suffice.schema import Combinations, Levels, Words
 
 

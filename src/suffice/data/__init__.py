@@ -4,13 +4,12 @@ from suffice.data.frames import (
     FrameSheet,
     append_columns,
     as_arrow,
-    check_table,
     concat_frames,
     encode_frame,
-    missing_labels_error,
     select_columns,
     split_frame,
 )
+from suffice.data.labelled_table import check_table, missing_labels_error
 from suffice.data.labels import EMPTY, as_labels, encode, label_text, probability_name
 from suffice.data.read_columns import compare_columns, read_blocks
 from suffice.data.sheets import Sheet, SparseSheet, label_of

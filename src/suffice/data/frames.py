@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from suffice.blocks.block import PIECE, Block, Dense, Gappy, handed_out
-from suffice.data.column_names import quote_names
-from suffice.data.files.table_file import AS_NAMES, is_position
+from suffice.data.labelled_table import check_table, missing_labels_error
 from suffice.data.labels import encode_numbers, is_missing
 from suffice.data.sheets import Sheet, as_numbers, encode_objects, kind_of, label_of
 from suffice.schema import Array
@@ -72,13 +70,21 @@ def frame_block(X: Any, owner: str, gaps: bool = False) -> Block | None:
     if 0 in frame.shape:
         return None  # `as_block` raises the error for an empty table
     names = _names(list(frame.columns))
-    kinds = [_numpy_dtype(dtype, nw) for dtype in frame.schema.values()]
-    if None not in kinds:
-        common = np.result_type(*{kind for kind in kinds if kind is not None})
-        is_gappy = gaps and (common.kind == "f" or any(series.null_count() for series in frame.iter_columns()))
-        return Frame(owner, names, frame, np.result_type(common, np.float64) if is_gappy else common, is_gappy)
+    numbers = _number_frame(frame, owner, names, gaps)
+    if numbers is not None:
+        return numbers
     columns = [_as_numbers(frame[:, place], name, owner) for place, name in enumerate(frame.columns)]
     return (Gappy if gaps else Dense)(owner, names, np.column_stack(columns))
+
+
+def _number_frame(frame: Any, owner: str, names: tuple[Any, ...] | None, gaps: bool) -> Frame | None:
+    """Return a narwhals frame whose columns all have a numeric type as a block; None if some have another type."""
+    kinds = [_numpy_dtype(dtype) for dtype in frame.schema.values()]
+    if None in kinds:
+        return None
+    common = np.result_type(*{kind for kind in kinds if kind is not None})
+    is_gappy = gaps and (common.kind == "f" or any(series.null_count() for series in frame.iter_columns()))
+    return Frame(owner, names, frame, np.result_type(common, np.float64) if is_gappy else common, is_gappy)
 
 
 @dataclass(frozen=True)
@@ -139,19 +145,14 @@ class FrameSheet(Sheet):
         return labels, codes
 
     def numbers(self, names: tuple[Any, ...]) -> Block:
-        import narwhals.stable.v2 as nw
-
-        there = [name for name in names if name in self.places]
-        kinds = [_numpy_dtype(self._series(name).dtype, nw) for name in there]
-        plain = len(there) == len(names) and None not in kinds
-        if not plain:
-            empty = np.full(self.shape[0], np.nan)
-            columns = [self.number(name) if name in self.places else empty for name in names]
-            return Gappy(self.owner, names, np.column_stack(columns))
-        frame = self.frame if names == self.names else self.frame[:, [self.places[name] for name in names]]
-        common = np.result_type(*{kind for kind in kinds if kind is not None})
-        gappy = common.kind == "f" or any(self._series(name).null_count() for name in names)
-        return Frame(self.owner, names, frame, np.result_type(common, np.float64) if gappy else common, gappy)
+        if all(name in self.places for name in names):
+            frame = self.frame if names == self.names else self.frame[:, [self.places[name] for name in names]]
+            numbers = _number_frame(frame, self.owner, names, gaps=True)
+            if numbers is not None:
+                return numbers
+        empty = np.full(self.shape[0], np.nan)
+        columns = [self.number(name) if name in self.places else empty for name in names]
+        return Gappy(self.owner, names, np.column_stack(columns))
 
     def strings(self, name: Any) -> list[Any]:
         return self._series(name).to_list()  # type: ignore[no-any-return]
@@ -218,8 +219,10 @@ def _names(columns: list[Any]) -> tuple[str, ...] | None:
     return None
 
 
-def _numpy_dtype(dtype: Any, nw: Any) -> np.dtype[Any] | None:
+def _numpy_dtype(dtype: Any) -> np.dtype[Any] | None:
     """Return the NumPy type of a column of numbers; None for other columns."""
+    import narwhals.stable.v2 as nw
+
     if dtype == nw.Boolean:
         return np.dtype(bool)
     if dtype.is_decimal() or not dtype.is_numeric():
@@ -287,44 +290,6 @@ def _weights(series: Any, name: str) -> Array:
     if not (series.dtype.is_numeric() and series.null_count() == 0):
         raise ValueError(f"column {name!r} must hold the weight of each row, but does not hold numbers only")
     return series.to_numpy()  # type: ignore[no-any-return]
-
-
-def check_table(names: Sequence[Any], target: str, weight: str | None, missing_target: str) -> str:
-    """Return the target; raise an error if a column is missing or no column is left to learn from."""
-    if missing_target not in ("error", "drop"):
-        raise ValueError(f"missing_target is 'error' or 'drop', not {missing_target!r}")
-    for name in (target, *([] if weight is None else [weight])):
-        if name not in names:
-            raise missing_column(name, names)
-    if target == weight:
-        raise ValueError(f"column {target!r} holds the labels, so it cannot hold the weights; name another column")
-    if not set(names) - {target, weight}:
-        raise ValueError(f"there is no column to learn from besides {target!r}")
-    return target
-
-
-def missing_column(name: Any, names: Sequence[Any]) -> ValueError:
-    """Return the error for a column that a table does not have."""
-    similar = get_close_matches(str(name), [str(each) for each in names], 1, 0.4)
-    hint = f"did you mean {similar[0]!r}?" if similar else f"there are {quote_names(names, 20)}"
-    return ValueError(f"there is no column {name!r}; {hint}{header_hint(names)}")
-
-
-def header_hint(names: Sequence[Any]) -> str:
-    """Return a hint for a header that was read as data; an empty text if columns have names."""
-    is_headerless = all(isinstance(name, str) and is_position(name) for name in names)
-    return f"; line 1 was read as data; if it names the columns, use {AS_NAMES}" if is_headerless else ""
-
-
-def missing_labels_error(target: str, missing: int, rows: int, first: int | None = None) -> ValueError:
-    """Return the error for rows without a label."""
-    if missing == rows:
-        return ValueError(f"column {target!r}, the target, is empty in all {rows} rows")
-    place = "" if first is None else f", the first of them {first}"
-    return ValueError(
-        f"column {target!r}, the target, is empty in {missing} of {rows} rows{place}; fill them in, or leave those "
-        "rows out: missing_target='drop'"
-    )
 
 
 def concat_frames(frames: Sequence[Any]) -> Any:

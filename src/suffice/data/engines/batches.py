@@ -14,7 +14,8 @@ from suffice.data import Table, Target, as_sheet, read_blocks
 from suffice.data.column_names import frame_names, rename_taken
 from suffice.data.engines import memory
 from suffice.data.engines.source import SAMPLE, Request, Scored, Source
-from suffice.data.frames import append_columns, as_arrow, concat_frames, encode_frame, missing_labels_error
+from suffice.data.frames import append_columns, as_arrow, concat_frames, encode_frame
+from suffice.data.labelled_table import missing_labels_error
 from suffice.progress import Progress
 from suffice.statistics import Tally
 
