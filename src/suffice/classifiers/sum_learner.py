@@ -226,8 +226,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
             tally = known + tally
         if known is None or tally.schema is not known.schema:
             self._check(recipe, recipe.lay_out(tally))
-        kept = {name: self.__dict__[name] for name in self._extra_attributes if name in self.__dict__}
-        self._set_learned(tally, kept | extras, recipe)
+        self._set_learned(tally, self._learned_extras() | extras, recipe)
         self._warn_after_learning()
         return self
 
@@ -325,7 +324,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         if type(other) is not type(self):
             return NotImplemented
         merged = self.with_tally(self._fitted_tally() + other._fitted_tally())
-        merged.__dict__ |= {name: self.__dict__[name] for name in self._extra_attributes if name in self.__dict__}
+        merged.__dict__ |= self._learned_extras()
         if "pool_" in merged.__dict__ and "pool_" in other.__dict__:
             merged.__dict__["pool_"] = merged.__dict__["pool_"].merge(other.__dict__["pool_"])
         merged._check(merged.recipe(), merged.chosen_tally())
@@ -391,6 +390,10 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
             cache.tally, cache.chosen = tally, chosen
         self.__dict__ |= {**extras, "_cache": cache}
         self.tally_ = tally
+
+    def _learned_extras(self) -> dict[str, Any]:
+        """Return what was learned besides the tally."""
+        return {name: self.__dict__[name] for name in self._extra_attributes if name in self.__dict__}
 
     def _comparable_settings(self) -> tuple[Any, ...]:
         return tuple([comparable(getattr(self, name)) for name in self._setting_names])

@@ -90,7 +90,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         else:
             check_table(table.names, target, weight, missing_target)
             learned = learn_source(table, clone(self), target, weight, missing_target)
-            extras = {name: learned.__dict__[name] for name in self._extra_attributes if name in learned.__dict__}
+            extras = learned._learned_extras()
             checked = self.with_tally(learned.tally_)
             checked.__dict__ |= extras
             checked._check(checked.recipe(), checked.chosen_tally())
