@@ -302,4 +302,4 @@ def test_columns_of_empty_cells_have_no_parameters() -> None:
     frame = pd.DataFrame({"a": ["x", "y"] * 10, "b": ["u", "v", "v", "u"] * 5})
     model = BayesClassifier(structure="averaged").fit(frame, [0, 1] * 10)
     parameters = model.estimate_model().parameters[0]
-    assert replace(parameters, sizes=np.array([0, 2])).n_parameters == 2
+    assert replace(parameters, term=replace(parameters.term, sizes=np.array([0, 2]))).n_parameters == 2

@@ -126,7 +126,7 @@ def test_leave_one_out_of_every_family_equals_as_many_refits(family: str, rule: 
     left, exact = recipe.leave_out(tally, table, slice(0, len(y)))
     found = left.posterior_by_row(table.blocks)
     assert not exact[5]
-    assert exact.mean() > 0.7
+    assert exact.mean() > (0.4 if family == "text" else 0.7)  # most pairs of words are in few texts
     for row in np.flatnonzero(exact):
         rest = np.arange(len(y)) != row
         expected = model.fit(X[rest], y[rest]).predict_proba(X[row : row + 1])

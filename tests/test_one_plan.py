@@ -146,7 +146,7 @@ def test_settings_of_a_fitted_model_need_no_pass(structure: str, missing: str, n
 def test_a_plan_is_printed_compared_saved_and_says_what_it_holds(tmp_path: Path) -> None:
     plan = PLANNED.plan_
     assert isinstance(plan, Plan)
-    for part in ("height", "cells from", "and moments", "4 levels: 'Bonn', 'Kyiv'", "7 words", "pairs of all"):
+    for part in ("height", "cells from", "and moments", "4 levels: 'Bonn', 'Kyiv'", "56 words", "pairs of all"):
         assert part in str(plan)
     assert set(plan.values) == {"town", "owner", "note", "visits"}
     assert not {*plan.edges["income"]} & {*X["income"]}

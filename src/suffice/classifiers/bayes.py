@@ -23,7 +23,7 @@ from suffice.folds.recipe_choice import PRIORS, choose_recipe
 from suffice.recipe import Recipe, Rule, Unseen
 from suffice.schema import Columns, Features, Levels, MissingLevel, Plan, Words
 from suffice.statistics import Tally
-from suffice.structures import Auto, Chain, Pooled, Trees, as_structure
+from suffice.structures import Auto, Chain, Naive, Pooled, Trees, as_structure
 
 
 class BayesClassifier(TallyClassifier):
@@ -126,9 +126,11 @@ default="auto"
     @property
     def families_(self) -> dict[Any, str]:
         """The family of each column that was learned, in the order of the table."""
-        schema = self._chosen_layout().schema
-        found: dict[Any, str] = {}
-        for block in schema.blocks:
+        blocks, found = self._chosen_layout().schema.blocks, dict[Any, str]()
+        if all(block.is_forest for block in blocks):  # trees take columns as they are
+            naive = replace(self._recipe_for(None), structure=Naive(), pool=None)
+            blocks = naive.lay_out(self._fitted_tally()).schema.blocks
+        for block in blocks:
             for name, kind in zip(block.names or (), block.families, strict=True):
                 found.setdefault(name, kind)  # of a pool, the form in its first component
         return {name: found[name] for name in self._features.names if name in found}
@@ -318,6 +320,6 @@ def _describe(model: BayesClassifier) -> str:
     losses = [] if pool is None else [f"{name} {loss:.3f}" for name, loss in (pool.log_loss or {}).items()]
     by_family = {"structure": [structure], "trees": trees, "held-out log-loss": losses, **by_family}
     by_family |= {"left out": [f"{name} ({reason})" for name, reason in model.left_out_.items()]}
-    width = max(map(len, by_family))
+    width = max(len(family) for family, names in by_family.items() if names)
     lines += [f"{family:<{width}}  {list_names(names)}" for family, names in by_family.items() if names]
     return "\n".join(f"  {line}" for line in lines)

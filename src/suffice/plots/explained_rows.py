@@ -96,7 +96,7 @@ def marked_text(
 ) -> Axes:
     """Draw a text whose words are coloured by their evidence for one class (blue) or another (red).
 
-    The evidence of a word is divided among its occurrences in the text.
+    The evidence of a word is divided among its occurrences in the text, and that of adjacent words among them.
 
     Parameters
     ----------
@@ -164,9 +164,16 @@ def _tokens(text: str | None, evidence: dict[str, float]) -> tuple[list[str], li
     tokens = text.split()
     if not tokens:
         raise ValueError("the text is empty; pass the text of the row, or None for a list of its words")
-    parts = [[word for word in re.findall(r"\w+", token.lower()) if word in evidence] for token in tokens]
-    found = [word for words in parts for word in words]
-    return tokens, [sum(evidence[word] / found.count(word) for word in words) for words in parts]
+    words = [(place, word) for place, token in enumerate(tokens) for word in re.findall(r"\w+", token.lower())]
+    words = [(place, word) for place, word in words if len(word) > 1 or word in evidence]
+    marks = [0.0] * len(tokens)
+    for phrase, nats in evidence.items():
+        parts = phrase.split()
+        runs = [words[start : start + len(parts)] for start in range(len(words) - len(parts) + 1)]
+        found = [run for run in runs if [word for _, word in run] == parts]
+        for place in (place for run in found for place, _ in run):
+            marks[place] += nats / (len(found) * len(parts))
+    return tokens, marks
 
 
 def _draw_words(ax: Axes, tokens: list[str], shades: Array) -> None:
