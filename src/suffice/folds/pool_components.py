@@ -17,9 +17,9 @@ from suffice.structures.averaged import MOST_COLUMNS
 # classes, because each has a bias.
 LEAST_ROWS, MOST_CLASSES = 100, 100
 
-# With structure="auto", trees are fewer if all rows together would reach more than MOST_VISITS leaves, or if the leaves
-# would have more than MOST_COUNTS counts. Fewer than LEAST_TREES are not worth their time.
-MOST_TREES, LEAST_TREES, MOST_VISITS, MOST_COUNTS = 200, 20, 4_000_000, 1 << 23
+# With structure="auto", trees are fewer if all rows together would reach more than MOST_VISITS leaves for each class, or
+# if the leaves would have more than MOST_COUNTS counts. Fewer than LEAST_TREES are not worth their time.
+MOST_TREES, LEAST_TREES, MOST_VISITS, MOST_COUNTS = 100, 20, 500_000, 1 << 23
 
 # Trees that a user asks for have at most as many counts as fit into the memory that pairs may take.
 MOST_COUNTS_ASKED = MOST_PAIR_BYTES // 8
@@ -38,7 +38,7 @@ def choose_components(recipe: Recipe, opened: Any, target: Target, tally: Tally)
     if has_pairs and any(block.pairs and block.family == "gaussian" for block in blocks):
         components.append(Full())
     if not isinstance(opened, SparseSheet) and opened.shape[1] <= MOST_COLUMNS:
-        components.append(Trees(int(np.clip(MOST_VISITS // rows, LEAST_TREES, MOST_TREES))))
+        components.append(Trees(int(np.clip(MOST_VISITS * len(target.classes) // rows, LEAST_TREES, MOST_TREES))))
     if any(map(Twin().uses, blocks)):
         components.append(Twin())
     return tuple(components)

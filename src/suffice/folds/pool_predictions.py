@@ -18,11 +18,15 @@ from suffice.folds.fold_tallies import CountedRows, fold_tallies
 from suffice.folds.held_out import in_columns
 from suffice.folds.splits import IndexSplit
 from suffice.kernels import tree_leaves
+from suffice.parallel import map_threads
 from suffice.recipe import Recipe
 from suffice.schema import Array, Partition, Plan
 from suffice.statistics import Counts, Tally
 from suffice.structures import Trees
 from suffice.structures.trees import TreeNodes, class_shares
+
+# So many rows are left out of the leaves by one thread.
+ROWS_AT_ONCE = 1 << 12
 
 # Components that are sums predict held-out rows in so many folds.
 FOLDS = 5
@@ -78,19 +82,23 @@ def count_trees(
     total, count = np.zeros((len(rows), len(target.classes))), np.zeros(len(rows), np.int64)
     codes = target.codes[rows].astype(np.int32)
     weights = np.ones(len(rows)) if target.weights is None else target.weights[rows]
-    at = np.searchsorted(planned.rows, rows)
-    is_planned = planned.rows[np.minimum(at, len(planned.rows) - 1)] == rows
-    shares = np.zeros(len(target.classes))
-    for place, tree in enumerate(planned.trees):
-        assert isinstance(tree, Partition)
-        is_used = is_planned & planned.is_used[place][np.minimum(at, len(planned.rows) - 1)]
-        node = np.flatnonzero(tree.column < 0)[leaves.array[rows, place]].astype(np.int32)
-        path = np.zeros(len(tree.column), np.int32)
-        own = sums[nodes.starts[place] : nodes.ends[place]]
-        tree_leaves.leave_out(
-            node, is_used, codes, weights, tree.parent, own, trees.backoff, base, path, shares, total, count,
-            work=16 * total.size,
-        )  # fmt: skip
+    at = np.minimum(np.searchsorted(planned.rows, rows), len(planned.rows) - 1)
+    is_planned = planned.rows[at] == rows
+
+    def leave_out(part: slice) -> None:
+        shares = np.zeros(len(target.classes))
+        for place, tree in enumerate(planned.trees):
+            assert isinstance(tree, Partition)
+            is_used = is_planned[part] & planned.is_used[place][at[part]]
+            node = np.flatnonzero(tree.column < 0)[leaves.array[rows[part], place]].astype(np.int32)
+            path = np.zeros(len(tree.column), np.int32)
+            own = sums[nodes.starts[place] : nodes.ends[place]]
+            tree_leaves.leave_out(
+                node, is_used, codes[part], weights[part], tree.parent, own, trees.backoff, base, path, shares,
+                total[part], count[part], work=16 * len(node) * len(shares),
+            )  # fmt: skip
+
+    map_threads(leave_out, [slice(first, first + ROWS_AT_ONCE) for first in range(0, len(rows), ROWS_AT_ONCE)])
     mean = total / np.maximum(count, 1)[:, None]
     with np.errstate(divide="ignore"):
         return joined, np.log(np.where(count[:, None] > 0, mean, base))
