@@ -37,6 +37,8 @@ bench: $(READY) ## speeds and accuracies against scikit-learn, as ratios measure
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/structures.py
+	$(BIN)/python benchmarks/pool.py time
+	$(BIN)/python benchmarks/texts.py
 	$(BIN)/python benchmarks/logistic.py
 	$(BIN)/python benchmarks/selection.py
 	$(BIN)/python benchmarks/engines.py duckdb

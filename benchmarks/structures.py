@@ -36,6 +36,7 @@ LADDER: dict[str, Any] = {
     "averaged, equal weights": Averaged(weights="equal"),
     "averaged, no subsumption": Averaged(subsumption=None),
     "joint": "joint",
+    "the default, pooled": "auto",
 }
 
 
