@@ -17,8 +17,8 @@ from suffice.structures.averaged import MOST_COLUMNS
 # classes, because each has a bias.
 LEAST_ROWS, MOST_CLASSES = 100, 100
 
-# With structure="auto", trees are fewer if all rows together would reach more than MOST_VISITS leaves for each class, or
-# if the leaves would have more than MOST_COUNTS counts. Fewer than LEAST_TREES are not worth their time.
+# With structure="auto", trees are fewer if trees times rows would exceed MOST_VISITS for each class, or if the leaves
+# would have more than MOST_COUNTS counts. Fewer than LEAST_TREES are not worth their time.
 MOST_TREES, LEAST_TREES, MOST_VISITS, MOST_COUNTS = 100, 20, 500_000, 1 << 23
 
 # Trees that a user asks for have at most as many counts as fit into the memory that pairs may take.
