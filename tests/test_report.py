@@ -205,7 +205,7 @@ def test_a_pool_that_is_too_large_for_the_page_says_so(monkeypatch):
     X = np.random.default_rng(0).normal(size=(300, 2))
     model = BayesClassifier().fit(X, (X > 0).all(axis=1))  # only trees know it
     assert data_of(report.render(model))["engine"]["live"]
-    limits = {"packed_arrays.MAX_CHARACTERS": "the limit is 0.0 MB", "live_trees.MAX_SHARES": "200 trees have"}
+    limits = {"packed_arrays.MAX_CHARACTERS": "the limit is 0.0 MB", "live_trees.MAX_SHARES": "100 trees have"}
     for name, said in limits.items():
         with monkeypatch.context() as patch:
             patch.setattr(f"suffice.report.{name}", 1000)

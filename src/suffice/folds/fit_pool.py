@@ -19,6 +19,9 @@ from suffice.structures import Auto, Structure, Trees
 # Weights are fitted to at most so many held-out rows.
 MOST_ROWS = 20_000
 
+# Held-out log probabilities are rounded to so many decimal digits.
+DIGITS = 9
+
 # With structure="auto", a component is left out if the log-loss without it is higher by at most the share NEGLIGIBLE.
 # This is tried for all trees, and for components with a weight below SMALL_WEIGHT.
 NEGLIGIBLE, SMALL_WEIGHT = 0.001, 0.02
@@ -62,7 +65,8 @@ def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple
     for place, each in enumerate(components):
         if isinstance(each, Trees) and planned is not None:
             with_trees, log_proba[place] = count_trees(planned, each, opened, target, tally, rows)
-    kept = rows[is_known]
+    # scores of compiled kernels may differ in their last digits; what is learned from them should not
+    log_proba, kept = np.round(log_proba, DIGITS), rows[is_known]
     held = Predictions(components, target.classes.tolist(), log_proba[:, is_known], target.codes[kept], weights[kept])
     pool = held.fit(has_fewest=is_auto)
     folds = spread_rows(target.codes[rows])[is_known]
@@ -72,7 +76,9 @@ def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple
         log_proba = held.log_proba[[components.index(each) for each in pool.components]]
         if twin is None or counted is None or pool.log_loss is None:
             return pool, log_proba
-        return add_twin(pool, twin, counted, kept, folds, log_proba, held.codes, held.weights)
+        found = add_twin(pool, twin, counted, kept, folds, log_proba, held.codes, held.weights)
+        # a twin holds words of rows in the plan, so it must be worth it
+        return (pool, log_proba) if is_auto and found[0].loss > (1 - NEGLIGIBLE) * pool.loss else found
 
     reduced = None if pool.reduced is None else correct(pool.reduced)[0]
     pool, predicted = correct(pool)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.special import log_softmax
 
 from suffice.blocks import Block
-from suffice.decision.pooling import Pool
+from suffice.decision.pooling import DIGITS, Pool
 from suffice.folds.fold_tallies import CountedRows
 from suffice.logistic.loss import Problem
 from suffice.logistic.solver import newton
@@ -111,7 +111,7 @@ def fit_twin(
     for fold in np.unique(rows.folds):
         others, own = np.flatnonzero(rows.folds != fold), np.flatnonzero(rows.folds == fold)
         predicted[own] = features.joined[own] @ _solve(features, twin.penalty, rows, others).T
-    solved = _solve(features, twin.penalty, rows, np.arange(len(rows.codes)))
+    solved = np.round(_solve(features, twin.penalty, rows, np.arange(len(rows.codes))), DIGITS)
     keys, labels = [], []
     for (block, _), places in zip(found, kept, strict=True):
         names = labels_of(block)
