@@ -234,7 +234,8 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         """Unlearn rows: subtract their sums, which leaves the sums of the other rows.
 
         What is left are the sums of the other rows: counts exactly, moments to about 1e-9. The plan is kept: which
-        columns are counted, and in which cells. A class or level whose last row is forgotten is dropped.
+        columns are counted, in which cells, where decision trees split, and the weights of a pool. A class or level
+        whose last row is forgotten is dropped.
 
         Rows that cannot have been learned are an error, and the model is left unchanged. Sums can tell this only where
         they contradict the rows: a row that was never learned, or that was forgotten before, is accepted if other

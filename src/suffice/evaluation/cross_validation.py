@@ -146,8 +146,9 @@ def cross_validate(
 
     One pass takes the sums of each fold. The model of a fold is estimated from the sum of the other folds, which
     equals fitting it again on their rows: levels and words that occur only in the fold are unknown to its model, and
-    cut points are chosen from the other folds alone. Models that learn more than sums (mixtures, logistic regression,
-    ``solver="svd"``, calibrated models, and classifiers of other libraries) are fitted again for each fold.
+    cut points are chosen from the other folds alone. Models that learn more than sums are fitted again for each fold:
+    pools and trees (so `BayesClassifier()` with its default structure), mixtures, logistic regression,
+    ``solver="svd"``, calibrated models, and classifiers of other libraries.
 
     Parameters
     ----------
