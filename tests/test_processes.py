@@ -144,12 +144,6 @@ def test_where_nothing_can_be_cached(tmp_path: Path) -> None:
     assert compiler.compiled(source, set())(np.ones(1)) == 1.0
 
 
-def test_the_demo_shows_the_digits() -> None:
-    out = run("from suffice.demo import main; main(__import__('tempfile').mkdtemp() + '/digits.html')")
-    assert "full covariance" in out
-    assert "open it in a browser" in out
-
-
 def test_threads_by_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUFFICE_THREADS", "3")
     assert suffice.get_threads() == 3
