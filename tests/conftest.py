@@ -9,6 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # NumPy reads these when it is imported: with threads of BLAS in each worker, threads wait for each other's cores
+    os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
+
 import numpy as np
 import pytest
 import sklearn.naive_bayes as theirs

@@ -19,6 +19,9 @@ import pytest
 
 from conftest import in_ci
 
+# A JVM that lives for seconds compiles its code more cheaply with its first compiler alone.
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
 
 def needed() -> None:
     """Skip where there is no Java, but not in CI."""
@@ -39,6 +42,7 @@ def session() -> Any:
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
         "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": JAVA_OPTIONS,
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.log.level": "ERROR",
@@ -72,6 +76,7 @@ def cluster(folder: Path, count: int = 2) -> Iterator[Cluster]:
         "SPARK_HOME": str(home),
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_DAEMON_JAVA_OPTS": JAVA_OPTIONS,
         "SPARK_WORKER_DIR": str(folder / "work"),
         "SPARK_LOCAL_DIRS": str(folder / "local"),
     }

@@ -168,7 +168,7 @@ def test_learn_forget_and_merge_are_exact(folder: Path, tmp_path: Path) -> None:
     assert json.loads(out)["rows"] == 70
     first = suffice.load(tmp_path / "first.suffice").tally_.digest()
     assert suffice.load(tmp_path / "more.suffice").tally_.digest() == first
-    _, errors = run("forget", tmp_path / "more.suffice", tmp_path / "second.csv", code=1)
+    _, errors = told("forget", tmp_path / "more.suffice", tmp_path / "second.csv", code=1)
     assert "never learned" in errors or "only" in errors
     assert suffice.load(tmp_path / "more.suffice").tally_.digest() == first
 
@@ -180,10 +180,11 @@ def test_report_and_demo_write_pages(folder: Path, tmp_path: Path) -> None:
     assert "Bonn" in page.read_text()
     told("report", folder / "model.suffice", "-o", page)
     assert page.stat().st_size < 3e6
-    _, errors = run("report", folder / "model.suffice", "--data", tmp_path / "none.csv", "-o", page, code=1)
+    _, errors = told("report", folder / "model.suffice", "--data", tmp_path / "none.csv", "-o", page, code=1)
     assert "no file" in errors
     out, _ = run("demo", "-o", tmp_path / "digits.html")
     assert "full covariance" in out
+    assert "open it in a browser" in out
     assert (tmp_path / "digits.html").stat().st_size < 3e6
 
 
@@ -238,18 +239,18 @@ def test_bad_words_and_models(folder: Path, tmp_path: Path) -> None:
     assert "'forest' is not known" in errors
     _, errors = told("fit", folder / "train.csv", "-t", "bought", "--family", "age", "-o", tmp_path / "m", code=1)
     assert "COLUMN=FAMILY" in errors
-    _, errors = run("info", folder / "train.csv", code=1)
+    _, errors = told("info", folder / "train.csv", code=1)
     assert "not a model file of suffice" in errors
     header = {"format": 99, "version": "9.9", "classifier": "GaussianNB", "state": {}, "digest": ""}
     (tmp_path / "new.suffice").write_bytes(packed({"a": np.zeros(1)}, {"suffice": json.dumps(header)}))
-    _, errors = run("predict", tmp_path / "new.suffice", folder / "train.csv", code=1)
+    _, errors = told("predict", tmp_path / "new.suffice", folder / "train.csv", code=1)
     assert "newer" in errors
     _, errors = told("explain", folder / "model.suffice", folder / "train.csv", "--row", "500", code=1)
     assert "no row 500" in errors
     nowhere = tmp_path / "no" / "x.csv"
     _, errors = told("predict", folder / "model.suffice", folder / "train.csv", "-o", nowhere, code=1)
     assert "no folder" in errors
-    _, errors = run("fit", folder / "train.csv", code=2)
+    _, errors = told("fit", folder / "train.csv", code=2)
     assert "--target" in errors
     run("frobnicate", code=2)
 
@@ -307,7 +308,7 @@ def test_sql_scores_as_predict_does(folder: Path, tmp_path: Path) -> None:
 
 
 def test_sql_says_in_one_line_what_it_cannot_write(folder: Path) -> None:
-    _, errors = run("sql", folder / "model.suffice", "--dialect", "sqlight", code=1)
+    _, errors = told("sql", folder / "model.suffice", "--dialect", "sqlight", code=1)
     assert errors.count("\n") == 1
     assert "did you mean 'sqlite'?" in errors
     _, errors = told("sql", folder / "model.suffice", code=1)
@@ -564,7 +565,7 @@ def test_truth_is_written_as_in_files(tmp_path: Path) -> None:
 
 def test_small_print(colours: Path, tmp_path: Path) -> None:
     model = colours / "m.suffice"
-    _, errors = run("predict", model, "-", given=b"v,code\n1,X\n")
+    _, errors = told("predict", model, "-", given=b"v,code\n1,X\n")
     assert errors.count("are missing, and all their cells") == 1
     _, errors = told("fit", "-", "-t", "y", "-o", tmp_path / "m", given=b"y,k,one\n" + b"a,x,1\nb,z,1\n" * 9)
     assert "set its family: --family" in errors

@@ -200,6 +200,7 @@ spark = (
     SparkSession.builder.master(url).config("spark.ui.enabled", "false")
     .config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
     .config("spark.executor.memory", "512m").config("spark.log.level", "ERROR")
+    .config("spark.driver.extraJavaOptions", sys.argv[3]).config("spark.executor.extraJavaOptions", sys.argv[3])
     .config("spark.executorEnv.PYTHONPATH", os.pathsep.join(sys.path[1:]))
     .config("spark.sql.shuffle.partitions", "2").getOrCreate()
 )
@@ -243,7 +244,10 @@ def test_a_cluster_of_two_workers_that_are_lost_one_after_the_other(tmp_path: Pa
         starting.cluster(tmp_path) as cluster,
         open(tmp_path / "complaints", "w+") as complaints,
         subprocess.Popen(
-            [sys.executable, "-c", DRIVER, cluster.url, tmp_path], stdout=subprocess.PIPE, stderr=complaints, text=True
+            [sys.executable, "-c", DRIVER, cluster.url, tmp_path, starting.JAVA_OPTIONS],
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            text=True,
         ) as driver,
     ):
         assert driver.stdout is not None
