@@ -138,9 +138,9 @@ def write_table(frame: Any, name: str) -> None:
 def check_output(name: str) -> None:
     """Raise an error if a file cannot be written; called before the work, so that none is wasted."""
     if name != "-":
-        from suffice import store
+        from suffice import storage
 
-        store.check_output_path(name)
+        storage.check_output_path(name)
 
 
 def _console() -> Any:
