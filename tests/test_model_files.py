@@ -156,7 +156,7 @@ def test_a_file_names_no_code(kind: str, tmp_path: Path) -> None:
     file = tmp_path / "model.suffice"
     state = {"prior": {"kind": kind, "of": {"x": "ls"}}}
     file.write_bytes(pack({"format": FORMAT, "version": "0.1.0", "classifier": "GaussianNB", "state": state}, {}))
-    with pytest.raises(suffice.StoreError, match="model.suffice is damaged"):
+    with pytest.raises(suffice.StoreError, match=r"model\.suffice is damaged"):
         suffice.load(file)
 
 
@@ -231,7 +231,7 @@ def test_the_library_safetensors_reads_the_arrays(tmp_path: Path) -> None:
 def test_only_regular_files_are_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "pipe", Path("/dev/zero")):
-        with pytest.raises(suffice.StoreError, match="not a (regular|model) file"):
+        with pytest.raises(suffice.StoreError, match=r"not a (regular|model) file"):
             suffice.load(path)
 
 

@@ -15,7 +15,22 @@ from suffice.storage.file_bytes import pack, unpack
 # Values that are of a wrong type, too large, not finite, or of a wrong kind.
 NASTY: list[Any] = [
     *(None, True, False, -1, 0, 1, 2, 7, 10**9, 2**31, 2**63, 10**30, 0.5, -0.0, 1e308, -1e308, 5e-324, 1e16),
-    *("", "a", "naive", "gaussian", "text", "\x1b[2J", "=1+1", "\udc80", "é" * 99, [], {}, [[]], ["a"], {"kind": "list"}),
+    *(
+        "",
+        "a",
+        "naive",
+        "gaussian",
+        "text",
+        "\x1b[2J",
+        "=1+1",
+        "\udc80",
+        "é" * 99,
+        [],
+        {},
+        [[]],
+        ["a"],
+        {"kind": "list"},
+    ),
     {"kind": "tuple", "of": []},
     {"kind": "list", "of": ["a", "a"]},
     {"kind": "tuple", "of": [1, "a", None]},
@@ -64,7 +79,9 @@ def edit_table(content: bytes, draw: random.Random) -> bytes:
     name = draw.choice(list(table))
     entry = table[name]
     if name == "__metadata__":
-        entry[draw.choice(["suffice", "digest", "other"])] = draw.choice(["", "x", "{}", "[" * 5000, "null", "1", '{"format": 3}'])
+        entry[draw.choice(["suffice", "digest", "other"])] = draw.choice(
+            ["", "x", "{}", "[" * 5000, "null", "1", '{"format": 3}']
+        )
     else:
         key = draw.choice(["dtype", "shape", "data_offsets", "name", "key"])
         if key == "name":
@@ -112,7 +129,9 @@ def _near(value: Any, draw: random.Random) -> Any:
         return draw.choice([value + 1, value - 1, -value, value * 1000, 0, 0.0, 1e308, 10**9])
     if isinstance(value, str):
         near = ["mle", "map", "predictive", "auto", "level", "skip", "error", "uniform", "tree", "joint", "pooled"]
-        return draw.choice([*near, value + "x", value.upper(), "Counts", "PairCounts", "Moments", "CoMoments", "Levels"])
+        return draw.choice(
+            [*near, value + "x", value.upper(), "Counts", "PairCounts", "Moments", "CoMoments", "Levels"]
+        )
     if isinstance(value, list):
         return draw.choice([value[::-1], value[1:], value + value, value[:1] * 3])
     return value

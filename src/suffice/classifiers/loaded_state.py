@@ -33,7 +33,7 @@ from suffice.storage.stored_kind import with_context
 
 LARGEST = 1 << 62
 
-# What `CategoricalNB(min_categories=…)` may ask for in a file, in cells of all classes.
+# How many cells without rows settings may ask for, such as `CategoricalNB(min_categories=…)`, in all classes.
 MOST_ADDED_CELLS = 1 << 22
 
 # A larger model is not tried, because the estimate would take long.
@@ -88,18 +88,17 @@ def _check_logistic(model: LogisticRegression) -> None:
     names = vars(model).get("feature_names_in_")
     require(names is None or names.shape == (columns,), "it does not name each column")
     size = scores * (features + bool(model.fit_intercept))
-    hessian = vars(model).setdefault("_hessian", None)
+    if "_hessian" not in vars(model):
+        model._hessian = None
+    hessian = model._hessian
     require(hessian is None or hessian.shape == (size, size), "its Hessian has a wrong shape")
     _check_probabilities(model.predict_proba(np.zeros((1, columns))))
 
 
 def _check_sums(model: Any) -> None:
     require("tally_" in vars(model), "it has no sums")
-    tally, least = model.tally_, getattr(model, "min_categories", None)
-    if least is not None:
-        columns = tally.schema.blocks[0].count
-        added = np.broadcast_to(np.asarray(least, np.float64), (columns,)).sum() * len(tally.class_count)
-        require(added <= max(MOST_ADDED_CELLS, 2 * tally.statistics[0].total.size), "min_categories is too large")
+    tally = model.tally_
+    _check_plan(model, tally)
     mixtures = vars(model).get("mixtures_", ())
     shape = (len(tally.class_count), tally.schema.blocks[0].count) if tally.schema.blocks else (0, 0)
     require(not mixtures or len(mixtures) == shape[0], "it does not have a mixture for each class")
@@ -108,6 +107,20 @@ def _check_sums(model: Any) -> None:
         require(isinstance(each, LowRankGaussian) and each.mean.shape == shape, "it has a subspace of other columns")
     if sum(array.size for array in tally.arrays().values()) <= MOST_TRIED_SUMS:
         _check_probabilities(_predict_sample(model, tally.schema))
+
+
+def _check_plan(model: Any, tally: Tally) -> None:
+    """Check that the levels that settings ask for need no more memory than the sums."""
+    least, plan, columns = getattr(model, "min_categories", None), model.plan, tally.schema.feature_count
+    planned = () if plan is None else plan.blocks
+    if plan is not None:
+        count = sum(block.count for block in planned) if plan.features is None else len(plan.features.names)
+        require(count == columns, "its plan is for other columns")
+    asked = [np.broadcast_to(np.asarray(0 if least is None else least, np.float64), (columns,))]
+    asked += [block.sizes for block in planned if block.sizes is not None]
+    cells = sum(float(each.sum()) for each in asked) * len(tally.class_count)
+    held = sum(array.size for array in tally.arrays().values())
+    require(cells <= MOST_ADDED_CELLS + 2 * held, "its settings ask for too many levels")
 
 
 def _width(mixture: Mixture) -> int:
@@ -127,7 +140,7 @@ def _predict_sample(model: Any, schema: Schema) -> Array:
     rows = Rows(recipe, recipe.open(sample, laid_out, check_names=False), laid_out)
     log_proba = model.estimate_model().log_posterior(rows.blocks)
     calibration = model.fitted_calibration()
-    return np.exp(log_proba if calibration is None else calibration(log_proba))
+    return np.asarray(np.exp(log_proba if calibration is None else calibration(log_proba)))
 
 
 def _values(schema: Schema) -> list[Any]:

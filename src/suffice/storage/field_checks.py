@@ -1,6 +1,7 @@
 """Checks of single values in a model file. A check returns nothing, or raises an error with what is wrong."""
 
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from math import isfinite, isnan
 from typing import Any
 
@@ -134,7 +135,9 @@ def doubles(*dimensions: int, low: float = -np.inf, high: float = np.inf, infini
     def check(value: Any) -> None:
         require(isinstance(value, np.ndarray) and value.dtype == np.float64, "is not an array of doubles")
         require(value.ndim in dimensions, f"has {value.ndim} dimensions")
-        require(not np.isnan(value).any() if infinite else np.isfinite(value).all(), "holds numbers that are not finite")
+        require(
+            not np.isnan(value).any() if infinite else np.isfinite(value).all(), "holds numbers that are not finite"
+        )
         require((value >= low).all() and (value <= high).all(), f"holds numbers not between {low:g} and {high:g}")
 
     return check
@@ -147,12 +150,13 @@ def integers(value: Any) -> None:
 
 def class_labels(value: Any) -> None:
     """Accept labels of classes: a one-dimensional array, sorted, without repetition, all text or all numbers."""
-    require(isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "biufOU", "is not a list of labels")
+    is_list = isinstance(value, np.ndarray) and value.ndim == 1
+    require(is_list and value.dtype.kind in "biufOU", "is not a list of labels")
     items = value.tolist()
     for item in items if value.dtype.kind in "Of" else ():
         label(item)
     unique_labels(items)
-    require(all(a < b for a, b in zip(items, items[1:], strict=False)), "is not sorted")
+    require(all(a < b for a, b in pairwise(items)), "is not sorted")
 
 
 def unique_labels(value: Iterable[Any]) -> None:

@@ -1,9 +1,9 @@
 """The bytes of a model file: named arrays, and a header as JSON, in the safetensors format, with a digest of both.
 
-A file is eight bytes (the length of a JSON table), the table, and the bytes of the arrays. The table has the type, shape
-and position of each array, and under ``__metadata__`` two texts: the header, and since format 3 the digest, a SHA-256
-over the header and the names, types, shapes and bytes of the arrays. In format 2 the digest is in the header, and does
-not cover types and shapes; in format 1 it does not cover the header either.
+A file is eight bytes (the length of a JSON table), the table, and the bytes of the arrays. The table has the type, the
+shape and the position of each array, and under ``__metadata__`` two texts: the header, and since format 3 the digest, a
+SHA-256 of the header and of the names, types, shapes and bytes of the arrays. In format 2 the digest is in the header,
+and does not cover types and shapes; in format 1 it does not cover the header either.
 """
 
 import hashlib
@@ -19,8 +19,18 @@ from suffice.storage.field_checks import InvalidError, require
 
 FORMAT = 3
 TYPES = {
-    **{"BOOL": "|b1", "I8": "|i1", "U8": "|u1", "I16": "<i2", "U16": "<u2", "F16": "<f2", "I32": "<i4", "U32": "<u4"},
-    **{"F32": "<f4", "I64": "<i8", "U64": "<u8", "F64": "<f8"},
+    "BOOL": "|b1",
+    "I8": "|i1",
+    "U8": "|u1",
+    "I16": "<i2",
+    "U16": "<u2",
+    "F16": "<f2",
+    "I32": "<i4",
+    "U32": "<u4",
+    "F32": "<f4",
+    "I64": "<i8",
+    "U64": "<u8",
+    "F64": "<f8",
 }
 NAMES = {np.dtype(form).newbyteorder("="): name for name, form in TYPES.items()}
 MOST_ARRAYS, MOST_DIMENSIONS = 100_000, 8

@@ -62,7 +62,8 @@ def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any], FileFacts]:
     content = _read_bytes(Path(path))
     try:
         header, arrays = unpack(content)
-        version, classifier = header.get("version"), header.get("classifier")
+        version: Any = header.get("version")
+        classifier: Any = header.get("classifier")
         require(type(version) is str, "its header names no version")
         if header["format"] > FORMAT:
             raise StoreError(
@@ -71,7 +72,7 @@ def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any], FileFacts]:
             )
         require(type(classifier) is str and classifier in CLASSIFIERS, "its classifier is not known")
         require(type(header.get("state")) is dict, "its header has no state")
-        decoder = Decoder(arrays, len(content))
+        decoder = Decoder(arrays)
         state = {key: decoder.decode(value) for key, value in header["state"].items()}
         require(not decoder.unused, "it has arrays that belong to nothing")
         if header["format"] < FORMAT:

@@ -29,31 +29,30 @@ from suffice.storage.field_checks import (
 )
 from suffice.storage.stored_kind import StoredKind
 
-# A plan may have more levels than the sums, from which levels without rows are dropped.
-MOST_PLANNED_CELLS = 1 << 20
+MOST_LEVELS = 1 << 40  # the sum of all levels must not overflow
 LONGEST_TERM = 1000
 
 
-def _check_levels(levels: Levels, largest: int) -> None:
+def _check_levels(levels: Levels) -> None:
     unique_labels(levels.labels)
 
 
-def _check_combinations(levels: Combinations, largest: int) -> None:
+def _check_combinations(levels: Combinations) -> None:
     require(len({len(each) for each in levels.labels}) <= 1, "combines different numbers of columns")
     require(len(set(levels.labels)) == levels.size, "holds a combination twice")
 
 
-def _check_text(settings: Text, largest: int) -> None:
-    low, high = settings.ngram_range if len(settings.ngram_range) == 2 else (0, 0)
-    require(1 <= low <= high, "counts terms of no length")
+def _check_text(settings: Text) -> None:
+    lengths = list(settings.ngram_range)
+    require(len(lengths) == 2 and lengths == sorted(lengths), "counts terms of no length")
 
 
-def _check_cuts(cuts: Cuts, largest: int) -> None:
+def _check_cuts(cuts: Cuts) -> None:
     edges = np.array(cuts.edges, np.float64)
     require((edges[:-1] <= edges[1:]).all(), "has edges in the wrong order")
 
 
-def _check_partition(tree: Partition, largest: int) -> None:
+def _check_partition(tree: Partition) -> None:
     """Check that each node but the root has one parent, which comes before it, so that every row ends in a leaf."""
     nodes = len(tree.column)
     require(nodes % 2 == 1 and len(tree.threshold) == len(tree.child) == nodes, "has nodes without a column or a child")
@@ -65,31 +64,26 @@ def _check_partition(tree: Partition, largest: int) -> None:
     require(np.array_equal(children, np.arange(1, nodes)), "has a node with two parents, or with none")
 
 
-def _check_columns(columns: Columns, largest: int) -> None:
+def _check_columns(columns: Columns) -> None:
     count, sizes, codings = columns.count, columns.sizes, columns.codings
-    require(count <= largest, f"has {count} columns, more than the file has bytes")
     require(columns.family in FAMILIES, f"has the family {columns.family!r}, which is not known")
     if columns.names is not None:
         require(len(columns.names) == count, "does not name each column")
         require(len(set(columns.names)) == count, "names a column twice")
     if sizes is not None:
         require(len(sizes) == count and (sizes >= 0).all(), "does not have a number of levels for each column")
-        # each size first, because a sum of large sizes overflows
-        most = max(largest, MOST_PLANNED_CELLS)
-        require((sizes <= most).all() and sizes.sum() <= most, "has more levels than the file has bytes")
+        require((sizes <= MOST_LEVELS).all(), f"has a column of more than {MOST_LEVELS:,} levels")
     if codings is not None:
         require(columns.names is not None and len(codings) == count > 0, "does not have a coding for each column")
         require(sizes is not None and [each.size for each in codings] == sizes.tolist(), "has other sizes than codings")
-        trees = [isinstance(each, Partition) for each in codings]
-        require(all(trees) or not any(trees), "mixes trees and levels")
-        require(not any(trees) or all(each.inputs == codings[0].inputs for each in codings), "has trees of other columns")  # type: ignore[attr-defined]
+        trees = [each for each in codings if isinstance(each, Partition)]
+        require(len(trees) in (0, count), "mixes trees and levels")
+        require(all(each.inputs == trees[0].inputs for each in trees), "has trees of different columns")
         require(count == 1 or not any(isinstance(each, Words) for each in codings), "has two texts")
         require(not any(isinstance(each, Combinations) for each in codings[:-1]), "has combinations of no columns")
 
 
-def _check_schema(schema: Schema, largest: int) -> None:
-    for block in schema.blocks:
-        require((len(schema.classes) * block.size if block.pairs else 0) <= largest, "has more pairs than bytes")
+def _check_schema(schema: Schema) -> None:
     if schema.features is None:
         require(len(schema.blocks) == 1 and schema.blocks[0].codings is None, "has blocks without names")
         return
@@ -103,7 +97,7 @@ def _has_combinations(block: Columns) -> bool:
     return bool(block.codings) and isinstance(block.codings[-1], Combinations)  # type: ignore[index]
 
 
-def _check_features(features: Features, largest: int) -> None:
+def _check_features(features: Features) -> None:
     require(len(set(features.names)) == len(features.names), "names a column twice")
     pairs = features.left_out
     require(all(type(pair) is tuple and len(pair) == 2 for pair in pairs), "leaves out columns without a reason")
@@ -112,7 +106,7 @@ def _check_features(features: Features, largest: int) -> None:
         text(reason)
 
 
-def _check_plan(plan: Plan, largest: int) -> None:
+def _check_plan(plan: Plan) -> None:
     require(len(plan.blocks) > 0, "has no columns")
 
 
@@ -156,7 +150,7 @@ SCHEMA_KINDS = (
         Columns,
         {
             "family": text,
-            "count": whole(0, 1 << 62),
+            "count": whole(0, MOST_LEVELS),
             "names": optional(sequence(column_name)),
             "threshold": optional(number()),
             "sizes": optional(integers),

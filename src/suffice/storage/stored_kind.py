@@ -1,14 +1,9 @@
 """StoredKind: a class whose objects a model file may hold, and what must be true of their fields."""
 
-from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
-from suffice.storage.field_checks import Check, InvalidError
-
-
-def _accept(value: Any, largest: int) -> None:
-    """Accept every object whose fields are right one by one."""
+from suffice.storage.field_checks import Check, InvalidError, anything
 
 
 @dataclass(frozen=True)
@@ -22,15 +17,15 @@ class StoredKind:
     fields : dict
         The check of each field.
     check : callable
-        Called with the object and the length of the file, which no size in it exceeds.
+        The check of an object whose fields are right one by one.
     """
 
     kind: type[Any]
     fields: dict[str, Check]
-    check: Callable[[Any, int], None] = _accept
+    check: Check = anything
 
-    def make(self, named: dict[str, Any], largest: int) -> Any:
-        """Return the object with these fields; raise `InvalidError` if it is none. A field with a default may lack."""
+    def make(self, named: dict[str, Any]) -> Any:
+        """Return the object with these fields; raise `InvalidError` if it is none. Defaults may be missing."""
         name = self.kind.__name__
         for field in fields(self.kind):
             if field.name in named:
@@ -38,7 +33,7 @@ class StoredKind:
             elif field.default is MISSING and field.default_factory is MISSING:
                 raise InvalidError(f"{name}.{field.name} is missing")
         made = self.kind(**named)
-        with_context(lambda value: self.check(value, largest), name, made)
+        with_context(self.check, name, made)
         return made
 
 

@@ -32,7 +32,9 @@ def encode(value: Any, arrays: dict[str, Array], place: str) -> Any:
     if stored is not None and stored.kind is type(value):
         named = {field.name: encode(getattr(value, field.name), arrays, field.name) for field in fields(value)}
         return {"kind": type(value).__name__, "of": named}
-    raise InvalidError(f"{place}={value!r} cannot be saved: files hold numbers, text and objects of suffice, but no code")
+    raise InvalidError(
+        f"{place}={value!r} cannot be saved: files hold numbers, text and objects of suffice, but no code"
+    )
 
 
 def _encode_array(value: Array, arrays: dict[str, Array], place: str) -> Any:
@@ -49,12 +51,11 @@ def _encode_array(value: Array, arrays: dict[str, Array], place: str) -> Any:
 class Decoder:
     """Turns JSON and arrays into values again, and checks each object.
 
-    Each array is used once, so that no more memory is needed than the file is long. ``largest`` is the length of the
-    file: no number of columns, levels or classes is larger.
+    Each array is used once, so that little more memory is needed than the file is long.
     """
 
-    def __init__(self, arrays: dict[str, Array], largest: int) -> None:
-        self.unused, self.largest = dict(arrays), largest
+    def __init__(self, arrays: dict[str, Array]) -> None:
+        self.unused = dict(arrays)
 
     def decode(self, value: Any, depth: int = 0) -> Any:
         """Return the value that `encode` turned into JSON; raise `InvalidError` if it is none."""
@@ -64,7 +65,8 @@ class Decoder:
             if type(value) is str and not value.isascii():
                 _require_unicode(value)
             return value
-        kind, of = value.get("kind"), value.get("of")
+        kind: Any = value.get("kind")
+        of: Any = value.get("of")
         require(type(kind) is str and set(value) <= {"kind", "of", "as"}, "a value of its header has no kind")
         if kind == "array":
             require(type(of) is str and of in self.unused, f"array {of!r} does not exist, or is used twice")
@@ -104,7 +106,7 @@ class Decoder:
         require(not unknown, f"{kind} has no field {unknown[0][:40]!r}" if unknown else "")
         named = {name: self.decode(item, depth + 1) for name, item in of.items()}
         try:
-            return stored.make(named, self.largest)
+            return stored.make(named)
         except InvalidError:
             raise
         except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError) as error:

@@ -26,7 +26,7 @@ def _sums(kind: type[Statistic]) -> dict[str, Check]:
     }
 
 
-def _check_statistic(statistic: Statistic, largest: int) -> None:
+def _check_statistic(statistic: Statistic) -> None:
     """Check that the arrays of a statistic have the same classes and cells, and that matrices are symmetric."""
     arrays = statistic.arrays()
     classes, width = arrays["total" if isinstance(statistic, Counts) else "mean"].shape
@@ -58,7 +58,7 @@ def check_fit(statistic: Statistic, block: Columns, classes: int) -> None:
     require(statistic.n.shape[1] in (1, block.count), "has n of other columns than the schema")
 
 
-def _check_tally(tally: Tally, largest: int) -> None:
+def _check_tally(tally: Tally) -> None:
     classes = len(tally.schema.classes)
     require(classes > 0 and tally.class_count.shape == (classes,), "does not have a count for each class")
     require(len(tally.statistics) == len(tally.schema.blocks), "does not have sums for each block of columns")

@@ -51,7 +51,7 @@ def _numbers(value: Any) -> None:
     require(array.dtype.kind in "iuf" and np.isfinite(array).all(), "holds something else than finite numbers")
 
 
-def _check_pool(pool: Pool, largest: int) -> None:
+def _check_pool(pool: Pool) -> None:
     require(0 < len(pool.components) == len(pool.weights), "does not have a weight for each component")
     require(len(pool.classes) == len(pool.biases), "does not have a bias for each class")
     unique_labels(pool.classes)
@@ -59,17 +59,19 @@ def _check_pool(pool: Pool, largest: int) -> None:
     require(pool.reduced is None or pool.reduced.reduced is None, "has a reduced pool that is reduced")
 
 
-def _check_twin(twin: Twin, largest: int) -> None:
+def _check_twin(twin: Twin) -> None:
     classes = len(twin.classes)
     unique_labels(twin.classes)
-    require(len(set(twin.keys)) == len(twin.keys) == len(twin.labels) == len(twin.changes), "has other blocks than keys")
+    require(
+        len(set(twin.keys)) == len(twin.keys) == len(twin.labels) == len(twin.changes), "has other blocks than keys"
+    )
     require(len(twin.biases) == classes, "does not have a bias for each class")
     for labels, changes in zip(twin.labels, twin.changes, strict=True):
         require(len(set(labels)) == len(labels), "has a word twice")
         require(changes.shape == (classes, len(labels)), "does not have a change for each class and word")
 
 
-def _check_calibration(calibration: Calibration, largest: int) -> None:
+def _check_calibration(calibration: Calibration) -> None:
     unique_labels(calibration.classes)
     fitted, classes = calibration.map, len(calibration.classes)
     require(isinstance(fitted, (MAPS[calibration.method], Temperature)), "has a map of another method")
@@ -81,21 +83,21 @@ def _check_calibration(calibration: Calibration, largest: int) -> None:
         require(len(fitted.log_odds) == len(fitted.shares) == classes, "does not have a function for each class")
 
 
-def _check_isotonic(isotonic: Isotonic, largest: int) -> None:
+def _check_isotonic(isotonic: Isotonic) -> None:
     for odds, shares in zip(isotonic.log_odds, isotonic.shares, strict=True):
         require(0 < len(odds) == len(shares) and (np.diff(odds) >= 0).all(), "has a function without knots in order")
 
 
-def _check_reliability(bins: Reliability, largest: int) -> None:
+def _check_reliability(bins: Reliability) -> None:
     require(len(bins.share) == len(bins.confidence) == len(bins.accuracy) > 0, "has arrays of different lengths")
 
 
-def _check_linear_form(form: LinearForm, largest: int) -> None:
+def _check_linear_form(form: LinearForm) -> None:
     classes = len(form.classes)
     require(len(form.coefficients) == len(form.intercepts) == classes, "does not have coefficients for each class")
 
 
-def _check_mixture(mixture: Mixture, largest: int) -> None:
+def _check_mixture(mixture: Mixture) -> None:
     arrays = mixture.statistic.arrays()
     shape, count = arrays["total" if "total" in arrays else "mean"].shape, len(mixture.log_shares)
     first: Any = getattr(mixture.parameters, fields(mixture.parameters)[0].name)
@@ -106,25 +108,25 @@ def _check_mixture(mixture: Mixture, largest: int) -> None:
 def _same_shape(*names: str) -> Any:
     """Return the check that arrays have the same shape."""
 
-    def check(value: Any, largest: int) -> None:
+    def check(value: Any) -> None:
         require(len({getattr(value, name).shape for name in names}) == 1, "has arrays of different shapes")
 
     return check
 
 
-def _check_covariance(gaussian: MultivariateGaussian, largest: int) -> None:
+def _check_covariance(gaussian: MultivariateGaussian) -> None:
     classes, columns = gaussian.mean.shape
     shape = gaussian.covariance.shape
     require(shape[0] in (1, classes) and shape[1:] == (columns, columns), "has a covariance of a wrong shape")
 
 
-def _check_low_rank(gaussian: LowRankGaussian, largest: int) -> None:
+def _check_low_rank(gaussian: LowRankGaussian) -> None:
     columns, axes = gaussian.mean.shape[1], len(gaussian.spread)
     require(np.broadcast_shapes(gaussian.scale.shape, (columns,)) == (columns,), "has scales of other columns")
     require(gaussian.axes.shape == (columns, axes), "has axes of other columns")
 
 
-def _check_chain(chain: Chain, largest: int) -> None:
+def _check_chain(chain: Chain) -> None:
     require(isinstance(chain.order, str) or len(set(chain.order)) == len(chain.order), "names a column twice")
 
 
