@@ -310,7 +310,7 @@ def _describe(model: BayesClassifier) -> str:
     lines = [f"{model.class_count_.sum():g} rows, {len(classes)} classes: {list_names(classes)}"]
     by_family: dict[str, list[str]] = {}
     for name, family in model.families_.items():
-        by_family.setdefault(family, []).append(escape_controls(str(name)))
+        by_family.setdefault(family, []).append(str(name))
     blocks = model._chosen_layout().schema.blocks
     name = model._recipe_for(model.__dict__.get("chosen_")).structure.name
     structure = ("averaged" if any(block.pairs for block in blocks) else "naive") if name == "auto" else name
@@ -319,7 +319,7 @@ def _describe(model: BayesClassifier) -> str:
     trees = [f"{block.count:,} with {block.width:,} leaves" for block in blocks if block.is_forest]
     losses = [] if pool is None else [f"{name} {loss:.3f}" for name, loss in (pool.log_loss or {}).items()]
     by_family = {"structure": [structure], "trees": trees, "held-out log-loss": losses, **by_family}
-    by_family |= {"left out": [f"{escape_controls(str(name))} ({reason})" for name, reason in model.left_out_.items()]}
+    by_family |= {"left out": [f"{name} ({reason})" for name, reason in model.left_out_.items()]}
     width = max(len(family) for family, names in by_family.items() if names)
     lines += [f"{family:<{width}}  {list_names(names)}" for family, names in by_family.items() if names]
-    return "\n".join(f"  {line}" for line in lines)
+    return "\n".join(f"  {escape_controls(line)}" for line in lines)

@@ -154,9 +154,12 @@ def quote_formulas(frame: Any, output: str) -> Any:
     if output != "-" and ending_format(output) not in (None, "CSV"):
         raise CommandError(f"--safe-csv is for CSV, but {output} is {ending_format(output)}")
     kinds = (pl.String, pl.Categorical, pl.Enum)
-    texts = [pl.col(name).cast(pl.String) for name, kind in frame.schema.items() if isinstance(kind, kinds)]
-    quoted = [pl.when(text.str.contains(FORMULA)).then(pl.lit("'") + text).otherwise(text) for text in texts]
-    frame = frame.with_columns(quoted)
+    texts = {name: pl.col(name).cast(pl.String) for name, kind in frame.schema.items() if isinstance(kind, kinds)}
+    mark = pl.lit("'")
+    frame = frame.with_columns(
+        pl.when(text.str.contains(FORMULA)).then(mark + text).otherwise(text).alias(name)
+        for name, text in texts.items()
+    )
     return frame.rename({name: f"'{name}" for name in frame.columns if re.match(FORMULA, name)})
 
 

@@ -161,10 +161,12 @@ def _unpack(file: IO[bytes], size: int, packed: int, name: str) -> None:
     if setting and not setting.isdecimal():
         raise SourceError(f"{UNPACKED_SETTING} is a number of bytes, not {setting!r}")
     most = int(setting) if setting else max(MOST_UNPACKED, MOST_RATIO * packed)
-    while more := file.read(1 << 22):
+    while size <= most:
+        more = file.read(1 << 22)
+        if not more:
+            return
         size += len(more)
-        if size > most:
-            raise SourceError(
-                f"{show_path(name)} unpacks from {packed / 1e6:,.1f} MB to more than {most / 1e6:,.0f} MB; if that is "
-                f"right, set the environment variable {UNPACKED_SETTING} to a larger number of bytes"
-            )
+    raise SourceError(
+        f"{show_path(name)} unpacks from {packed / 1e6:,.1f} MB to more than {most / 1e6:,.4g} MB; if that is right, "
+        f"set the environment variable {UNPACKED_SETTING} to a larger number of bytes"
+    )
