@@ -13,7 +13,8 @@ import numpy as np
 from suffice.blocks import Block, Sparse
 from suffice.data.column_names import list_names
 from suffice.pooled_model import AnyModel
-from suffice.schema import Array, Columns, Words, escape_controls
+from suffice.printable import escape_controls
+from suffice.schema import Array, Columns, Words
 
 MAX_REASONS = 5  # in a sentence
 NEGLIGIBLE = 0.005  # nats; it would be printed as 0.00

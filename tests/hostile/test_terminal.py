@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import suffice
 from suffice.cli.app import app
-from suffice.schema import escape_controls
+from suffice.printable import escape_controls
 
 CLEAR, RIGHT_TO_LEFT, C1 = "\x1b[2J", "\u202e", "\x9b31m"
 NAME, LABEL, LEVEL = f"col{CLEAR}{RIGHT_TO_LEFT}", f"yes{CLEAR}{C1}", f"red{CLEAR}"

@@ -20,8 +20,9 @@ from suffice.families.complement import Complement
 from suffice.folds.fit_pool import fit_pool
 from suffice.folds.hold_out import HeldOut
 from suffice.folds.recipe_choice import PRIORS, choose_recipe
+from suffice.printable import escape_controls
 from suffice.recipe import Recipe, Rule, Unseen
-from suffice.schema import Columns, Features, Levels, MissingLevel, Plan, Words, escape_controls
+from suffice.schema import Columns, Features, Levels, MissingLevel, Plan, Words
 from suffice.statistics import Tally
 from suffice.structures import Auto, Chain, Naive, Pooled, Trees, as_structure
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from suffice.schema.printable import CONTROLS, escape_controls
+from suffice.printable import CONTROLS, escape_controls
 
 # A cell that begins so is a formula to a spreadsheet.
 FORMULA = r"^[=+\-@\t\r]"

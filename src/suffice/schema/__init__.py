@@ -5,7 +5,6 @@ from suffice.schema.codings import Coding, Combinations, Cuts, Levels, MissingLe
 from suffice.schema.columns import Columns
 from suffice.schema.partition import Partition, TreeInput
 from suffice.schema.plan import Plan, check_plan_columns
-from suffice.schema.printable import escape_controls
 from suffice.schema.schema import Features, Schema, merged_classes
 
 __all__ = [
@@ -26,7 +25,6 @@ __all__ = [
     "Words",
     "by_group",
     "check_plan_columns",
-    "escape_controls",
     "field_names",
     "merged_classes",
     "recoding",

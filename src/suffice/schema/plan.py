@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from suffice.printable import escape_controls
 from suffice.schema.codings import Coding, Combinations, Cuts, Levels, Words
 from suffice.schema.columns import Columns
-from suffice.schema.printable import escape_controls
 from suffice.schema.schema import Features
 
 

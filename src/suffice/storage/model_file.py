@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from suffice.schema import Array, escape_controls
+from suffice.printable import escape_controls
+from suffice.schema import Array
 from suffice.storage.atomic_write import replace_file
 from suffice.storage.field_checks import InvalidError, require
 from suffice.storage.file_bytes import FORMAT, ForeignError, pack, unpack
