@@ -36,6 +36,9 @@ LARGEST = 1 << 62
 # How many cells without rows settings may ask for, such as `CategoricalNB(min_categories=…)`, in all classes.
 MOST_ADDED_CELLS = 1 << 22
 
+# The products of larger coefficients with a row overflow.
+MOST_WEIGHT = 1e100
+
 # A larger model is not tried, because the estimate would take long.
 MOST_TRIED_SUMS = 1 << 22
 
@@ -49,8 +52,8 @@ LEARNED: dict[str, Check] = {
     "mixtures_": sequence(instance(Mixture)),
     "fitted_with_": sequence(anything),
     "subspace_": sequence(anything),
-    "coef_": doubles(2),
-    "intercept_": doubles(1),
+    "coef_": doubles(2, low=-MOST_WEIGHT, high=MOST_WEIGHT),
+    "intercept_": doubles(1, low=-MOST_WEIGHT, high=MOST_WEIGHT),
     "classes_": class_labels,
     "n_iter_": whole(0, LARGEST),
     "n_features_in_": whole(1, LARGEST),
