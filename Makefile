@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+AUDIT := $(VENV)/audit.json
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test hostile lint audit format bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,11 +23,21 @@ demo: $(READY) ## set up, learn the handwritten digits, show what was learned an
 test: $(READY) ## set up, run all tests (about seven minutes)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
-lint: $(READY) ## ruff, mypy (strict), and the layers of imports
+hostile: $(READY) ## run all hostile cases: damaged and crafted files and the like, with their counts
+	$(BIN)/python -m pytest tests/hostile --hostile
+
+lint: $(READY) ## ruff, mypy (strict), bandit, and the layers of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive src
+
+audit: $(READY) ## look for known vulnerabilities of the pinned packages, if the network allows
+	@rm -f $(AUDIT)
+	@$(BIN)/pip-audit --no-deps --disable-pip --requirement constraints.txt --timeout 15 --progress-spinner off \
+		--format json --output $(AUDIT) || test ! -s $(AUDIT) || { cat $(AUDIT); exit 1; }
+	@test -s $(AUDIT) || echo 'not audited: the database of vulnerabilities cannot be reached'
 
 format: $(READY) ## let ruff lay out the code and mend what it can
 	$(BIN)/ruff check --fix .

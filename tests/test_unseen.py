@@ -157,7 +157,7 @@ def test_files_keep_it_and_old_files_share(tmp_path: Path) -> None:
     np.testing.assert_array_equal(loaded.predict_proba(rows), model.predict_proba(rows))
     state = model.__getstate__()
     del state["unseen"]  # as in files of earlier versions
-    suffice.store.save("BayesClassifier", state, tmp_path / "old.suffice")
+    suffice.storage.save("BayesClassifier", state, tmp_path / "old.suffice")
     assert suffice.load(tmp_path / "old.suffice").get_params()["unseen"] == "share"
 
 

@@ -38,6 +38,7 @@ _HOMES = {
     "suffice.priors": "Beta Dirichlet Flat Gamma MEstimate NormalInverseGamma NormalInverseWishart Prior",
     "suffice.schema": "Plan Text",
     "suffice.statistics": "CoMoments Counts Moments PairCounts Tally",
+    "suffice.storage": "StoreError",
     "suffice.structures": "Averaged Chain Full Joint Pooled Tree Trees Twin",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}

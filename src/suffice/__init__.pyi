@@ -43,6 +43,7 @@ from suffice.statistics import Counts as Counts
 from suffice.statistics import Moments as Moments
 from suffice.statistics import PairCounts as PairCounts
 from suffice.statistics import Tally as Tally
+from suffice.storage import StoreError as StoreError
 from suffice.structures import Averaged as Averaged
 from suffice.structures import Chain as Chain
 from suffice.structures import Full as Full

@@ -13,6 +13,7 @@ import numpy as np
 from suffice.blocks import Block, Sparse
 from suffice.data.column_names import list_names
 from suffice.pooled_model import AnyModel
+from suffice.printable import escape_controls
 from suffice.schema import Array, Columns, Words
 
 MAX_REASONS = 5  # in a sentence
@@ -143,7 +144,11 @@ class Explanation:
         parts = self.log_odds(row, self.classes[mine])
         largest = sorted(parts, key=lambda part: -abs(part[2]))
         for title, sign in (("Main reasons", 1), ("Reasons against", -1)):
-            reasons = [f"{_describe(*part)} ({part[2]:+.2f})" for part in largest if sign * part[2] >= NEGLIGIBLE]
+            reasons = [
+                f"{escape_controls(_describe(*part))} ({part[2]:+.2f})"
+                for part in largest
+                if sign * part[2] >= NEGLIGIBLE
+            ]
             if reasons:
                 sentences.append(f"{title}: {list_names(reasons, most)}.")
         if len(sentences) == 1:

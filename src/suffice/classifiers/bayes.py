@@ -20,6 +20,7 @@ from suffice.families.complement import Complement
 from suffice.folds.fit_pool import fit_pool
 from suffice.folds.hold_out import HeldOut
 from suffice.folds.recipe_choice import PRIORS, choose_recipe
+from suffice.printable import escape_controls
 from suffice.recipe import Recipe, Rule, Unseen
 from suffice.schema import Columns, Features, Levels, MissingLevel, Plan, Words
 from suffice.statistics import Tally
@@ -322,4 +323,4 @@ def _describe(model: BayesClassifier) -> str:
     by_family |= {"left out": [f"{name} ({reason})" for name, reason in model.left_out_.items()]}
     width = max(len(family) for family, names in by_family.items() if names)
     lines += [f"{family:<{width}}  {list_names(names)}" for family, names in by_family.items() if names]
-    return "\n".join(f"  {line}" for line in lines)
+    return "\n".join(f"  {escape_controls(line)}" for line in lines)

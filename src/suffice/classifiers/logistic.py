@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from suffice import store
+from suffice import storage
 from suffice.classifiers.constructor import with_constructor
 from suffice.data import Target, as_block, weights_of
 from suffice.logistic.forms import Lift, LinearForm, feature_names, lift_rows
@@ -247,7 +247,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The path of the file.
         """
         check_is_fitted(self)
-        return store.save(type(self).__name__, vars(self), path)
+        return storage.save(type(self).__name__, vars(self), path)
 
     def as_linear(self) -> LinearForm:
         """Return the model in linear form, with one row of coefficients per class.

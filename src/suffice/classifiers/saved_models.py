@@ -4,13 +4,17 @@ import os
 from importlib import import_module
 from typing import Any
 
-from suffice import store
+from suffice.classifiers.loaded_state import restore
 from suffice.classifiers.logistic import LogisticRegression
 from suffice.classifiers.tally_classifier import TallyClassifier
+from suffice.storage.model_file import damaged, read
 
 
 def load(path: str | os.PathLike[str]) -> TallyClassifier | LogisticRegression:
     """Return the model that a file holds, as its ``save`` wrote it.
+
+    A file may come from anyone: loading runs no code from it, checks everything that it holds, and needs little more
+    memory than the file is long. A file that is not a model, is damaged or cannot predict is a `StoreError`.
 
     Parameters
     ----------
@@ -30,7 +34,10 @@ def load(path: str | os.PathLike[str]) -> TallyClassifier | LogisticRegression:
     >>> suffice.load(file).predict([[1.2]]).tolist()
     ['a']
     """
-    name, state = store.read(path)
+    name, state, _ = read(path)
     model: Any = getattr(import_module("suffice"), name)()
-    model.__dict__ |= state
+    try:
+        restore(model, state)
+    except Exception as error:  # whatever fails in a model from a file is the fault of the file
+        raise damaged(path, str(error) or type(error).__name__) from error
     return model  # type: ignore[no-any-return]

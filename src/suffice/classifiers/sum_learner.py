@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from suffice import store
+from suffice import storage
 from suffice.classifiers.receipt import Receipt
 from suffice.data import Target, as_labels
 from suffice.families import FAMILIES
@@ -348,7 +348,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         path : Path
         """
         self._fitted_tally()
-        return store.save(type(self).__name__, self.__getstate__(), path)
+        return storage.save(type(self).__name__, self.__getstate__(), path)
 
     def _choose_recipe(
         self, X: Any, y: Any, sample_weight: Any, *, is_complete: bool = True

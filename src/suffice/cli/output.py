@@ -10,6 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from suffice.printable import CONTROLS, escape_controls
+
+# A cell that begins so is a formula to a spreadsheet.
+FORMULA = r"^[=+\-@\t\r]"
+
 # Settings of Python in messages, as patterns, and the options of the command line that stand for them.
 OPTIONS = {
     r"families=\{(['\"])(.+?)\1: (['\"]?)([\w…]+)\3\}": r"--family \2=\4",
@@ -33,7 +38,7 @@ class CommandError(Exception):
 
 def print_note(message: str) -> None:
     """Print a line on standard error."""
-    sys.stderr.write(f"suffice: {' '.join(message.split())}\n")
+    sys.stderr.write(f"suffice: {escape_controls(' '.join(message.split()))}\n")
 
 
 def translate_settings(message: str) -> str:
@@ -81,14 +86,18 @@ def print_json(facts: Any) -> None:
     """Print facts as JSON; NaN is null, and other values that JSON lacks, such as infinity, are strings."""
     text = json.dumps(facts, default=lambda value: value.tolist() if hasattr(value, "tolist") else str(value))
     plain = json.loads(text, parse_constant=lambda name: None if name == "NaN" else str(float(name)))
-    sys.stdout.write(json.dumps(plain, ensure_ascii=False, indent=2) + "\n")
+    lines = json.dumps(plain, ensure_ascii=False, indent=2).split("\n")
+    escaped = [CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", line) for line in lines]
+    sys.stdout.write("\n".join(escaped) + "\n")
 
 
 def print_facts(title: str, facts: Mapping[str, Any]) -> None:
     """Print named facts, one per line."""
     from rich.table import Table
 
-    table = Table(title=title or None, show_header=False, box=None, title_justify="left", title_style="bold")
+    table = Table(
+        title=_to_text(title) if title else None, show_header=False, box=None, title_justify="left", title_style="bold"
+    )
     table.add_column(style="dim")
     table.add_column(overflow="fold")
     for name, value in facts.items():
@@ -103,7 +112,8 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
 
     from suffice.data.files.csv_format import is_number
 
-    table = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    shown = _to_text(title) if title else None
+    table = Table(title=shown, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     for place, column in enumerate(columns):
         is_right = bool(rows) and all(is_number(str(row[place]).split(" ")[0].rstrip("%")) for row in rows)
         table.add_column(_to_text(column), justify="right" if is_right else "left", overflow="fold", no_wrap=is_right)
@@ -115,7 +125,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
 def write_text(text: str, output: str) -> None:
     """Write a text to a file, or to standard output if the name is ``-``."""
     if output == "-":
-        sys.stdout.write(text)
+        sys.stdout.write(_as_shown(text))
         return
     Path(output).write_text(text, encoding="utf-8")
     print_facts("", {"written to": output})
@@ -126,7 +136,7 @@ def write_table(frame: Any, name: str) -> None:
     from suffice.data.files.file_formats import ending_format
 
     if name == "-":
-        sys.stdout.write(frame.write_csv())
+        sys.stdout.write(_as_shown(frame.write_csv()))
         return
     writers = {"Parquet": frame.write_parquet, "Arrow": frame.write_ipc, "JSON lines": frame.write_ndjson}
     made = io.BytesIO()
@@ -135,12 +145,30 @@ def write_table(frame: Any, name: str) -> None:
     Path(name).write_bytes(gzip.compress(content) if name.lower().endswith(".gz") else content)
 
 
+def quote_formulas(frame: Any, output: str) -> Any:
+    """Return a polars frame with an apostrophe before each text that a spreadsheet would take for a formula."""
+    import polars as pl
+
+    from suffice.data.files.file_formats import ending_format
+
+    if output != "-" and ending_format(output) not in (None, "CSV"):
+        raise CommandError(f"--safe-csv is for CSV, but {output} is {ending_format(output)}")
+    kinds = (pl.String, pl.Categorical, pl.Enum)
+    texts = {name: pl.col(name).cast(pl.String) for name, kind in frame.schema.items() if isinstance(kind, kinds)}
+    mark = pl.lit("'")
+    frame = frame.with_columns(
+        pl.when(text.str.contains(FORMULA)).then(mark + text).otherwise(text).alias(name)
+        for name, text in texts.items()
+    )
+    return frame.rename({name: f"'{name}" for name in frame.columns if re.match(FORMULA, name)})
+
+
 def check_output(name: str) -> None:
     """Raise an error if a file cannot be written; called before the work, so that none is wasted."""
     if name != "-":
-        from suffice import store
+        from suffice import storage
 
-        store.check_output_path(name)
+        storage.check_output_path(name)
 
 
 def _console() -> Any:
@@ -157,4 +185,9 @@ def _console() -> Any:
 def _to_text(value: Any) -> Any:
     from rich.text import Text  # not a string, because data may look like markup
 
-    return Text(f"{value:.4g}" if isinstance(value, float) else str(value))
+    return Text(f"{value:.4g}" if isinstance(value, float) else escape_controls(str(value)))
+
+
+def _as_shown(text: str) -> str:
+    """Return the text for standard output: as it is, or without control characters if that is a terminal."""
+    return "\n".join(map(escape_controls, text.split("\n"))) if sys.stdout.isatty() else text

@@ -1,4 +1,4 @@
-"""The commands that use a model: predict, evaluate, compare, explain, report, sql and info; and the demo."""
+"""The commands that use a model: predict, evaluate, compare, explain, report, sql, info and verify; and the demo."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ def predict(
     reject_below: Annotated[
         float | None, typer.Option(help="Leave the prediction empty when no class reaches this probability.")
     ] = None,
+    safe_csv: Annotated[
+        bool, typer.Option("--safe-csv", help="Put an apostrophe before text that a spreadsheet takes for a formula.")
+    ] = False,
 ) -> None:
     """Predict the label of each row."""
     import polars as pl
@@ -45,7 +48,8 @@ def predict(
         if proba:
             columns |= dict(zip(shares, learned.predict_proba(X).T, strict=True))
     predictions = pl.DataFrame(columns)
-    out.write_table(frame.hstack(predictions) if keep else predictions, output or "-")
+    predictions = frame.hstack(predictions) if keep else predictions
+    out.write_table(out.quote_formulas(predictions, output or "-") if safe_csv else predictions, output or "-")
 
 
 @command("suffice evaluate income.suffice test.csv")
@@ -217,6 +221,23 @@ def info(model: Model, json: Json = False) -> None:
     from suffice.cli.model_summary import print_summary
 
     print_summary(load_model(model), model, json)
+
+
+@command("suffice verify income.suffice")
+def verify(model: Model, json: Json = False) -> None:
+    """Check a model file: its digest, its content, and whether its counts add up. The exit code is 1 if not."""
+    from suffice.classifiers.verification import verify_file
+
+    found = verify_file(model)
+    if json:
+        out.print_json(found.to_dict())
+    else:
+        lines = [
+            [check.what, "ok" if check.problem is None else "wrong", check.problem or ""] for check in found.checks
+        ]
+        out.print_table(["check", "result", "problem"], lines, f"{model}: {'ok' if found.is_ok else 'wrong'}")
+    if not found.is_ok:
+        raise typer.Exit(1)
 
 
 @command("suffice demo")

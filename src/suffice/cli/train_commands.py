@@ -28,11 +28,11 @@ def load_model(name: str, method: str = "predict", otherwise: str = "") -> Any:
 
 def save_model(model: Any, output: str) -> Path | None:
     """Write a model to a file; return None if it went to standard output, where nothing else may be printed."""
-    from suffice import store
+    from suffice import storage
 
     if output != "-":
         return Path(model.save(output))
-    sys.stdout.buffer.write(store.file_content(type(model).__name__, model.__getstate__()))
+    sys.stdout.buffer.write(storage.file_content(type(model).__name__, model.__getstate__()))
     sys.stdout.buffer.flush()
     return None
 
@@ -134,7 +134,7 @@ def forget(
     json: Json = False,
 ) -> None:
     """Remove rows from a model."""
-    from suffice import store
+    from suffice import storage
 
     if receipt == "-":
         raise CommandError("--receipt is the name of a file")
@@ -152,7 +152,7 @@ def forget(
         raise CommandError("these are all rows of the model, so none would be left; delete the file instead")
     _save_and_report(learned, output or model, json, before, {} if receipt is None else {"receipt": receipt})
     if receipt is not None and record is not None:
-        store.replace_file(receipt, record.to_json().encode())
+        storage.replace_file(receipt, record.to_json().encode())
 
 
 def _check_receipt(path: Path, model: Any, gone: tuple[Any, Any, Any]) -> None:

@@ -18,7 +18,7 @@ from suffice.report.inputs import fit_ranges, image_side, read_inputs
 from suffice.report.live_model import write_live_model
 from suffice.report.model_facts import describe_features, describe_model, find_model_warnings
 from suffice.report.model_view import ModelView, ScoredRows, score_rows, view_model
-from suffice.store import check_output_path
+from suffice.storage import check_output_path
 
 COMPUTING = ("numbers.js", "cells.js", "terms.js", "dependent_terms.js", "trees.js", "scores.js")
 SCRIPTS = (*COMPUTING, "charts.js", "pad.js", "live.js", "page.js")

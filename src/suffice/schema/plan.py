@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from suffice.printable import escape_controls
 from suffice.schema.codings import Coding, Combinations, Cuts, Levels, Words
 from suffice.schema.columns import Columns
 from suffice.schema.schema import Features
@@ -86,8 +87,9 @@ class Plan:
                 lines.setdefault(name, []).append(_describe(block.family, coding))
         for name, reason in self.left_out.items():
             lines[name] = [f"left out: {reason}"]
-        width = max((len(str(name)) for name in lines), default=0)
-        described = [f"{name!s:<{width}}  {', and '.join(parts)}" for name, parts in lines.items() if parts]
+        shown = [(escape_controls(str(name)), ", and ".join(parts)) for name, parts in lines.items()]
+        width = max((len(name) for name, _ in shown), default=0)
+        described = [f"{name:<{width}}  {parts}" for name, parts in shown if parts]
         pairs = [f"pairs of all {block.family} columns" for block in self.blocks if block.pairs]
         trees = [f"{block.count} trees with {block.width:,} leaves" for block in self.blocks if block.is_forest]
         pool = [] if self.pool is None else [f"pool: {self.pool}"]

@@ -45,13 +45,13 @@ def check_remainder(before: Tally, left: Tally, are_bits: Sequence[bool]) -> Non
     blocks = zip(left.schema.blocks, before.statistics, left.statistics, are_bits, strict=True)
     for block, then, now, is_bits in blocks:
         errors = then.variance_errors[classes] if isinstance(then, CoMoments) else None
-        found = next(_contradictions(block, now, errors, rows, held, is_bits), None)
+        found = next(contradictions(block, now, errors, rows, held, is_bits), None)
         if found is not None:
             label = left.schema.classes.tolist()[found[0]]
             raise ValueError(f"cannot forget what was never learned: in class {label!r}, {found[1]}")
 
 
-def _contradictions(
+def contradictions(
     block: Columns, now: Statistic, errors: Array | None, rows: Array, held: Array, is_bits: bool
 ) -> Iterator[Contradiction]:
     """Yield what is impossible in the sums of a block: the place of the class, and a description."""

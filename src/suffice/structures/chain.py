@@ -1,5 +1,6 @@
 """Chain: each column depends on the class and on the column before it."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +43,7 @@ class Chain(Structure):
             raise ValueError(f"order is 'given', 'learned' or the names of the columns, not {self.order!r}")
         if not isinstance(self.order, str):
             object.__setattr__(self, "order", tuple(self.order))
-            twice = [name for place, name in enumerate(self.order) if name in self.order[:place]]
+            twice = [name for name, times in Counter(self.order).items() if times > 1]
             if twice:
                 raise ValueError(f"Chain(order=…) names {twice[0]!r} twice")
         check_backoff(self.backoff)

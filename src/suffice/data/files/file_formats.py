@@ -28,6 +28,11 @@ KNOWN_ENDINGS = f"{', '.join(sum(FORMATS.values(), ()))}; CSV and JSON lines als
 FORMAT_MAGIC = {b"PAR1": "Parquet", b"ARROW1": "Arrow"}
 COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 HEAD_BYTES, HEAD_LINES = 1 << 16, 3  # the head has at least this many bytes and lines, if the file has
+MOST_HEAD_BYTES = 1 << 28
+
+# A compressed file may unpack to this many bytes, or to this many times its length if that is more.
+MOST_UNPACKED, MOST_RATIO = 1 << 30, 100
+UNPACKED_SETTING = "SUFFICE_MOST_UNPACKED"
 
 
 @dataclass(frozen=True)
@@ -78,10 +83,9 @@ def inspect_file(name: str, folder: str) -> FoundFile:
     compression = next((kind for magic, kind in COMPRESSION_MAGIC.items() if start.startswith(magic)), "uncompressed")
     try:
         with open_bytes(path, compression) as file:
-            head, is_complete = _read_head(file)
-            if compression == "gzip":  # DuckDB takes a truncated file for a whole one
-                while file.read(1 << 22):
-                    pass
+            head, is_complete = _read_head(file, name)
+            if compression != "uncompressed":  # DuckDB takes a truncated file for a whole one
+                _unpack(file, len(head), os.path.getsize(path), name)
     except (OSError, EOFError, zlib.error) as error:
         if compression == "uncompressed":
             raise
@@ -137,12 +141,32 @@ def _detect_format(name: str, head: bytes) -> str:
     return by_name or ("JSON lines" if is_json else "CSV")
 
 
-def _read_head(file: IO[bytes]) -> tuple[bytes, bool]:
+def _read_head(file: IO[bytes], name: str) -> tuple[bytes, bool]:
     """Return the first bytes of a file, and whether they are the whole file."""
-    head = b""
-    while len(head) < HEAD_BYTES or max(head.count(b"\n"), head.count(b"\r")) < HEAD_LINES:
+    head, ends = bytearray(), {b"\n": 0, b"\r": 0}
+    while len(head) < HEAD_BYTES or max(ends.values()) < HEAD_LINES:
         more = file.read(HEAD_BYTES)
         if not more:
-            return head, True
+            return bytes(head), True
         head += more
-    return head, False
+        ends = {end: count + more.count(end) for end, count in ends.items()}
+        if len(head) > MOST_HEAD_BYTES:
+            raise SourceError(f"the first lines of {show_path(name)} are longer than {MOST_HEAD_BYTES >> 20} MB")
+    return bytes(head), False
+
+
+def _unpack(file: IO[bytes], size: int, packed: int, name: str) -> None:
+    """Read a compressed file to its end; raise if it is damaged, or if it unpacks to more than is allowed."""
+    setting = os.environ.get(UNPACKED_SETTING, "").strip()
+    if setting and not setting.isdecimal():
+        raise SourceError(f"{UNPACKED_SETTING} is a number of bytes, not {setting!r}")
+    most = int(setting) if setting else max(MOST_UNPACKED, MOST_RATIO * packed)
+    while size <= most:
+        more = file.read(1 << 22)
+        if not more:
+            return
+        size += len(more)
+    raise SourceError(
+        f"{show_path(name)} unpacks from {packed / 1e6:,.1f} MB to more than {most / 1e6:,.4g} MB; if that is right, "
+        f"set the environment variable {UNPACKED_SETTING} to a larger number of bytes"
+    )

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from safetensors.numpy import load_file
 from safetensors.numpy import save as packed
 from sklearn.datasets import load_iris
 
 import suffice
 from cases import every_family, every_structure, family_model, family_table
 from conftest import Case, assert_same_scores, every_case, example
-from suffice import BayesClassifier, GaussianDiscriminant, GaussianNB, MixtureClassifier, Text, store
+from hostile.file_edits import join_file, split_file
+from suffice import BayesClassifier, GaussianDiscriminant, GaussianNB, MixtureClassifier, Text, storage
 from suffice.decision.calibration import MAPS
+from suffice.storage.file_bytes import FORMAT, pack
+from suffice.storage.stored_kinds import STORED
 
 X, y = load_iris(return_X_y=True)
 
@@ -116,7 +121,7 @@ def test_what_cannot_be_stored(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no folder"):
         GaussianNB().fit(X, y).save(tmp_path / "nowhere" / "model.suffice")
     with pytest.raises(ValueError, match="not a classifier of suffice"):
-        store.save("object", {}, tmp_path / "model.suffice")
+        storage.save("object", {}, tmp_path / "model.suffice")
 
 
 def test_what_is_no_model(tmp_path: Path) -> None:
@@ -140,16 +145,19 @@ def test_what_is_damaged_or_newer(tmp_path: Path) -> None:
     file.write_bytes(content)
     with pytest.raises(ValueError, match="damaged"):
         suffice.load(file)
-    header = {"format": store.FORMAT + 1, "version": "99.0", "classifier": "GaussianNB", "state": {}, "digest": ""}
+    header = {"format": FORMAT + 1, "version": "99.0\x1b[2J", "classifier": "GaussianNB", "state": {}}
     file.write_bytes(packed({"a": np.zeros(1)}, {"suffice": json.dumps(header)}))
-    with pytest.raises(ValueError, match=r"suffice 99\.0, which is newer"):
+    with pytest.raises(suffice.StoreError, match=r"suffice 99\.0\\x1b\[2J, which is newer"):
         suffice.load(file)
-    digest = store._digest({"a": np.zeros(1)})
-    for kind in ("os.system", "Popen", "object"):
-        evil = header | {"format": 1, "digest": digest, "state": {"prior": {"kind": kind, "of": {"x": "ls"}}}}
-        file.write_bytes(packed({"a": np.zeros(1)}, {"suffice": json.dumps(evil)}))
-        with pytest.raises(ValueError, match="damaged"):
-            suffice.load(file)
+
+
+@pytest.mark.parametrize("kind", ["os.system", "Popen", "object", "Tally", "float", "array"])
+def test_a_file_names_no_code(kind: str, tmp_path: Path) -> None:
+    file = tmp_path / "model.suffice"
+    state = {"prior": {"kind": kind, "of": {"x": "ls"}}}
+    file.write_bytes(pack({"format": FORMAT, "version": "0.1.0", "classifier": "GaussianNB", "state": state}, {}))
+    with pytest.raises(suffice.StoreError, match=r"model\.suffice is damaged"):
+        suffice.load(file)
 
 
 def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,14 +185,67 @@ def test_what_is_damaged_in_the_header_is_found(tmp_path: Path) -> None:
             suffice.load(file)
 
 
-def test_files_of_the_first_form_still_load(tmp_path: Path) -> None:
+FORMER = json.loads((Path(__file__).parent / "model_files" / "expected.json").read_text())
+
+
+@pytest.mark.parametrize("name", FORMER)
+def test_files_of_earlier_formats_still_load(name: str) -> None:
+    rows = FORMER[name]["rows"]
+    table = pd.DataFrame(rows) if isinstance(rows, dict) else np.array(rows)
+    model = suffice.load(Path(__file__).parent / "model_files" / name)
+    np.testing.assert_allclose(model.predict_proba(table), FORMER[name]["probabilities"], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", FORMER)
+def test_other_types_and_shapes_in_an_earlier_format_are_found(name: str, tmp_path: Path) -> None:
+    """The digest of formats 1 and 2 does not cover the types and shapes of arrays."""
+    table, data = split_file((Path(__file__).parent / "model_files" / name).read_bytes())
+    widths = {"F64": "I64", "I64": "F64", "F32": "I32", "I32": "F32"}
+    for array, entry in table.items():
+        altered = [entry | {"dtype": widths[entry["dtype"]]}] if entry.get("dtype") in widths else []
+        if len(set(entry.get("shape", ()))) > 1:
+            altered.append(entry | {"shape": entry["shape"][::-1]})
+        for each in altered:
+            (tmp_path / "altered.suffice").write_bytes(join_file(table | {array: each}, data))
+            with pytest.raises(suffice.StoreError, match=r"altered\.suffice is damaged"):
+                suffice.load(tmp_path / "altered.suffice")
+
+
+def test_types_and_shapes_are_in_the_digest(tmp_path: Path) -> None:
+    file = GaussianNB().fit(X, y).save(tmp_path / "model.suffice")
+    table, data = split_file(file.read_bytes())
+    (name,) = (name for name in table if name.endswith("class_count"))
+    for change in ({"dtype": "I64"}, {"shape": [1, 3]}):
+        file.write_bytes(join_file(table | {name: table[name] | change}, data))
+        with pytest.raises(suffice.StoreError, match="does not match its digest"):
+            suffice.load(file)
+
+
+def test_the_library_safetensors_reads_the_arrays(tmp_path: Path) -> None:
     model = GaussianNB().fit(X, y)
-    arrays: dict[str, Any] = {}
-    state = {key: store._written(value, arrays, key) for key, value in model.__getstate__().items()}
-    header = {"format": 1, "version": "0.1.0", "classifier": "GaussianNB", "state": state}
-    header["digest"] = store._digest(arrays)
-    (tmp_path / "old.suffice").write_bytes(packed(arrays, {"suffice": json.dumps(header)}))
-    assert_same_scores(suffice.load(tmp_path / "old.suffice").predict_proba(X), model.predict_proba(X))
+    arrays = load_file(model.save(tmp_path / "model.suffice"))
+    (name,) = (name for name in arrays if name.endswith("class_count"))
+    np.testing.assert_array_equal(arrays[name], model.class_count_)
+
+
+def test_only_regular_files_are_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(suffice.StoreError, match=r"not a (regular|model) file"):
+            suffice.load(path)
+
+
+@pytest.mark.parametrize("kind", STORED)
+def test_every_field_of_a_stored_class_has_a_check(kind: str) -> None:
+    assert set(STORED[kind].fields) == {field.name for field in fields(STORED[kind].kind)}
+
+
+def test_a_model_that_cannot_predict_is_refused(tmp_path: Path) -> None:
+    model = GaussianNB().fit(X, y)
+    state = model.__getstate__() | {"class_prior": [0.9, 0.9, 0.9]}
+    storage.save("GaussianNB", state, tmp_path / "model.suffice")
+    with pytest.raises(suffice.StoreError, match="sum of the priors"):
+        suffice.load(tmp_path / "model.suffice")
 
 
 def test_saving_keeps_modes_and_links(tmp_path: Path) -> None:
@@ -226,5 +287,5 @@ def test_a_number_of_numpy_is_the_same_setting(model: Any, same: dict[str, Any],
 
 def test_numbers_that_no_file_holds(tmp_path: Path) -> None:
     model = GaussianNB().fit(X, y.astype(np.longdouble))
-    with pytest.raises(store.StoreError, match="classes holds"):
+    with pytest.raises(suffice.StoreError, match="classes holds"):
         model.save(tmp_path / "model.suffice")
