@@ -14,7 +14,7 @@ from suffice.data import Table, Target
 from suffice.data.engines import memory
 from suffice.data.plan_trees import PlannedTrees
 from suffice.data.read_trees import read_leaves
-from suffice.folds.fold_tallies import CountedRows, fold_tallies
+from suffice.folds.fold_tallies import CountedRows, FoldTally, fold_tallies
 from suffice.folds.held_out import in_columns
 from suffice.folds.splits import IndexSplit
 from suffice.kernels import tree_leaves
@@ -42,7 +42,8 @@ def predict_by_sums(
         is_test = np.zeros(len(target.codes), bool)
         is_test[rows[folds == number]] = True
         splits.append(IndexSplit(np.flatnonzero(~is_test), np.flatnonzero(is_test)))
-    plan = Plan(tally.schema.blocks, tally.schema.features, is_marked=True)
+    blocks = tuple(replace(block, pairs=False) if block.codings else block for block in tally.schema.blocks)
+    plan = Plan(blocks, tally.schema.features, is_marked=True)
     counted = replace(parts[0], given_plan=plan)
     found = np.zeros((len(parts), len(rows), len(target.classes)))
     is_known = np.ones(len(rows), bool)
@@ -51,10 +52,48 @@ def predict_by_sums(
         classes = fold.tally.schema.classes
         is_known[here] = np.isin(target.classes, classes)[target.codes[fold.split.test]]
         for place, part in enumerate(parts):
-            model = part.model(fold.tally)
+            model = part.estimate(lay_out_pairs(part, fold, target, tally))
             log_proba = model.log_posterior(fold.test_blocks(part, model.columns))
             found[place, here] = in_columns(log_proba, classes, target.classes)
     return found, is_known, fold.rows
+
+
+def lay_out_pairs(part: Recipe, fold: FoldTally, target: Target, tally: Tally) -> Tally:
+    """Return the laid out tally of a fold's training rows, with the pairs of levels that were not counted by fold.
+
+    Single columns decide their forms. The pairs of these levels are those of all rows without those of the test rows.
+    So the many pairs of cells are not counted again, and counts subtract without rounding if weights are whole.
+
+    Parameters
+    ----------
+    part : Recipe
+        The recipe of a component.
+    fold : FoldTally
+        The training rows, without pairs of levels, and the test rows.
+    target : Target
+        The classes and weights of all rows.
+    tally : Tally
+        The sums of all rows, with pairs.
+    """
+    forms, test = part.choose(fold.tally), fold.split.test
+    learned = part.lay_out_as(fold.tally, forms)
+    whole = part.lay_out_as(tally, forms)
+    paired = [place for place, block in enumerate(whole.schema.blocks) if block.pairs and block.codings]
+    if not paired:
+        return learned
+    whole = whole.select_blocks(lambda block: block.pairs and block.codings is not None)
+    weights = None if target.weights is None else target.weights[test]
+    rows = Target(target.classes, target.codes[test], weights)
+    table = Table(fold.test_blocks(part, whole.schema.blocks), rows)
+    left_out = memory.tally(table, whole.schema.blocks, whole.schema.features, trimmed=False)
+    blocks, statistics = list(learned.schema.blocks), list(learned.statistics)
+    for place in paired:
+        blocks[place] = replace(blocks[place], pairs=True)
+    schema = replace(learned.schema, blocks=tuple(blocks))
+    pairs = (whole - left_out).on(replace(schema, blocks=tuple(blocks[place] for place in paired)))
+    for place, statistic in zip(paired, pairs.statistics, strict=True):
+        statistics[place] = statistic
+    return Tally(schema, learned.class_count, tuple(statistics))
 
 
 def spread_rows(codes: Array) -> Array:
