@@ -20,7 +20,7 @@ from suffice.folds.splits import IndexSplit
 from suffice.kernels import tree_leaves
 from suffice.parallel import map_threads
 from suffice.recipe import Recipe
-from suffice.schema import Array, Partition, Plan
+from suffice.schema import Array, Columns, Partition, Plan
 from suffice.statistics import Counts, Tally
 from suffice.structures import Trees
 from suffice.structures.trees import TreeNodes, class_shares
@@ -42,7 +42,7 @@ def predict_by_sums(
         is_test = np.zeros(len(target.codes), bool)
         is_test[rows[folds == number]] = True
         splits.append(IndexSplit(np.flatnonzero(~is_test), np.flatnonzero(is_test)))
-    blocks = tuple(replace(block, pairs=False) if block.codings else block for block in tally.schema.blocks)
+    blocks = tuple(replace(each, pairs=each.pairs and each.codings is None) for each in tally.schema.blocks)
     plan = Plan(blocks, tally.schema.features, is_marked=True)
     counted = replace(parts[0], given_plan=plan)
     found = np.zeros((len(parts), len(rows), len(target.classes)))
@@ -77,23 +77,24 @@ def lay_out_pairs(part: Recipe, fold: FoldTally, target: Target, tally: Tally) -
     """
     forms, test = part.choose(fold.tally), fold.split.test
     learned = part.lay_out_as(fold.tally, forms)
-    whole = part.lay_out_as(tally, forms)
-    paired = [place for place, block in enumerate(whole.schema.blocks) if block.pairs and block.codings]
-    if not paired:
+    paired = tally.select_blocks(lambda block: _has_pairs_of_levels(block) and block.family in part.structure.paired)
+    whole = part.lay_out_as(paired, forms)
+    if not whole.schema.blocks:
         return learned
-    whole = whole.select_blocks(lambda block: block.pairs and block.codings is not None)
     weights = None if target.weights is None else target.weights[test]
-    rows = Target(target.classes, target.codes[test], weights)
-    table = Table(fold.test_blocks(part, whole.schema.blocks), rows)
-    left_out = memory.tally(table, whole.schema.blocks, whole.schema.features, trimmed=False)
-    blocks, statistics = list(learned.schema.blocks), list(learned.statistics)
-    for place in paired:
-        blocks[place] = replace(blocks[place], pairs=True)
-    schema = replace(learned.schema, blocks=tuple(blocks))
-    pairs = (whole - left_out).on(replace(schema, blocks=tuple(blocks[place] for place in paired)))
-    for place, statistic in zip(paired, pairs.statistics, strict=True):
-        statistics[place] = statistic
+    rows = Table(fold.test_blocks(part, whole.schema.blocks), Target(target.classes, target.codes[test], weights))
+    left = whole - memory.tally(rows, whole.schema.blocks, whole.schema.features, trimmed=False)
+    families = [block.family for block in whole.schema.blocks]
+    blocks = tuple(replace(each, pairs=each.pairs or each.family in families) for each in learned.schema.blocks)
+    schema = replace(learned.schema, blocks=blocks)
+    pairs = left.on(replace(schema, blocks=tuple(block for block in blocks if block.family in families)))
+    by_family = dict(zip(families, pairs.statistics, strict=True))
+    statistics = [by_family.get(block.family, own) for block, own in zip(blocks, learned.statistics, strict=True)]
     return Tally(schema, learned.class_count, tuple(statistics))
+
+
+def _has_pairs_of_levels(columns: Columns) -> bool:
+    return columns.pairs and columns.codings is not None
 
 
 def spread_rows(codes: Array) -> Array:
