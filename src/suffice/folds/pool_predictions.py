@@ -47,7 +47,8 @@ def predict_by_sums(
     counted = replace(parts[0], given_plan=plan)
     found = np.zeros((len(parts), len(rows), len(target.classes)))
     is_known = np.ones(len(rows), bool)
-    for fold in fold_tallies(counted, opened, target, splits):
+
+    def predict(fold: FoldTally) -> None:
         here = np.searchsorted(rows, fold.split.test)
         classes = fold.tally.schema.classes
         is_known[here] = np.isin(target.classes, classes)[target.codes[fold.split.test]]
@@ -55,7 +56,10 @@ def predict_by_sums(
             model = part.estimate(lay_out_pairs(part, fold, target, tally))
             log_proba = model.log_posterior(fold.test_blocks(part, model.columns))
             found[place, here] = in_columns(log_proba, classes, target.classes)
-    return found, is_known, fold.rows
+
+    tallies = list(fold_tallies(counted, opened, target, splits))
+    map_threads(predict, tallies)
+    return found, is_known, tallies[0].rows
 
 
 def lay_out_pairs(part: Recipe, fold: FoldTally, target: Target, tally: Tally) -> Tally:
