@@ -173,7 +173,7 @@ Candidate = tuple[Form, Array | None]
 
 
 def _list_candidates(columns: Mapping[Any, ColumnSums], hows: Mapping[Any, str]) -> dict[Any, list[Candidate]]:
-    """Return the forms of each column that the settings allow, with their counts [level, class]; None for a Gaussian."""
+    """Return the forms of each column that the settings allow, with counts [level, class]; None for a Gaussian."""
     found: dict[Any, list[Candidate]] = {}
     cells: dict[str, dict[Any, CellCounts]] = {name: {} for name in CUTTERS}
     for name, column in columns.items():
