@@ -77,7 +77,7 @@ def test_an_edge_is_the_number_with_the_fewest_binary_digits() -> None:
 def test_quantiles_share_the_weight(counts: np.ndarray, bins: int) -> None:
     counts[0] += 1
     column = CellCounts.of(tuple(map(float, range(len(counts) - 1))), counts)
-    cuts = quantiles(column, bins)
+    (cuts,) = quantiles([column], bins)
     shared = column.bins(cuts)[:, 0]
     assert cuts.size <= bins
     assert shared.sum() == counts.sum()
@@ -120,7 +120,7 @@ def test_mdl_equals_the_recursion_written_out(seed: int) -> None:
     cells = np.searchsorted(edges, values, side="right")
     counts = np.zeros((len(edges) + 1, 3))
     np.add.at(counts, (cells, codes), 1)
-    assert list(mdl(CellCounts.of(edges, counts)).edges) == reference_mdl(counts, list(edges))
+    assert list(mdl([CellCounts.of(edges, counts)])[0].edges) == reference_mdl(counts, list(edges))
 
 
 def tally_of(codes: np.ndarray, labels: np.ndarray, sizes: tuple[int, ...], pairs: bool) -> Tally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,14 @@ from sklearn.model_selection import StratifiedKFold
 
 import suffice
 from suffice import BayesClassifier, Pooled, Trees, cross_validate
+from suffice.data import Target
 from suffice.data.cells import shortest_between
 from suffice.decision.pooling import FLOOR, RIDGE, Pool
 from suffice.folds import fit_pool, pool_predictions
-from suffice.schema import Partition
+from suffice.folds.fold_tallies import fold_tallies
+from suffice.folds.splits import FoldSplit
+from suffice.schema import Partition, Plan
+from suffice.statistics import PairCounts
 
 
 def table(rows: int = 300, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -279,6 +284,27 @@ def test_a_pool_falls_back_to_what_can_be_estimated(structure: str, X: pd.DataFr
     assert "structure" in repr(model)
     if hasattr(model, "pool_"):
         assert f"pool of {model.pool_}" in repr(model)
+
+
+def test_pairs_without_a_fold_are_those_of_the_other_rows() -> None:
+    """A level of one row, missing cells and a class of one row: what the others lack is not in the sums."""
+    X, y = table(200)
+    X.loc[0, "c"], y[1] = "only here", "single"
+    recipe = BayesClassifier(structure="averaged", numeric="mdl", missing="level").additive_recipe()
+    assert recipe is not None
+    opened = recipe.open(X)
+    target = Target.of(len(X), y, None, None, recipe.owner)
+    tally = recipe.tally(opened, target)
+    single = tuple(replace(each, pairs=each.pairs and each.codings is None) for each in tally.schema.blocks)
+    folds = np.arange(len(X)) % 4
+    splits = [FoldSplit(folds, fold) for fold in range(4)]
+    plans = [Plan(blocks, tally.schema.features, is_marked=True) for blocks in (tally.schema.blocks, single)]
+    counted, without = (list(fold_tallies(replace(recipe, given_plan=plan), opened, target, splits)) for plan in plans)
+    for expected, fold in zip(counted, without, strict=True):
+        found = pool_predictions.lay_out_pairs(recipe, fold, target, tally)
+        assert any(isinstance(each, PairCounts) for each in found.statistics)
+        assert found.schema == recipe.lay_out(expected.tally).schema
+        assert found == recipe.lay_out(expected.tally)
 
 
 @pytest.mark.parametrize(

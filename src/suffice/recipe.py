@@ -165,17 +165,21 @@ class Recipe:
         # without trees and other components, the classes and their priors are all that is left
         return GroupedTally.join(laid_out or {0: replace(self, structure=Naive(), pool=None)._lay_out(tally)})
 
+    def lay_out_as(self, tally: Tally, forms: Mapping[Any, Form]) -> Tally:
+        """Return the tally in the layout of given forms; ``self.choose`` chooses them. The recipe is not a pool."""
+        tally = tally if self.structure.uses_combinations else drop_combinations(tally)
+        tally = lay_out_columns(tally, forms).select_blocks(self.structure.uses)
+        if self.unseen == "share":
+            return tally
+        closed = tuple(block.closed() for block in tally.schema.blocks)
+        return replace(tally, schema=replace(tally.schema, blocks=closed))
+
     def _lay_out(self, tally: Tally) -> Tally:
         if self.count_levels is not None:
             columns = tally.schema.blocks[0]
             wider = replace(columns, sizes=self.count_levels(columns).astype(np.intp))
             tally = tally.on(Schema(tally.schema.classes, (wider,)))
-        tally = tally if self.structure.uses_combinations else drop_combinations(tally)
-        tally = lay_out_columns(tally, self.choose(tally)).select_blocks(self.structure.uses)
-        if self.unseen == "share":
-            return tally
-        closed = tuple(block.closed() for block in tally.schema.blocks)
-        return replace(tally, schema=replace(tally.schema, blocks=closed))
+        return self.lay_out_as(tally, self.choose(tally))
 
     # -- pools -------------------------------------------------------------------------------------
 

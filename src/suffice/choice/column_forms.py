@@ -108,12 +108,11 @@ def choose_forms(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: 
     """
     forms: dict[Any, Form] = {}
     gains: dict[Any, tuple[float, Form]] = {}  # of the columns whose missing cells predict the classes
-    columns = collect_sums(tally)
+    columns = {name: each for name, each in collect_sums(tally).items() if each.cuts is None or each.cuts.by == "cells"}
+    hows = {name: asked.get(name, "auto") for name in columns}
+    found = _list_candidates(columns, {name: how if how in NUMERIC[:-1] else numeric for name, how in hows.items()})
     for name, column in columns.items():
-        if column.cuts is not None and column.cuts.by != "cells":
-            continue
-        how = asked.get(name, "auto")
-        candidates = _list_candidates(column, numeric if how not in NUMERIC[:-1] else how)
+        candidates = found[name]
         score, form = _best(column, candidates)
         if column.edges is not None:
             forms[name] = form
@@ -173,17 +172,26 @@ def _moments(tally: Tally) -> dict[Any, tuple[Array, Array, Array]]:
 Candidate = tuple[Form, Array | None]
 
 
-def _list_candidates(column: ColumnSums, how: str) -> list[Candidate]:
-    """Return the forms that the settings allow, each with its counts, [level, class]; None for a Gaussian."""
-    if column.edges is None:
-        return [(Form(), column.counts)]
-    cells = CellCounts.of(column.edges, column.counts)
-    has_gaussian = column.moments is not None and not (how == "auto" and column.has_few_values)
-    gaussian: list[Candidate] = [(Form(), None)] if has_gaussian and how in ("auto", "gaussian") else []
-    if how == "gaussian" and has_gaussian:
-        return gaussian
-    cuts = [CUTTERS[name](cells) for name in ([how] if how in CUTTERS else CUTTERS)]
-    return [*gaussian, *((Form(each), cells.bins(each)) for each in cuts)]
+def _list_candidates(columns: Mapping[Any, ColumnSums], hows: Mapping[Any, str]) -> dict[Any, list[Candidate]]:
+    """Return the forms of each column that the settings allow, with counts [level, class]; None for a Gaussian."""
+    found: dict[Any, list[Candidate]] = {}
+    cells: dict[str, dict[Any, CellCounts]] = {name: {} for name in CUTTERS}
+    for name, column in columns.items():
+        how = hows[name]
+        if column.edges is None:
+            found[name] = [(Form(), column.counts)]
+            continue
+        has_gaussian = column.moments is not None and not (how == "auto" and column.has_few_values)
+        found[name] = [(Form(), None)] if has_gaussian and how in ("auto", "gaussian") else []
+        if how != "gaussian" or not has_gaussian:
+            counts = CellCounts.of(column.edges, column.counts)
+            for cutter in [how] if how in CUTTERS else CUTTERS:
+                cells[cutter][name] = counts
+    for cutter, cut in CUTTERS.items():
+        own = cells[cutter]
+        for (name, counts), cuts in zip(own.items(), cut(list(own.values())), strict=True):
+            found[name].append((Form(cuts), counts.bins(cuts)))
+    return found
 
 
 def _best(column: ColumnSums, candidates: Sequence[Candidate]) -> tuple[float, Form]:

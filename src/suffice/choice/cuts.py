@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.schema import Array, Cuts
+from suffice.schema import Array, Cuts, starts_of
 
 BINS = 10
 
@@ -42,16 +42,20 @@ class CellCounts:
         return np.diff(self.below[[0, *places.tolist(), -1]], axis=0)
 
 
-def quantiles(column: CellCounts, bins: int = BINS) -> Cuts:
-    """Return cuts into bins of equal weight, as far as the cells allow.
+def quantiles(columns: Sequence[CellCounts], bins: int = BINS) -> list[Cuts]:
+    """Return cuts of each column into bins of equal weight, as far as the cells allow.
 
     A cell that fills a bin by itself leaves the other bins to the other cells, so a column that is mostly zero still
     has several bins for the rest.
 
     >>> column = CellCounts.of((10.0, 20.0, 30.0), np.array([[2.0], [2.0], [3.0], [1.0]]))
-    >>> quantiles(column, bins=2).edges
-    (20.0,)
+    >>> [cuts.edges for cuts in quantiles([column], bins=2)]
+    [(20.0,)]
     """
+    return [_equal_weight(column, bins) for column in columns]
+
+
+def _equal_weight(column: CellCounts, bins: int) -> Cuts:
     below = column.below[1:].sum(axis=1)
     edges, taken, left = [], 0.0, bins
     while left > 1:
@@ -63,44 +67,73 @@ def quantiles(column: CellCounts, bins: int = BINS) -> Cuts:
     return Cuts(tuple(edges), "quantiles")
 
 
-def mdl(column: CellCounts) -> Cuts:
-    """Return cuts by the minimum description length principle (Fayyad and Irani 1993).
+def mdl(columns: Sequence[CellCounts]) -> list[Cuts]:
+    """Return cuts of each column by the minimum description length principle (Fayyad and Irani 1993).
 
     An interval is cut where the entropy H of the classes decreases most, if the decrease is larger than
     (log₂(N − 1) + log₂(3ᵏ − 2) − k·H + k₁·H₁ + k₂·H₂) / N; then both parts are cut in the same way.
 
-    >>> mdl(CellCounts.of((10.0, 20.0), np.array([[50.0, 0.0], [50.0, 0.0], [0.0, 100.0]]))).edges
-    (20.0,)
+    >>> column = CellCounts.of((10.0, 20.0), np.array([[50.0, 0.0], [50.0, 0.0], [0.0, 100.0]]))
+    >>> [cuts.edges for cuts in mdl([column])]
+    [(20.0,)]
     """
-    todo, cuts = [(0, len(column.edges) + 1)], list[int]()
-    while todo:
-        first, last = todo.pop()
-        place = _best_cut(column.below, first, last)
-        if place is not None:
-            cuts.append(place)
-            todo += [(first, place), (place, last)]
-    return Cuts(tuple(column.edges[place - 1] for place in sorted(cuts)), "mdl")
+    if not columns:
+        return []
+    # the cells of all columns one after the other, so that the intervals of all columns are cut at once
+    below = np.concatenate([column.below for column in columns])
+    sizes = np.array([len(column.below) for column in columns])
+    starts = starts_of(sizes)
+    first, last, found = starts, starts + sizes - 1, [np.zeros(0, np.intp)]
+    while len(first):
+        place = _best_cuts(below, first, last)
+        is_cut = place >= 0
+        first, place, last = first[is_cut], place[is_cut], last[is_cut]
+        found.append(place)
+        first, last = np.concatenate([first, place]), np.concatenate([place, last])
+    places = np.sort(np.concatenate(found))
+    ends = np.searchsorted(places, starts)
+    return [
+        Cuts(tuple(column.edges[place - start - 1] for place in own), "mdl")
+        for column, start, own in zip(columns, starts.tolist(), np.split(places, ends[1:]), strict=True)
+    ]
 
 
-CUTTERS: dict[str, Callable[[CellCounts], Cuts]] = {"quantiles": quantiles, "mdl": mdl}
+CUTTERS: dict[str, Callable[[Sequence[CellCounts]], list[Cuts]]] = {"quantiles": quantiles, "mdl": mdl}
 
 
-def _best_cut(below: Array, first: int, last: int) -> int | None:
-    """Return the position before which the values from first to last are cut; None if no cut is worth its cost."""
-    if last - first < 2 or not (below[last] > below[first]).any():
-        return None
-    left = below[first + 1 : last] - below[first]
+def _best_cuts(below: Array, first: Array, last: Array) -> Array:
+    """Return the position before which the values from first to last are cut; −1 if no cut is worth its cost.
+
+    Parameters
+    ----------
+    below : array [cell, class]
+        The weight of each class below the end of each cell.
+    first, last : arrays [interval]
+        The first cell of each interval, and the one after its last.
+    """
+    places = np.full(len(first), -1)
+    own = np.flatnonzero((last - first >= 2) & (below[last] > below[first]).any(axis=1))
+    if not len(own):
+        return places
+    first, last = first[own], last[own]
+    counts = last - first - 1  # of possible cuts
+    starts, interval = starts_of(counts), np.repeat(np.arange(len(own)), counts)
+    cut = np.arange(counts.sum()) + (first + 1 - starts)[interval]
     whole = below[last] - below[first]
-    right = whole - left
-    n, n1, n2 = whole.sum(), left.sum(axis=1), right.sum(axis=1)
-    h, h1, h2 = _entropy(whole[None], np.array([n]))[0], _entropy(left, n1), _entropy(right, n2)
-    after = (n1 * h1 + n2 * h2) / n
-    best = int(np.argmin(after))
-    k, k1, k2 = (int((part > 0).sum()) for part in (whole, left[best], right[best]))
+    left = below[cut] - below[first][interval]
+    right = whole[interval] - left
+    n, n1, n2 = whole.sum(axis=1), left.sum(axis=1), right.sum(axis=1)
+    h, h1, h2 = _entropy(whole, n), _entropy(left, n1), _entropy(right, n2)
+    after = (n1 * h1 + n2 * h2) / n[interval]
+    is_least = after == np.minimum.reduceat(after, starts)[interval]
+    best = np.minimum.reduceat(np.where(is_least, np.arange(len(cut)), len(cut)), starts)
+    k, k1, k2 = ((part > 0).sum(axis=1) for part in (whole, left[best], right[best]))
     # log₂(3ᵏ − 2), in a form that does not overflow for many classes
-    cost = np.log2(max(n - 1, 1)) + k * np.log2(3) + np.log1p(-2 * 3.0**-k) / np.log(2)
+    cost = np.log2(np.maximum(n - 1, 1)) + k * np.log2(3) + np.log1p(-2 * 3.0**-k) / np.log(2)
     cost -= k * h - k1 * h1[best] - k2 * h2[best]
-    return first + 1 + best if h - after[best] > cost / n else None
+    is_worth = h - after[best] > cost / n
+    places[own[is_worth]] = cut[best[is_worth]]
+    return places
 
 
 def _entropy(counts: Array, total: Array) -> Array:

@@ -124,9 +124,13 @@ class FrameSheet(Sheet):
         return kind_of(series.to_list(), f"column {name!r}")
 
     def number(self, name: Any) -> Array:
-        series = self._series(name)
-        wide = str(series.dtype) in ("Int128", "UInt128")  # which NumPy lacks
-        return self.finite(as_numbers(np.array(series.to_list(), object) if wide else series.to_numpy()), name)
+        known: dict[Any, Array] = self._cache
+        if ("number", name) not in known:
+            series = self._series(name)
+            wide = str(series.dtype) in ("Int128", "UInt128")  # which NumPy lacks
+            numbers = as_numbers(np.array(series.to_list(), object) if wide else series.to_numpy())
+            known["number", name] = self.finite(numbers, name)
+        return known["number", name]
 
     def plain(self, name: Any) -> Array:
         series = self._series(name)
@@ -145,6 +149,12 @@ class FrameSheet(Sheet):
         return labels, codes
 
     def numbers(self, names: tuple[Any, ...]) -> Block:
+        known: dict[Any, Block] = self._cache
+        if ("numbers", names) not in known:
+            known["numbers", names] = self._numbers(names)
+        return known["numbers", names]
+
+    def _numbers(self, names: tuple[Any, ...]) -> Block:
         if all(name in self.places for name in names):
             frame = self.frame if names == self.names else self.frame[:, [self.places[name] for name in names]]
             numbers = _number_frame(frame, self.owner, names, gaps=True)

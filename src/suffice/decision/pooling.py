@@ -86,7 +86,7 @@ class Pool:
             The weights of the rows.
         """
         raised = np.maximum(log_proba, floor_of(components))
-        parameters, loss = _fit_weights(np.moveaxis(raised, 0, 2), codes, weights, _equal_weights(components))
+        parameters, loss = _fit_weights(raised.T, codes, weights, _equal_weights(components))
         # scores of compiled kernels may differ in their last digits; what is learned must not
         parameters = np.round(parameters, DIGITS)
         count, rows = len(components), float(weights.sum())
@@ -175,17 +175,17 @@ def _name(component: Any) -> str:
 
 
 def _fit_weights(scores: Array, codes: Array, weights: Array, equal: Array) -> tuple[Array, float]:
-    """Return the weights and biases with the least log-loss, and that loss; ``scores`` are [row, class, component].
+    """Return the weights and biases with the least log-loss, and that loss; ``scores`` are [class, row, component].
 
     Newton steps are halved until the loss falls. A weight at 0 whose slope is positive stays there.
     """
-    rows, classes, count = scores.shape
-    start = np.append(equal, np.zeros(classes))
-    flat, true_class = scores.reshape(rows * classes, count), np.arange(rows) * classes + codes
+    classes, rows, count = scores.shape
+    start, scores = np.append(equal, np.zeros(classes)), np.ascontiguousarray(scores)
+    flat, true_class = scores.reshape(classes * rows, count), codes * rows + np.arange(rows)
 
     def evaluate(parameters: Array) -> tuple[float, Array, float]:
-        mapped = (flat @ parameters[:count]).reshape(rows, classes) + parameters[count:]
-        log_p = np.asarray(log_softmax(mapped, axis=1))
+        mapped = (flat @ parameters[:count]).reshape(classes, rows) + parameters[count:, None]
+        log_p = np.asarray(log_softmax(mapped, axis=0))
         loss = -float(weights @ log_p.ravel()[true_class])
         step = parameters - start
         return loss + RIDGE / 2 * float(step @ step), log_p, loss
@@ -193,10 +193,10 @@ def _fit_weights(scores: Array, codes: Array, weights: Array, equal: Array) -> t
     parameters = start
     value, log_p, loss = evaluate(parameters)
     for _ in range(STEPS):
-        p = np.exp(log_p) * weights[:, None]
+        p = np.exp(log_p) * weights
         residual = p.copy()
         residual.ravel()[true_class] -= weights
-        slope = np.append(residual.ravel() @ flat, residual.sum(axis=0)) + RIDGE * (parameters - start)
+        slope = np.append(residual.ravel() @ flat, residual.sum(axis=1)) + RIDGE * (parameters - start)
         curve = _curvature(scores, flat, p, weights) + RIDGE * np.eye(len(start))
         is_free = np.ones(len(start), bool)
         is_free[:count] = (parameters[:count] > 0) | (slope[:count] < 0)
@@ -220,12 +220,12 @@ def _fit_weights(scores: Array, codes: Array, weights: Array, equal: Array) -> t
 
 def _curvature(scores: Array, flat: Array, p: Array, weights: Array) -> Array:
     """Return the second derivatives of the log-loss; ``p`` are the probabilities times the weights of the rows."""
-    _, classes, count = scores.shape
-    share = p / np.maximum(weights, 1e-300)[:, None]
-    mean = np.einsum("rk,rkm->rm", share, scores)
+    classes, _, count = scores.shape
+    share = p / np.maximum(weights, 1e-300)
+    mean = np.einsum("kr,krm->rm", share, scores)
     curve = np.empty((count + classes, count + classes))
     curve[:count, :count] = flat.T @ (flat * p.reshape(-1, 1)) - mean.T @ (mean * weights[:, None])
-    cross = np.einsum("rk,rkm->mk", p, scores) - mean.T @ p
+    cross = np.einsum("kr,krm->mk", p, scores) - mean.T @ p.T
     curve[:count, count:], curve[count:, :count] = cross, cross.T
-    curve[count:, count:] = np.diag(p.sum(axis=0)) - share.T @ p
+    curve[count:, count:] = np.diag(p.sum(axis=1)) - share @ p.T
     return curve

@@ -14,13 +14,13 @@ from suffice.data import Table, Target
 from suffice.data.engines import memory
 from suffice.data.plan_trees import PlannedTrees
 from suffice.data.read_trees import read_leaves
-from suffice.folds.fold_tallies import CountedRows, fold_tallies
+from suffice.folds.fold_tallies import CountedRows, FoldTally, fold_tallies
 from suffice.folds.held_out import in_columns
 from suffice.folds.splits import IndexSplit
 from suffice.kernels import tree_leaves
 from suffice.parallel import map_threads
 from suffice.recipe import Recipe
-from suffice.schema import Array, Partition, Plan
+from suffice.schema import Array, Columns, Partition, Plan
 from suffice.statistics import Counts, Tally
 from suffice.structures import Trees
 from suffice.structures.trees import TreeNodes, class_shares
@@ -42,19 +42,63 @@ def predict_by_sums(
         is_test = np.zeros(len(target.codes), bool)
         is_test[rows[folds == number]] = True
         splits.append(IndexSplit(np.flatnonzero(~is_test), np.flatnonzero(is_test)))
-    plan = Plan(tally.schema.blocks, tally.schema.features, is_marked=True)
+    blocks = tuple(replace(each, pairs=each.pairs and each.codings is None) for each in tally.schema.blocks)
+    plan = Plan(blocks, tally.schema.features, is_marked=True)
     counted = replace(parts[0], given_plan=plan)
     found = np.zeros((len(parts), len(rows), len(target.classes)))
     is_known = np.ones(len(rows), bool)
-    for fold in fold_tallies(counted, opened, target, splits):
+
+    def predict(fold: FoldTally) -> None:
         here = np.searchsorted(rows, fold.split.test)
         classes = fold.tally.schema.classes
         is_known[here] = np.isin(target.classes, classes)[target.codes[fold.split.test]]
         for place, part in enumerate(parts):
-            model = part.model(fold.tally)
+            model = part.estimate(lay_out_pairs(part, fold, target, tally))
             log_proba = model.log_posterior(fold.test_blocks(part, model.columns))
             found[place, here] = in_columns(log_proba, classes, target.classes)
-    return found, is_known, fold.rows
+
+    tallies = list(fold_tallies(counted, opened, target, splits))
+    map_threads(predict, tallies)
+    return found, is_known, tallies[0].rows
+
+
+def lay_out_pairs(part: Recipe, fold: FoldTally, target: Target, tally: Tally) -> Tally:
+    """Return the laid out tally of a fold's training rows, with the pairs of levels that were not counted by fold.
+
+    Single columns decide their forms. The pairs of these levels are those of all rows without those of the test rows.
+    So the many pairs of cells are not counted again, and counts subtract without rounding if weights are whole.
+
+    Parameters
+    ----------
+    part : Recipe
+        The recipe of a component.
+    fold : FoldTally
+        The training rows, without pairs of levels, and the test rows.
+    target : Target
+        The classes and weights of all rows.
+    tally : Tally
+        The sums of all rows, with pairs.
+    """
+    forms, test = part.choose(fold.tally), fold.split.test
+    learned = part.lay_out_as(fold.tally, forms)
+    paired = tally.select_blocks(lambda block: _has_pairs_of_levels(block) and block.family in part.structure.paired)
+    whole = part.lay_out_as(paired, forms)
+    if not whole.schema.blocks:
+        return learned
+    weights = None if target.weights is None else target.weights[test]
+    rows = Table(fold.test_blocks(part, whole.schema.blocks), Target(target.classes, target.codes[test], weights))
+    left = whole - memory.tally(rows, whole.schema.blocks, whole.schema.features, trimmed=False)
+    families = [block.family for block in whole.schema.blocks]
+    blocks = tuple(replace(each, pairs=each.pairs or each.family in families) for each in learned.schema.blocks)
+    schema = replace(learned.schema, blocks=blocks)
+    pairs = left.on(replace(schema, blocks=tuple(block for block in blocks if block.family in families)))
+    by_family = dict(zip(families, pairs.statistics, strict=True))
+    statistics = [by_family.get(block.family, own) for block, own in zip(blocks, learned.statistics, strict=True)]
+    return Tally(schema, learned.class_count, tuple(statistics))
+
+
+def _has_pairs_of_levels(columns: Columns) -> bool:
+    return columns.pairs and columns.codings is not None
 
 
 def spread_rows(codes: Array) -> Array:

@@ -120,16 +120,19 @@ def drop_implied(implied, slots, which, keep, count):
 
 
 def fill_lines(alone, given, slots, lines, count, classes):
-    """Write log p(xᵢ | class) + Σⱼ log p(xⱼ | xᵢ, class) of each parent i to ``lines`` [parent, class]."""
+    """Write log p(xᵢ | class) + Σⱼ log p(xⱼ | xᵢ, class) of each parent i to ``lines`` [class, parent]."""
+    for k in range(classes):
+        for i in range(count):
+            lines[k, i] = alone[slots[i], k]
     for i in range(count):
+        a = slots[i]
         for k in range(classes):
-            lines[i, k] = alone[slots[i], k]
-    for i in range(count):
-        for j in range(i):
-            # both directions of a pair are adjacent in memory
-            for k in range(classes):
-                lines[i, k] += given[slots[i], slots[j], 0, k]
-                lines[j, k] += given[slots[i], slots[j], 1, k]
+            total = lines[k, i]  # a sum in a register: in memory, each step would wait for the one before
+            for j in range(i):
+                # both directions of a pair are adjacent in memory
+                total += given[a, slots[j], 0, k]
+                lines[k, j] += given[a, slots[j], 1, k]
+            lines[k, i] = total
 
 
 def average_lines(lines, eligible, weights, slots, which, count, k):
@@ -137,13 +140,13 @@ def average_lines(lines, eligible, weights, slots, which, count, k):
     highest = -math.inf
     for i in range(count):
         if eligible[slots[i]]:
-            highest = max(highest, lines[i, k])
+            highest = max(highest, lines[k, i])
     if highest == -math.inf:
         return highest
     total = 0.0
     for i in range(count):
-        if eligible[slots[i]] and lines[i, k] > highest - NEGLIGIBLE:
-            total += weights[which[i]] * math.exp(lines[i, k] - highest)
+        if eligible[slots[i]] and lines[k, i] > highest - NEGLIGIBLE:
+            total += weights[which[i]] * math.exp(lines[k, i] - highest)
     return highest + math.log(total)
 
 
@@ -154,7 +157,7 @@ def add_averaged(x, alone, given, eligible, weights, implied, sizes, is_open, st
     classes = scores.shape[1]
     slots = np.zeros(columns, np.intp)
     which = np.zeros(columns, np.intp)
-    lines = np.zeros((columns, classes))
+    lines = np.zeros((classes, columns))
     keep = np.zeros(columns, np.uint8)
     for row in range(rows):
         count = 0

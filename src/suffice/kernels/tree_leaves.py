@@ -11,9 +11,11 @@ def take_step(x, row, node, j, is_level, split, threshold):
     """Return the child of a node to which a row goes; ``j`` is the column of the split, −1 in a leaf."""
     if j < 0:
         return node
-    if is_level[j]:
-        return split[node, 1] + 1 - int(x[row, j] == threshold[node])
-    return split[node, 1] + 1 - int(x[row, j] < threshold[node])
+    value = x[row, j]
+    cut = threshold[node]
+    level = int(is_level[j])
+    # both comparisons instead of a branch, which a processor could not predict
+    return split[node, 1] + 1 - (int(value == cut) & level | int(value < cut) & (1 - level))
 
 
 @Kernel

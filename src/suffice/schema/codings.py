@@ -335,6 +335,11 @@ class MissingLevel(Coding):
             raise ValueError(f"a missing cell of {name} is a level on one side only")
         return MissingLevel(self.values.merge(other.values, name))
 
+    def kept(self, codes: Array) -> Coding:
+        values = self.values.kept(codes[:-1])
+        # the last code is that of a missing cell, which stays in any case
+        return self if values is self.values or self.values.size not in codes else MissingLevel(values)
+
     def closed(self) -> Coding:
         return MissingLevel(self.values.closed())
 
