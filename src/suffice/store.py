@@ -1,15 +1,11 @@
 """Model files: named arrays and a JSON header, in the safetensors format.
 
 Loading a file runs no code from it: a file holds settings and sums, and only the classes listed here are instantiated.
-A file is written under another name, synced to the disk and then renamed, so an interrupted save leaves the old file
-intact.
 """
 
 import hashlib
 import json
 import os
-import secrets
-import stat
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from importlib import import_module
@@ -25,6 +21,7 @@ from suffice.logistic.forms import LinearForm
 from suffice.mixtures import Mixture
 from suffice.schema import Array, codings, columns, partition, plan, schema
 from suffice.statistics import CoMoments, Counts, Moments, PairCounts, Tally
+from suffice.storage.atomic_write import replace_file
 from suffice.structures import Averaged, Chain, Full, Joint, Naive, Pooled, Tree, Trees, Twin
 
 FORMAT = 2  # in format 1, the digest does not cover the header
@@ -174,40 +171,3 @@ def _digest(arrays: dict[str, Array], header: dict[str, Any] | None = None) -> s
     if header is not None:
         hashed.update(json.dumps(header, sort_keys=True).encode())
     return hashed.hexdigest()
-
-
-def check_output_path(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a file to write; raise if it cannot be written, so that no work is wasted."""
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; name a file in it")
-    return path
-
-
-def replace_file(path: str | os.PathLike[str], content: bytes) -> Path:
-    """Write to a temporary file in the same folder, and rename it when it is on the disk; return the path.
-
-    If the path is a symbolic link, its target is replaced. The new file has the permissions of the old one.
-    """
-    path = check_output_path(path)
-    place = path.resolve()
-    temporary = place.with_name(f".{place.name}.{secrets.token_hex(8)}")
-    try:
-        with temporary.open("xb") as file:
-            if place.exists():
-                temporary.chmod(stat.S_IMODE(place.stat().st_mode))
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, place)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    folder = os.open(place.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-    return path

@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from suffice.cli.interrupts import interrupts
+from suffice.storage.atomic_write import check_output_path, replace_file
+
 # Settings of Python in messages, as patterns, and the options of the command line that stand for them.
 OPTIONS = {
     r"families=\{(['\"])(.+?)\1: (['\"]?)([\w…]+)\3\}": r"--family \2=\4",
@@ -24,6 +27,7 @@ OPTIONS = {
     r"families=\{…\}": "--family",
     "missing_target='drop'": "--drop-unlabelled",
     "plan=": "--plan",
+    "timeout=…": "--wait SECONDS",
 }
 
 
@@ -117,7 +121,7 @@ def write_text(text: str, output: str) -> None:
     if output == "-":
         sys.stdout.write(text)
         return
-    Path(output).write_text(text, encoding="utf-8")
+    write_file(output, text.encode())
     print_facts("", {"written to": output})
 
 
@@ -132,15 +136,19 @@ def write_table(frame: Any, name: str) -> None:
     made = io.BytesIO()
     writers.get(ending_format(name) or "CSV", frame.write_csv)(made)
     content = made.getvalue()
-    Path(name).write_bytes(gzip.compress(content) if name.lower().endswith(".gz") else content)
+    write_file(name, gzip.compress(content) if name.lower().endswith(".gz") else content)
+
+
+def write_file(name: str, content: bytes) -> Path:
+    """Write the file that a command is there to write; an interrupt comes too late from now on."""
+    interrupts.is_late = True
+    return replace_file(name, content)
 
 
 def check_output(name: str) -> None:
     """Raise an error if a file cannot be written; called before the work, so that none is wasted."""
     if name != "-":
-        from suffice import store
-
-        store.check_output_path(name)
+        check_output_path(name)
 
 
 def _console() -> Any:
