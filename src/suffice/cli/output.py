@@ -77,8 +77,12 @@ def show_work(task: str) -> Iterator[None]:
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(task):
-        yield
+    status, terminal = Console(stderr=True).status(task), sys.stderr
+    try:
+        with status:
+            yield
+    finally:
+        terminal.write("\x1b[?25h")  # shows the cursor, also if rich was interrupted while it hid it
 
 
 def print_json(facts: Any) -> None:
