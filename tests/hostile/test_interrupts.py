@@ -36,6 +36,12 @@ def table(rows: int) -> pl.DataFrame:
 
 
 @pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "files").mkdir()
+    return tmp_path / "files"
+
+
+@pytest.fixture
 def model(files: Path) -> Path:
     frame = table(50)
     fitted = suffice.BayesClassifier(structure="naive")

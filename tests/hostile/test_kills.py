@@ -32,6 +32,12 @@ def write_rows(path: Path, seed: int, rows: int = 60, levels: int = 4000) -> Pat
 
 
 @pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "files").mkdir()
+    return tmp_path / "files"
+
+
+@pytest.fixture
 def rows(tmp_path: Path) -> list[Path]:
     return [write_rows(tmp_path / f"rows{seed}.csv", seed) for seed in range(SHARDS)]
 
