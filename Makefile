@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test hostile lint format bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +21,9 @@ demo: $(READY) ## set up, learn the handwritten digits, show what was learned an
 
 test: $(READY) ## set up, run all tests (about seven minutes)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+hostile: $(READY) ## kill, interrupt and crowd processes, and damage files: all cases, with counts (under ten minutes)
+	$(BIN)/python -m pytest tests/hostile --hostile -s
 
 lint: $(READY) ## ruff, mypy (strict), and the layers of imports
 	$(BIN)/ruff check .

@@ -174,7 +174,6 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
 
     # -- learning ----------------------------------------------------------------------------------
 
-    @one_at_a_time
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y; everything that was learned before is discarded.
 
@@ -191,13 +190,17 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         -------
         self : object
         """
+        return self._fit(X, y, sample_weight)
+
+    @one_at_a_time
+    def _fit(self, X: Any, y: Any, sample_weight: Any, checkpoint: str | os.PathLike[str] | None = None) -> Self:
         recipe, extras = self._choose_recipe(X, y, sample_weight)
         opened = recipe.open(X)
         target = Target.of(opened.shape[0], y, sample_weight, None, recipe.owner)
         recipe, tally, tuned, held_out = self._tune(recipe, opened, target, recipe.tally(opened, target))
         chosen = recipe.lay_out(tally)
         self._check(recipe, chosen)
-        extras |= tuned | self._learn_extras(recipe, opened, target, tally)
+        extras |= tuned | self._learn_extras(recipe, opened, target, tally, checkpoint)
         extras |= self._calibrate(recipe, X, y, sample_weight, held_out)
         learned = self._snapshot()
         learned._set_learned(tally, extras, recipe, chosen)
@@ -290,7 +293,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
                 f"so much of {lost[0]} in class {lost[1]!r} was forgotten that its variance is lost in rounding: "
                 "fit again on the rows that remain",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         self._set_learned(left, self._learned_extras())
         return self
@@ -405,7 +408,14 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         """
         return recipe, tally, {}, None
 
-    def _learn_extras(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
+    def _learn_extras(
+        self,
+        recipe: Recipe,
+        opened: Any,
+        target: Target,
+        tally: Tally,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> dict[str, Any]:
         """Return the attributes that `fit` learns besides the tally."""
         return {}
 

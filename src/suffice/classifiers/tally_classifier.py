@@ -1,5 +1,6 @@
 """TallyClassifier: predictions, explanations and exports of a classifier whose learned state is a tally."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
@@ -10,6 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from suffice import decision
 from suffice.choice import decode_rows, log_density_in_bins
+from suffice.classifiers.checkpoint import Checkpoint
 from suffice.classifiers.concurrency import on_snapshot, one_at_a_time
 from suffice.classifiers.fit_table import learn_source
 from suffice.classifiers.predict_table import predict_source
@@ -27,6 +29,7 @@ from suffice.folds.hold_out import HeldOut, hold_out
 from suffice.logistic.forms import LinearForm
 from suffice.recipe import Recipe, Rule
 from suffice.schema import Array, Plan
+from suffice.settings import setting_text
 
 CalibrationMethod = Literal["temperature", "vector", "isotonic"]
 Dialect = Literal["duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"]
@@ -62,7 +65,13 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
 
     @one_at_a_time
     def fit_table(
-        self, source: Any, target: str, *, weight: str | None = None, missing_target: Literal["error", "drop"] = "error"
+        self,
+        source: Any,
+        target: str,
+        *,
+        weight: str | None = None,
+        missing_target: Literal["error", "drop"] = "error",
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Learn from a table that has the labels in one of its columns.
 
@@ -80,6 +89,10 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
             The name of a column with the weight of each row.
         missing_target : {"error", "drop"}, default="error"
             Whether rows without a label are an error or are dropped.
+        checkpoint : str or path, default=None
+            A file for what was learned of the sample (the plan, trees, weights of a pool) and then, every 30 seconds,
+            for the sums of the rows that were counted. It is deleted at the end. If the process is killed, the same
+            call continues from it, with the same result. Only for sources that are files, which must not change.
 
         Returns
         -------
@@ -87,16 +100,27 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         """
         named = (target, weight, *self._named_columns())
         table = open_source(source, ColumnHints(tuple(name for name in named if isinstance(name, str))))
+        if checkpoint is not None and (table is None or table.fingerprint is None):
+            raise ValueError(
+                "a checkpoint is for files, whose rows come again in the same order: leave out checkpoint=…"
+            )
         if table is None:
             self.fit(*split_frame(source, target, weight, missing_target))
         else:
             check_table(table.names, target, weight, missing_target)
-            learned = learn_source(table, clone(self), target, weight, missing_target)
+            file = None
+            if checkpoint is not None:
+                subject = {"settings": setting_text(self.get_params(deep=False)), "source": str(table.fingerprint)}
+                subject["columns of labels and weights"] = repr((target, weight, missing_target))
+                file = Checkpoint(checkpoint, type(self).__name__, subject)
+            learned = learn_source(table, clone(self), target, weight, missing_target, file)
             checked = self._snapshot()
             checked._set_learned(learned.tally_, learned._learned_extras())
             checked._check(checked.recipe(), checked.chosen_tally())
             checked._check_estimate(checked.recipe())
             self.__dict__ = checked.__dict__
+            if file is not None:
+                file.remove()
         self.target_name_ = target
         if weight is not None:
             self.weight_name_ = weight

@@ -28,6 +28,7 @@ OPTIONS = {
     "missing_target='drop'": "--drop-unlabelled",
     "plan=": "--plan",
     "timeout=…": "--wait SECONDS",
+    "checkpoint=…": "--checkpoint",
 }
 
 

@@ -82,6 +82,9 @@ def fit(
     unseen: Annotated[str, typer.Option(help="Levels never seen: share (of probability) or ignore.")] = "share",
     plan: Annotated[str | None, typer.Option(help="Model file whose plan is used: the same columns and cells.")] = None,
     calibrate: Annotated[str | None, typer.Option(help="temperature, vector or isotonic.")] = None,
+    checkpoint: Annotated[
+        str | None, typer.Option(help="File for what is learned so far; the same command continues from it.")
+    ] = None,
     drop_unlabelled: Drop = False,
     json: Json = False,
 ) -> None:
@@ -100,7 +103,8 @@ def fit(
     column = rows.find_column(source, target)
     weights = None if weight is None else rows.find_column(source, weight)
     model: Any = BayesClassifier(**settings)
-    model.fit_table(source, column, weight=weights, missing_target="drop" if drop_unlabelled else "error")
+    missing = "drop" if drop_unlabelled else "error"
+    model.fit_table(source, column, weight=weights, missing_target=missing, checkpoint=checkpoint)
     written = save_model(model, output)
     if written is not None:
         print_summary(model, f"fitted to {table.path}, written to {written}", json, written)
@@ -173,17 +177,19 @@ def forget(
         learned, X, y, weights = _read_update(model, table, target, weight, drop_unlabelled, is_forgetting=True)
         before = float(learned.class_count_.sum())
         gone = (X, y, None if weights is None else weights.to_numpy())
-        if receipt is not None and Path(receipt).exists() and _is_forgotten(Path(receipt), learned, gone):
+        record = None
+        if receipt is not None and not Path(receipt).exists():
+            record = learned.receipt(*gone).to_json()
+        elif receipt is not None and _is_forgotten(Path(receipt), learned, gone):
             print_note(f"note: {receipt} shows that these rows are forgotten already: {model} is left as it is")
             return
-        record = None if receipt is None else learned.receipt(*gone)
         learned.forget(*gone)
         if not len(learned.tally_.class_count):
             raise CommandError("these are all rows of the model, so none would be left; delete the file instead")
         # The receipt is written first. If the process is killed before the model is written, the receipt tells the next
         # call that the rows are still to be forgotten; without it, they could be subtracted twice.
         if receipt is not None and record is not None:
-            write_file(receipt, record.to_json().encode())
+            write_file(receipt, record.encode())
         written = save(learned)
     _report_update(learned, written, json, before, {} if receipt is None else {"receipt": receipt})
 
