@@ -62,6 +62,7 @@ def run_and_kill(
     while time.monotonic() < last and not is_ended(process):
         if when == "writing" and len(os.listdir(folder)) > 1:
             last = min(last, time.monotonic() + rng.uniform(0, 0.01))
+        time.sleep(0.0005)
     took = time.monotonic() - began
     os.kill(process, signal.SIGKILL)  # its id is still its own, because nobody has waited for it
     return server.wait(process), took

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import field
 from numbers import Integral, Real
+from threading import Event
 from typing import Any, ClassVar, Literal, NoReturn, Self
 
 import numpy as np
@@ -223,7 +224,7 @@ class MixtureClassifier(TallyClassifier):
         file = None if checkpoint is None else self._checkpoint(checkpoint, rows, target)
         if file is not None and (done_before := file.read()) is not None:
             seeds, mixtures = done_before["seeds"], done_before["mixtures"]
-        kind, done = self._kind(), [0]
+        kind, done, interrupted = self._kind(), [0], Event()
         with Progress("mixtures", len(seeds), self.progress) as progress:
 
             def fitted(place: int) -> Mixture:
@@ -237,6 +238,8 @@ class MixtureClassifier(TallyClassifier):
                     progress.say(done[0], f"class {labels[k]!r}, {detail}")
 
                 def keep(found: Mixture) -> None:
+                    if interrupted.is_set():  # this thread was left behind by Ctrl-C
+                        raise KeyboardInterrupt
                     mixtures[place] = found
                     if file is not None:
                         file.write({"seeds": seeds, "mixtures": list(mixtures)})
@@ -254,7 +257,11 @@ class MixtureClassifier(TallyClassifier):
 
             # one thread for each start: the matrix products within a start are too small for several threads
             with threadpool_limits(1, user_api="blas"):
-                tried = map_threads(fitted, range(len(seeds)))
+                try:
+                    tried = map_threads(fitted, range(len(seeds)))
+                except KeyboardInterrupt:
+                    interrupted.set()
+                    raise
         if file is not None:
             file.remove()
         best = []
