@@ -23,8 +23,8 @@ demo: $(READY) ## set up, learn the handwritten digits, show what was learned an
 test: $(READY) ## set up, run all tests (about seven minutes)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
-hostile: $(READY) ## run all hostile cases: damaged and crafted files and the like, with their counts
-	$(BIN)/python -m pytest tests/hostile --hostile
+hostile: $(READY) ## damaged and crafted files, kills, interrupts, crowds of processes: all cases, with counts
+	$(BIN)/python -m pytest tests/hostile --hostile -s
 
 lint: $(READY) ## ruff, mypy (strict), bandit, and the layers of imports
 	$(BIN)/ruff check .

@@ -131,6 +131,23 @@ def spark() -> Any:
     return starting.session()
 
 
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A server of commands; when all are done, no file of theirs is left in their temporary folder."""
+    from command_server import CommandServer
+
+    folder = tmp_path_factory.mktemp("temporary")
+    with CommandServer(folder) as server:
+        yield server
+    assert [path for path in folder.rglob("*") if path.is_file()] == []
+
+
+@pytest.fixture
+def is_hostile(request: pytest.FixtureRequest) -> bool:
+    """Whether all hostile cases are run, not only a share of them."""
+    return bool(request.config.getoption("--hostile"))
+
+
 def data(name: str) -> Path:
     """Return a file of real data, or skip the test where the folder is not there."""
     path = DATA / name

@@ -25,7 +25,7 @@ _HOMES = {
     "suffice.classifiers.multinomial": "ComplementNB MultinomialNB",
     "suffice.classifiers.poisson": "PoissonNB",
     "suffice.classifiers.receipt": "Receipt",
-    "suffice.classifiers.saved_models": "load",
+    "suffice.classifiers.saved_models": "load open",
     "suffice.distributions.bernoulli": "Bernoulli",
     "suffice.distributions.categorical": "Categorical",
     "suffice.distributions.gaussian": "Gaussian",

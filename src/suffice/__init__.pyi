@@ -15,6 +15,7 @@ from suffice.classifiers.multinomial import MultinomialNB as MultinomialNB
 from suffice.classifiers.poisson import PoissonNB as PoissonNB
 from suffice.classifiers.receipt import Receipt as Receipt
 from suffice.classifiers.saved_models import load as load
+from suffice.classifiers.saved_models import open as open
 from suffice.distributions.bernoulli import Bernoulli as Bernoulli
 from suffice.distributions.categorical import Categorical as Categorical
 from suffice.distributions.gaussian import Gaussian as Gaussian

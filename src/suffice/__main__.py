@@ -1,6 +1,6 @@
 """`python -m suffice` is the command line."""
 
-from suffice.cli.app import main
+from suffice.cli.entry import main
 
 if __name__ == "__main__":
     main()

@@ -15,7 +15,7 @@ from suffice.classifiers.mixture import MixtureClassifier
 from suffice.evaluation.comparison import compare
 from suffice.report import write
 from suffice.schema import Array
-from suffice.storage import check_output_path
+from suffice.storage.atomic_write import check_output_path
 
 SHADES = " .:-=+*#%@"
 INK = 7.5  # darker pixels count as ink

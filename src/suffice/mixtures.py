@@ -139,26 +139,43 @@ def mixture(
     steps: int,
     tolerance: float,
     say: Callable[[str], None],
+    known: Mixture | None = None,
+    keep: Callable[[Mixture], None] = lambda found: None,
 ) -> Mixture:
-    """Return a mixture by expectation maximisation, from one start (k-means++, then ten steps of Lloyd's algorithm)."""
-    shares = _start(x, weights, components, rng) * weights[:, None]
-    trace: list[float] = []
-    converged, lifted = False, kind.prepared(x)
+    """Return a mixture by expectation maximisation, from one start (k-means++, then ten steps of Lloyd's algorithm).
+
+    ``keep`` is called after each step. ``known``, what an earlier call has kept, is continued with the same result.
+    """
+    if known is not None and (known.converged or len(known.trace) > steps):
+        return known
+    lifted, trace = kind.prepared(x), [] if known is None else list(known.trace)
+    if known is None:
+        shares = _start(x, weights, components, rng) * weights[:, None]
+    else:
+        scores, total = _score(x, kind, known.parameters, known.log_shares)
+        shares = np.exp(scores - total[:, None]) * weights[:, None]
     while True:
         statistic = kind.tally(x, shares, lifted)
         parameters = kind.estimate(statistic)
         size = shares.sum(axis=0)
         pseudo = 0.0 if kind.rule == "mle" else 1.0
         log_shares = np.log(np.maximum(size + pseudo, 1e-300) / (size.sum() + pseudo * components))
-        scores = np.tile(log_shares, (len(x), 1))
-        kind.score_of_complete_rows(parameters).add(Dense("mixture", None, x), slice(0, len(x)), scores)
-        total = logsumexp(scores, axis=1)
+        scores, total = _score(x, kind, parameters, log_shares)
         trace.append(float(weights @ total / weights.sum()))
         say(f"step {len(trace)}, log likelihood {trace[-1]:.4f}")
         converged = len(trace) > 1 and abs(trace[-1] - trace[-2]) < tolerance
+        found = Mixture(log_shares, parameters, statistic, tuple(trace), converged)
+        keep(found)
         if converged or len(trace) > steps:
-            return Mixture(log_shares, parameters, statistic, tuple(trace), converged)
+            return found
         shares = np.exp(scores - total[:, None]) * weights[:, None]
+
+
+def _score(x: Array, kind: Kind, parameters: Parameters, log_shares: Array) -> tuple[Array, Array]:
+    """Return log share·p(x | component) of each row and component, and the logarithm of their sum for each row."""
+    scores = np.tile(log_shares, (len(x), 1))
+    kind.score_of_complete_rows(parameters).add(Dense("mixture", None, x), slice(0, len(x)), scores)
+    return scores, logsumexp(scores, axis=1)
 
 
 def _scatter(x: Array, shares: Array, mean: Array) -> Array:

@@ -110,15 +110,21 @@ def map_threads(function: Callable[[Part], Result], parts: Sequence[Part]) -> li
 
     # New threads for each call, not a ThreadPoolExecutor: a pool for each call takes twice as long with two threads,
     # and a lasting pool does not survive a fork. Each thread gets a copy of this context, and so its number of threads.
-    helpers = [Thread(target=copy_context().run, args=(work,)) for _ in range(min(get_threads(), len(parts)) - 1)]
+    count = min(get_threads(), len(parts)) - 1
+    helpers = [Thread(target=copy_context().run, args=(work,), daemon=True) for _ in range(count)]
     # When the interpreter shuts down no thread can be started: then the calling thread does all the work.
     with suppress(RuntimeError):
         for helper in helpers:
             helper.start()
-    copy_context().run(work)
-    for helper in helpers:
-        if helper.ident is not None:
-            helper.join()
+    try:
+        copy_context().run(work)
+        for helper in helpers:
+            # Ctrl-C does not wait for the other threads
+            if helper.ident is not None and all(isinstance(error, Exception) for error in list(errors.values())):
+                helper.join()
+    except KeyboardInterrupt:
+        todo.clear()
+        raise
     if errors:
         raise errors[min(errors)]
     return [results[place] for place in range(len(parts))]

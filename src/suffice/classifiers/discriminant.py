@@ -211,7 +211,9 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     def _is_additive(self) -> bool:
         return self.solver != "svd" and super()._is_additive()
 
-    def _learn_extras(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
+    def _learn_extras(
+        self, recipe: Recipe, opened: Any, target: Target, tally: Tally, checkpoint: Any = None
+    ) -> dict[str, Any]:
         if self.solver != "svd":
             return {}
         return {"subspace_": (self._svd_settings(), self._fit_subspace(opened, target, tally))}
@@ -318,5 +320,5 @@ def _warn_few_rows(tally: Tally) -> None:
             f"class {tally.schema.classes.tolist()[few[0]]!r} has {rows[few[0]]:g} rows for {columns} columns: "
             'much of its covariance is the prior\'s; consider shrinkage="oas", or covariance="shared"',
             UserWarning,
-            stacklevel=5,
+            stacklevel=7,
         )

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from suffice.classifiers.checkpoint import Checkpoint
 from suffice.data import as_sheet, concat_frames, missing_labels_error, split_frame
-from suffice.data.engines.source import SAMPLE, Request, Source
+from suffice.data.engines.source import SAMPLE, Counted, PartialTally, Request, Source
 from suffice.data.plan_columns import MOST_CODED_NUMBERS, choose_family, collect_facts
 from suffice.statistics import CoMoments
 
@@ -13,13 +14,39 @@ from suffice.statistics import CoMoments
 RARE_ROWS = 1000
 
 
-def learn_source(source: Source, model: Any, target: str, weight: str | None, missing_target: str) -> Any:
+def learn_source(
+    source: Source, model: Any, target: str, weight: str | None, missing_target: str, checkpoint: Checkpoint | None
+) -> Any:
     """Return a classifier that has learned all rows of a source; ``model`` is a copy that may be changed.
 
     The sample determines the plan (families, cells, pairs of columns) and what is tuned (a prior, a calibration). A
     table that the sample contains completely is not counted again.
     """
     source.check_target(target)
+    progress = None if checkpoint is None else checkpoint.read()
+    if progress is None:
+        is_counted = _fit_sample(source, model, target, weight, missing_target)
+        if is_counted:
+            return model
+        progress = {"model": model.__getstate__(), "done": {}}
+        if checkpoint is not None:
+            checkpoint.write(progress, at_once=True)
+    else:
+        model.__dict__ |= progress["model"]
+    counted = None
+    if checkpoint is not None:
+        file, planned = checkpoint, progress["model"]
+        counted = Counted(
+            PartialTally(**progress["done"]), lambda done: file.write({"model": planned, "done": vars(done)})
+        )
+    model.tally_ = source.tally(Request(target, weight, missing_target, model.tally_, counted))
+    if model.missing == "error":
+        _check_complete(model, is_weighted=weight is not None)
+    return model
+
+
+def _fit_sample(source: Source, model: Any, target: str, weight: str | None, missing_target: str) -> bool:
+    """Fit a model to a sample; return whether it is the whole table."""
     reader = model.recipe().reader
     frame, is_whole = source.sample(SAMPLE, spread=model.additive_recipe() is None or reader.plan_depends_on_rows)
     is_counted = is_whole and takes_sample_as_table(source)
@@ -37,11 +64,7 @@ def learn_source(source: Source, model: Any, target: str, weight: str | None, mi
         if families:
             model.families = {**(model.families if isinstance(model.families, Mapping) else {}), **families}
     model.fit(X, y, weights)
-    if not is_counted:
-        model.tally_ = source.tally(Request(target, weight, missing_target, model.tally_))
-        if model.missing == "error":
-            _check_complete(model, is_weighted=weight is not None)
-    return model
+    return is_counted
 
 
 def takes_sample_as_table(source: Source) -> bool:

@@ -23,6 +23,7 @@ from suffice.logistic.solver import newton
 from suffice.logistic.starts import generative_start, parameters_of_scores, scale_start
 from suffice.logistic.summary import coefficient_table
 from suffice.schema import Array
+from suffice.storage.atomic_write import replace_file
 
 # The Hessian is kept for standard errors if it takes no more multiplications than this.
 CHEAP = 1 << 29
@@ -246,8 +247,18 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Path
             The path of the file.
         """
-        check_is_fitted(self)
-        return storage.save(type(self).__name__, vars(self), path)
+        return replace_file(path, self.file_content())
+
+    def file_content(self) -> bytes:
+        """Return the content of the file that `save` writes.
+
+        Returns
+        -------
+        bytes
+            The content.
+        """
+        self._check_fitted()
+        return storage.file_content(type(self).__name__, vars(self))
 
     def as_linear(self) -> LinearForm:
         """Return the model in linear form, with one row of coefficients per class.

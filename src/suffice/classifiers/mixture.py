@@ -1,10 +1,13 @@
 """MixtureClassifier: each class is a mixture of several components."""
 
+import hashlib
+import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import field
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NoReturn
+from threading import Event
+from typing import Any, ClassVar, Literal, NoReturn, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -14,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from suffice import decision
 from suffice.blocks import Dense
+from suffice.classifiers.checkpoint import Checkpoint
 from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data import Target
@@ -172,33 +176,77 @@ class MixtureClassifier(TallyClassifier):
             return Bernoullis(self.estimate, self.prior, float(self.binarize))
         return Gaussians(self.estimate, self.prior, self.covariance, self.shrinkage)
 
-    def _learn_extras(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
-        mixtures = self._fit_mixtures(opened, tally.schema.blocks[0], target)
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: str | os.PathLike[str] | None = None
+    ) -> Self:
+        """Learn from rows X with labels y; everything that was learned before is discarded.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The label of each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weight of each row; a row of weight 2 counts as two rows.
+        checkpoint : str or path, default=None
+            A file for the steps that were done, written every 30 seconds and deleted at the end. If the process is
+            killed, the same call continues from it, with the same result.
+
+        Returns
+        -------
+        self : object
+        """
+        return self._fit(X, y, sample_weight, checkpoint)
+
+    def _learn_extras(
+        self,
+        recipe: Recipe,
+        opened: Any,
+        target: Target,
+        tally: Tally,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> dict[str, Any]:
+        mixtures = self._fit_mixtures(opened, tally.schema.blocks[0], target, checkpoint)
         return {"mixtures_": mixtures, "fitted_with_": self._fit_settings()}
 
-    def _fit_mixtures(self, block: Dense, columns: Columns, target: Target) -> tuple[Mixture, ...]:
+    def _fit_mixtures(
+        self, block: Dense, columns: Columns, target: Target, checkpoint: str | os.PathLike[str] | None
+    ) -> tuple[Mixture, ...]:
         """Return the mixture of each class: the best of several starts."""
         labels, rows = target.classes.tolist(), rows_of(block, columns, 0, block.shape[0])
         weights = np.ones(len(rows)) if target.weights is None else target.weights
         members = [(target.codes == k) & (weights > 0) for k in range(len(labels))]
         counts = [self._count(label, int(each.sum())) for label, each in zip(labels, members, strict=True)]
         random = check_random_state(self.random_state)
-        starts = [(k, random.randint(2**31)) for k in range(len(labels)) for _ in range(self.n_init)]
-        kind, done = self._kind(), [0]
-        with Progress("mixtures", len(starts), self.progress) as progress:
+        seeds = [int(random.randint(2**31)) for _ in range(len(labels) * self.n_init)]
+        mixtures: list[Mixture | None] = [None] * len(seeds)
+        file = None if checkpoint is None else self._checkpoint(checkpoint, rows, target)
+        if file is not None and (done_before := file.read()) is not None:
+            seeds, mixtures = done_before["seeds"], done_before["mixtures"]
+        kind, done, interrupted = self._kind(), [0], Event()
+        with Progress("mixtures", len(seeds), self.progress) as progress:
 
-            def fitted(start: tuple[int, int]) -> Mixture:
-                k, seed = start
+            def fitted(place: int) -> Mixture:
+                k = place // self.n_init
                 # a class of weight 0 gets the mixture of all rows; it is never predicted
                 own = members[k] if members[k].any() else np.ones(len(rows), bool)
                 own_weights = weights[own] if weights.any() else np.ones(len(rows))
-                rng = np.random.default_rng(seed)
+                rng = np.random.default_rng(seeds[place])
 
                 def say(detail: str) -> None:
                     progress.say(done[0], f"class {labels[k]!r}, {detail}")
 
+                def keep(found: Mixture) -> None:
+                    if interrupted.is_set():  # this thread was left behind by Ctrl-C
+                        raise KeyboardInterrupt
+                    mixtures[place] = found
+                    if file is not None:
+                        file.write({"seeds": seeds, "mixtures": list(mixtures)})
+
+                given = (rows[own], own_weights, counts[k], kind, rng, self.max_iter, self.tol, say)
                 try:
-                    found = mixture(rows[own], own_weights, counts[k], kind, rng, self.max_iter, self.tol, say)
+                    found = mixture(*given, mixtures[place], keep)
                 except SingularError:
                     raise ValueError(
                         f"a component of class {labels[k]!r} has collapsed on so few rows that its covariance is "
@@ -209,7 +257,13 @@ class MixtureClassifier(TallyClassifier):
 
             # one thread for each start: the matrix products within a start are too small for several threads
             with threadpool_limits(1, user_api="blas"):
-                tried = map_threads(fitted, starts)
+                try:
+                    tried = map_threads(fitted, range(len(seeds)))
+                except KeyboardInterrupt:
+                    interrupted.set()
+                    raise
+        if file is not None:
+            file.remove()
         best = []
         for k, label in enumerate(labels):
             best.append(max(tried[k * self.n_init : (k + 1) * self.n_init], key=lambda each: each.trace[-1]))
@@ -219,9 +273,17 @@ class MixtureClassifier(TallyClassifier):
                     f"the mixture of class {label!r} has not converged after {self.max_iter} steps: its mean "
                     f"log-likelihood still changes by {gained:.2g} a step; increase max_iter, or tol",
                     ConvergenceWarning,
-                    stacklevel=5,
+                    stacklevel=7,
                 )
         return tuple(best)
+
+    def _checkpoint(self, path: str | os.PathLike[str], rows: Array, target: Target) -> Checkpoint:
+        """Return the checkpoint of a fit of these rows."""
+        hashed = hashlib.sha256(rows.tobytes())
+        for part in (target.codes, np.ones(0) if target.weights is None else target.weights):
+            hashed.update(part.tobytes())
+        settings = {**self.get_params(deep=False), "progress": None}
+        return Checkpoint(path, type(self).__name__, {"settings": setting_text(settings), "rows": hashed.hexdigest()})
 
     def _count(self, label: Any, rows: int) -> int:
         count = int(self.components.get(label, 1) if isinstance(self.components, Mapping) else self.components)
@@ -229,7 +291,7 @@ class MixtureClassifier(TallyClassifier):
             warnings.warn(
                 f"class {label!r} has only {rows} rows, too few for {count} components: it gets {max(rows, 1)}",
                 UserWarning,
-                stacklevel=6,
+                stacklevel=8,
             )
         return max(min(count, rows), 1)
 

@@ -54,7 +54,7 @@ def warn_small_alpha(settings: Any) -> None:
         warnings.warn(
             f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. "
             "Use `force_alpha=True` to keep alpha unchanged.",
-            stacklevel=3,
+            stacklevel=5,
         )
 
 

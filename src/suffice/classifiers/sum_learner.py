@@ -5,6 +5,7 @@ import warnings
 from abc import abstractmethod
 from numbers import Real
 from pathlib import Path
+from threading import RLock
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from suffice import storage
+from suffice.classifiers.concurrency import on_snapshot, one_at_a_time
 from suffice.classifiers.receipt import Receipt
 from suffice.data import Target, as_labels
 from suffice.families import FAMILIES
@@ -23,10 +25,17 @@ from suffice.settings import comparable
 from suffice.statistics import Tally
 from suffice.statistics.cancellation import lost_in_rounding
 from suffice.statistics.remainder import check_remainder
+from suffice.storage.atomic_write import replace_file
 
 
 class _Cache:
-    """The recipe, the chosen tally and the model of one classifier, kept until its settings or its tally change."""
+    """The recipe, the chosen tally and the model of one classifier, kept until its settings or its tally change.
+
+    Threads that predict with the same classifier compute them once; ``lock`` is held meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self.lock = RLock()
 
     settings: Any = None
     recipe: Any = None
@@ -40,6 +49,10 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
 
     Everything that is learned is in ``tally_`` and in the attributes listed in `_extra_attributes`. The recipe and
     the estimated model are derived from the settings and the tally when they are needed.
+
+    Threads may share a classifier. Methods that change it (``fit``, ``partial_fit``, ``forget``, ``fit_table``) wait
+    for each other, so no row is lost. A method that predicts, explains, exports or saves does not wait: it uses what
+    was learned when it was called, before or after a change as a whole. Settings must not be changed meanwhile.
     """
 
     _setting_names: ClassVar[tuple[str, ...]] = ()
@@ -65,14 +78,13 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         -------
         recipe : Recipe
         """
-        settings, cache = self._comparable_settings(), self.__dict__.get("_cache")
-        if cache is not None and cache.settings == settings:
+        settings, cache = self._comparable_settings(), self.__dict__.get("_cache") or _Cache()
+        with cache.lock:
+            if cache.settings != settings:
+                self._validate_params()
+                cache.recipe = self._make_recipe()
+                cache.settings, cache.tally = settings, None
             return cache.recipe  # type: ignore[no-any-return]
-        self._validate_params()
-        recipe = self._make_recipe()
-        if cache is not None:
-            cache.settings, cache.recipe, cache.tally = settings, recipe, None
-        return recipe
 
     def additive_recipe(self) -> Recipe | None:
         """Return the recipe if sums are all that is learned, so that folds can be learned by sums; else None.
@@ -90,11 +102,13 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         -------
         model : Model or PooledModel
         """
-        chosen, cache = self.chosen_tally(), self.__dict__["_cache"]
-        if cache.model is None:
-            self._check(cache.recipe, chosen)
-            cache.model = self._estimate(cache.recipe, chosen)
-        return cache.model  # type: ignore[no-any-return]
+        cache = self._cached()
+        with cache.lock:
+            chosen = self.chosen_tally()
+            if cache.model is None:
+                self._check(cache.recipe, chosen)
+                cache.model = self._estimate(cache.recipe, chosen)
+            return cache.model  # type: ignore[no-any-return]
 
     def chosen_tally(self) -> Tally:
         """Return the tally in the layout of the model: each column in the form that was chosen from the sums.
@@ -104,13 +118,18 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         tally : Tally
             ``tally_`` holds numbers in cells, beside their moments. Here a number is either Gaussian or in bins.
         """
-        tally = self._fitted_tally()
-        cache = self.__dict__.setdefault("_cache", _Cache())
-        recipe = self.recipe()
-        if cache.tally is not tally:
-            cache.tally, cache.chosen, cache.model = tally, recipe.lay_out(tally), None
-        return cache.chosen  # type: ignore[no-any-return]
+        tally, cache = self._fitted_tally(), self._cached()
+        with cache.lock:
+            recipe = self.recipe()
+            if cache.tally is not tally:
+                cache.chosen, cache.model = recipe.lay_out(tally), None
+                cache.tally = tally
+            return cache.chosen  # type: ignore[no-any-return]
 
+    def _cached(self) -> _Cache:
+        return self.__dict__.setdefault("_cache", _Cache())  # type: ignore[no-any-return]
+
+    @on_snapshot
     def read_rows(self, X: Any) -> Rows:
         """Return rows as the model reads them, matched with the columns that were learned.
 
@@ -171,19 +190,27 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         -------
         self : object
         """
+        return self._fit(X, y, sample_weight)
+
+    @one_at_a_time
+    def _fit(self, X: Any, y: Any, sample_weight: Any, checkpoint: str | os.PathLike[str] | None = None) -> Self:
         recipe, extras = self._choose_recipe(X, y, sample_weight)
         opened = recipe.open(X)
         target = Target.of(opened.shape[0], y, sample_weight, None, recipe.owner)
         recipe, tally, tuned, held_out = self._tune(recipe, opened, target, recipe.tally(opened, target))
         chosen = recipe.lay_out(tally)
         self._check(recipe, chosen)
-        extras |= tuned | self._learn_extras(recipe, opened, target, tally)
+        extras |= tuned | self._learn_extras(recipe, opened, target, tally, checkpoint)
         extras |= self._calibrate(recipe, X, y, sample_weight, held_out)
-        self._set_learned(tally, extras, recipe, chosen)
-        self.__dict__.pop("_feature_names_in", None)
+        learned = self._snapshot()
+        learned._set_learned(tally, extras, recipe, chosen)
+        learned.__dict__.pop("_feature_names_in", None)
+        learned._check_estimate(recipe)
+        self.__dict__ = learned.__dict__
         self._warn_after_learning()
         return self
 
+    @one_at_a_time
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, decay: float | None = None
     ) -> Self:
@@ -230,6 +257,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         self._warn_after_learning()
         return self
 
+    @one_at_a_time
     def forget(self, X: Any, y: Any, sample_weight: Any = None, *, strict: bool = True) -> Self:
         """Unlearn rows: subtract their sums, which leaves the sums of the other rows.
 
@@ -265,11 +293,12 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
                 f"so much of {lost[0]} in class {lost[1]!r} was forgotten that its variance is lost in rounding: "
                 "fit again on the rows that remain",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        self.tally_ = left
+        self._set_learned(left, self._learned_extras())
         return self
 
+    @on_snapshot
     def receipt(self, X: Any, y: Any, sample_weight: Any = None) -> Receipt:
         """Return the record of rows to forget, with digests of the model before and after; nothing is forgotten.
 
@@ -290,6 +319,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         """
         return Receipt.of(self, self.tally_without(X, y, sample_weight), X, y, sample_weight)
 
+    @on_snapshot
     def tally_without(self, X: Any, y: Any, sample_weight: Any = None, *, strict: bool = True) -> Tally:
         """Return the tally without some of the rows that were learned; the classifier is not changed.
 
@@ -320,10 +350,12 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
             self._check(recipe, recipe.lay_out(left))
         return left
 
+    @on_snapshot
     def __add__(self, other: Self) -> Self:
         """Return a classifier with the settings of this one that has learned the rows of both."""
         if type(other) is not type(self):
             return NotImplemented
+        other = other._snapshot()
         merged = self.with_tally(self._fitted_tally() + other._fitted_tally())
         merged.__dict__ |= self._learned_extras()
         if "pool_" in merged.__dict__ and "pool_" in other.__dict__:
@@ -341,14 +373,25 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         path : str or path
-            The file. An existing file is replaced only after the new one is completely written.
+            The file. An existing file is replaced only after the new one is completely written, and only by a model
+            that can predict. Use `suffice.open` to change a file that other processes may change, too.
 
         Returns
         -------
         path : Path
         """
-        self._fitted_tally()
-        return storage.save(type(self).__name__, self.__getstate__(), path)
+        return replace_file(path, self.file_content())
+
+    @on_snapshot
+    def file_content(self) -> bytes:
+        """Return the content of the file that `save` writes; raise if no model can be estimated from what was learned.
+
+        Returns
+        -------
+        content : bytes
+        """
+        self.estimate_model()
+        return storage.file_content(type(self).__name__, self.__getstate__())
 
     def _choose_recipe(
         self, X: Any, y: Any, sample_weight: Any, *, is_complete: bool = True
@@ -365,7 +408,14 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         """
         return recipe, tally, {}, None
 
-    def _learn_extras(self, recipe: Recipe, opened: Any, target: Target, tally: Tally) -> dict[str, Any]:
+    def _learn_extras(
+        self,
+        recipe: Recipe,
+        opened: Any,
+        target: Target,
+        tally: Tally,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> dict[str, Any]:
         """Return the attributes that `fit` learns besides the tally."""
         return {}
 
@@ -382,15 +432,26 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         self, tally: Tally, extras: dict[str, Any], recipe: Recipe | None = None, chosen: Tally | None = None
     ) -> None:
         """Replace everything that was learned; called only after everything has succeeded."""
-        for name in self._extra_attributes:
-            self.__dict__.pop(name, None)
+        kept = {name: value for name, value in self.__dict__.items() if name not in self._extra_attributes}
         cache = _Cache()
         if recipe is not None:
             cache.settings, cache.recipe = self._comparable_settings(), recipe
         if chosen is not None:
             cache.tally, cache.chosen = tally, chosen
-        self.__dict__ |= {**extras, "_cache": cache}
-        self.tally_ = tally
+        # one assignment: another thread that predicts finds everything as it was before, or as it is after
+        self.__dict__ = {**kept, **extras, "_cache": cache, "tally_": tally}
+
+    def _snapshot(self) -> Self:
+        """Return this classifier as it is now: changes of the one do not change the other."""
+        self._cached()  # shared, so that what is estimated for the one serves the other
+        other = object.__new__(type(self))
+        other.__dict__ = dict(self.__dict__)
+        return other
+
+    def _check_estimate(self, recipe: Recipe) -> None:
+        """Raise if no model can be estimated: by maximum likelihood, a covariance may be singular."""
+        if recipe.rule == "mle":
+            self.estimate_model()
 
     def _learned_extras(self) -> dict[str, Any]:
         """Return what was learned besides the tally."""
@@ -459,8 +520,8 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         return hasattr(self, "tally_") and len(self.tally_.class_count) > 0
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_cache"}
+        state = dict(super().__getstate__())
+        return {name: value for name, value in state.items() if name not in ("_cache", "_change_lock")}
 
     def _fitted_tally(self) -> Tally:
         if not self.__sklearn_is_fitted__():

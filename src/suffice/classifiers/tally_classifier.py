@@ -1,5 +1,6 @@
 """TallyClassifier: predictions, explanations and exports of a classifier whose learned state is a tally."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
@@ -10,6 +11,8 @@ from sklearn.utils._param_validation import StrOptions
 
 from suffice import decision
 from suffice.choice import decode_rows, log_density_in_bins
+from suffice.classifiers.checkpoint import Checkpoint
+from suffice.classifiers.concurrency import on_snapshot, one_at_a_time
 from suffice.classifiers.fit_table import learn_source
 from suffice.classifiers.predict_table import predict_source
 from suffice.classifiers.sum_learner import SumLearner
@@ -26,6 +29,7 @@ from suffice.folds.hold_out import HeldOut, hold_out
 from suffice.logistic.forms import LinearForm
 from suffice.recipe import Recipe, Rule
 from suffice.schema import Array, Plan
+from suffice.settings import setting_text
 
 CalibrationMethod = Literal["temperature", "vector", "isotonic"]
 Dialect = Literal["duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"]
@@ -59,8 +63,15 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
 
     # -- learning from tables ------------------------------------------------------------------------
 
+    @one_at_a_time
     def fit_table(
-        self, source: Any, target: str, *, weight: str | None = None, missing_target: Literal["error", "drop"] = "error"
+        self,
+        source: Any,
+        target: str,
+        *,
+        weight: str | None = None,
+        missing_target: Literal["error", "drop"] = "error",
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Learn from a table that has the labels in one of its columns.
 
@@ -78,6 +89,10 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
             The name of a column with the weight of each row.
         missing_target : {"error", "drop"}, default="error"
             Whether rows without a label are an error or are dropped.
+        checkpoint : str or path, default=None
+            A file for what was learned of the sample (the plan, trees, weights of a pool) and then, every 30 seconds,
+            for the sums of the rows that were counted. It is deleted at the end. If the process is killed, the same
+            call continues from it, with the same result. Only for sources that are files, which must not change.
 
         Returns
         -------
@@ -85,16 +100,27 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         """
         named = (target, weight, *self._named_columns())
         table = open_source(source, ColumnHints(tuple(name for name in named if isinstance(name, str))))
+        if checkpoint is not None and (table is None or table.fingerprint is None):
+            raise ValueError(
+                "a checkpoint is for files, whose rows come again in the same order: leave out checkpoint=…"
+            )
         if table is None:
             self.fit(*split_frame(source, target, weight, missing_target))
         else:
             check_table(table.names, target, weight, missing_target)
-            learned = learn_source(table, clone(self), target, weight, missing_target)
-            extras = learned._learned_extras()
-            checked = self.with_tally(learned.tally_)
-            checked.__dict__ |= extras
+            file = None
+            if checkpoint is not None:
+                subject = {"settings": setting_text(self.get_params(deep=False)), "source": str(table.fingerprint)}
+                subject["columns of labels and weights"] = repr((target, weight, missing_target))
+                file = Checkpoint(checkpoint, type(self).__name__, subject)
+            learned = learn_source(table, clone(self), target, weight, missing_target, file)
+            checked = self._snapshot()
+            checked._set_learned(learned.tally_, learned._learned_extras())
             checked._check(checked.recipe(), checked.chosen_tally())
-            self._set_learned(learned.tally_, extras)
+            checked._check_estimate(checked.recipe())
+            self.__dict__ = checked.__dict__
+            if file is not None:
+                file.remove()
         self.target_name_ = target
         if weight is not None:
             self.weight_name_ = weight
@@ -106,6 +132,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
 
     # -- predictions -------------------------------------------------------------------------------
 
+    @on_snapshot
     def predict(
         self,
         X: Any,
@@ -143,6 +170,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         labels = classes[codes]
         return labels if reject_below is None else reject_uncertain(labels, log_posterior, reject_below, reject_label)
 
+    @on_snapshot
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Return log p(x, class) = log P(class) + log p(x | class); of a pool, its scores before they are normalised.
 
@@ -157,6 +185,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         """
         return self.estimate_model().log_joint(self.read_rows(X).blocks)
 
+    @on_snapshot
     def predict_log_proba(self, X: Any, *, class_prior: Any = None) -> Array:
         """Return log P(class | x).
 
@@ -202,6 +231,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         log_posterior = self.predict_log_proba(X, class_prior=class_prior)
         return np.exp(log_posterior, out=log_posterior)
 
+    @on_snapshot
     def predict_interval(
         self, X: Any, level: float = 0.9, *, draws: int = 200, random_state: int | None = 0
     ) -> tuple[Array, Array]:
@@ -243,6 +273,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         lower, upper = np.concatenate(bounds, axis=1)
         return lower, upper
 
+    @on_snapshot
     def predict_table(self, source: Any) -> Any:
         """Return a table with the prediction and the probability of each class as new columns.
 
@@ -263,6 +294,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         self._fitted_tally()
         return predict_source(self, source)
 
+    @on_snapshot
     def score_samples(self, X: Any) -> Array:
         """Return log p(x), the log probability (density) of each row.
 
@@ -289,6 +321,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         schema = replace(rows.schema, blocks=model.density.columns)
         return log_p + log_density_in_bins(self.tally_, schema, rows.opened)
 
+    @on_snapshot
     def sample(self, n_samples: int = 1, *, random_state: int | None = None) -> tuple[Array, Array]:
         """Return rows and labels drawn from the model; of a pool, from its first component that has p(x | class).
 
@@ -323,6 +356,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
 
     # -- the model in other forms ------------------------------------------------------------------
 
+    @on_snapshot
     def explain(self, X: Any) -> Explanation:
         """Return what the prior and each feature contribute to log p(x, class) of each row.
 
@@ -360,6 +394,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         kept = {name: nats for name, nats in found.items() if name in names or tally.schema.feature_names is None}
         return dict(sorted(kept.items(), key=lambda pair: -pair[1]))
 
+    @on_snapshot
     def to_sql(
         self, dialect: Dialect = "duckdb", *, table: str | Sequence[str] = "rows", columns: Sequence[str] | None = None
     ) -> str:
@@ -399,6 +434,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         classes = self.classes_.tolist()
         return to_sql(self.estimate_model(), classes, dialect, table, self.fitted_calibration(), columns)
 
+    @on_snapshot
     def as_linear(self) -> LinearForm:
         """Return the coefficients of the softmax regression that this model is equal to.
 

@@ -1,11 +1,15 @@
-"""The command line. Exit codes: 0 for success, 1 for wrong files or data, 2 for a wrong command."""
+"""The command line.
+
+Exit codes: 0 for success, 1 for wrong files or data, 2 for a wrong command, 130 after Ctrl-C and 143 after SIGTERM.
+"""
 
 from typing import Annotated
 
 import typer
 
 from suffice.cli import predict_commands, train_commands  # noqa: F401  (they register their commands)
-from suffice.cli.command import app
+from suffice.cli.command import app as app
+from suffice.cli.entry import main as main
 
 
 def _print_version(asked: bool) -> None:
@@ -22,8 +26,3 @@ Version = Annotated[bool, typer.Option("--version", callback=_print_version, is_
 @app.callback()
 def _global_options(version: Version = False) -> None:
     """Generative classifiers on sufficient statistics: everything learned is a sum."""
-
-
-def main() -> None:
-    """Run the command line."""
-    app(prog_name="suffice")

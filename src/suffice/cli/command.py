@@ -12,6 +12,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from suffice.cli.interrupts import interrupts
 from suffice.cli.output import CommandError, print_note, translate_settings
 
 app = typer.Typer(
@@ -37,6 +38,8 @@ DELIMITER_HELP = "Character between the cells of a CSV file, or tab. By default 
 Delimiter = Annotated[str | None, typer.Option(help=DELIMITER_HELP)]
 Weight = Annotated[str | None, typer.Option(help="Column of row weights; by default the one of the model, if any.")]
 Drop = Annotated[bool, typer.Option("--drop-unlabelled", help="Leave out rows without a label.")]
+WAIT_HELP = "Seconds to wait while another process changes the model."
+Wait = Annotated[float, typer.Option(help=WAIT_HELP, min=0)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
@@ -50,6 +53,7 @@ def command(example: str) -> Callable[[Callable[..., None]], Callable[..., None]
     def register(function: Callable[..., None]) -> Callable[..., None]:
         @wraps(function)
         def run(*, debug: bool, **given: Any) -> None:
+            interrupts.is_late = False
             try:
                 with warnings.catch_warnings():
                     warnings.showwarning = _print_warning
@@ -63,7 +67,11 @@ def command(example: str) -> Callable[[Callable[..., None]], Callable[..., None]
                 raise typer.Exit(0) from None
             except (typer.Exit, typer.Abort):
                 raise
-            except Exception as error:
+            except (Exception, KeyboardInterrupt) as error:
+                code = interrupts.code(error)
+                if code is not None:
+                    print_note("interrupted: no file was changed")
+                    raise typer.Exit(code) from None
                 if debug:
                     raise
                 is_expected = isinstance(error, (CommandError, ValueError, OSError, TypeError, ImportError))

@@ -10,7 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from suffice.cli.interrupts import interrupts
 from suffice.printable import CONTROLS, escape_controls
+from suffice.storage.atomic_write import check_output_path, replace_file
 
 # A cell that begins so is a formula to a spreadsheet.
 FORMULA = r"^[=+\-@\t\r]"
@@ -29,6 +31,8 @@ OPTIONS = {
     r"families=\{…\}": "--family",
     "missing_target='drop'": "--drop-unlabelled",
     "plan=": "--plan",
+    "timeout=…": "--wait SECONDS",
+    "checkpoint=…": "--checkpoint",
 }
 
 
@@ -78,8 +82,12 @@ def show_work(task: str) -> Iterator[None]:
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(task):
-        yield
+    status, terminal = Console(stderr=True).status(task), sys.stderr
+    try:
+        with status:
+            yield
+    finally:
+        terminal.write("\x1b[?25h")  # shows the cursor, also if rich was interrupted while it hid it
 
 
 def print_json(facts: Any) -> None:
@@ -127,7 +135,7 @@ def write_text(text: str, output: str) -> None:
     if output == "-":
         sys.stdout.write(_as_shown(text))
         return
-    Path(output).write_text(text, encoding="utf-8")
+    write_file(output, text.encode())
     print_facts("", {"written to": output})
 
 
@@ -142,7 +150,13 @@ def write_table(frame: Any, name: str) -> None:
     made = io.BytesIO()
     writers.get(ending_format(name) or "CSV", frame.write_csv)(made)
     content = made.getvalue()
-    Path(name).write_bytes(gzip.compress(content) if name.lower().endswith(".gz") else content)
+    write_file(name, gzip.compress(content) if name.lower().endswith(".gz") else content)
+
+
+def write_file(name: str, content: bytes) -> Path:
+    """Write the file that a command is there to write; an interrupt comes too late from now on."""
+    interrupts.is_late = True
+    return replace_file(name, content)
 
 
 def quote_formulas(frame: Any, output: str) -> Any:
@@ -166,9 +180,7 @@ def quote_formulas(frame: Any, output: str) -> Any:
 def check_output(name: str) -> None:
     """Raise an error if a file cannot be written; called before the work, so that none is wasted."""
     if name != "-":
-        from suffice import storage
-
-        storage.check_output_path(name)
+        check_output_path(name)
 
 
 def _console() -> Any:

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from suffice.cli.command import Drop, Json, Model, ModelOutput, OtherTarget, Output, Target, Weight, command
-from suffice.cli.output import CommandError, as_whole, check_output, format_number, print_facts, print_json, print_note
+from suffice.cli.command import Drop, Json, Model, ModelOutput, OtherTarget, Output, Target, Wait, Weight, command
+from suffice.cli.interrupts import interrupts
+from suffice.cli.output import (
+    CommandError,
+    as_whole,
+    check_output,
+    format_number,
+    print_facts,
+    print_json,
+    print_note,
+    write_file,
+)
+from suffice.storage.file_update import TIMEOUT, update_file
 
 if TYPE_CHECKING:
     from suffice.data.files.table_file import TableFile
@@ -28,13 +40,29 @@ def load_model(name: str, method: str = "predict", otherwise: str = "") -> Any:
 
 def save_model(model: Any, output: str) -> Path | None:
     """Write a model to a file; return None if it went to standard output, where nothing else may be printed."""
-    from suffice import storage
-
+    content = model.file_content()
     if output != "-":
-        return Path(model.save(output))
-    sys.stdout.buffer.write(storage.file_content(type(model).__name__, model.__getstate__()))
+        return write_file(output, content)
+    sys.stdout.buffer.write(content)
     sys.stdout.buffer.flush()
     return None
+
+
+@contextmanager
+def open_update(output: str, inputs: Sequence[str], wait: float) -> Iterator[Callable[[Any], Path | None]]:
+    """Yield the function that writes a model. If the output is one of the inputs, no other process changes it."""
+    check_output(output)
+    if output == "-" or Path(output).resolve() not in [Path(name).resolve() for name in inputs]:
+        yield lambda model: save_model(model, output)
+        return
+    with update_file(output, wait) as file:
+
+        def save(model: Any) -> Path:
+            content = model.file_content()
+            interrupts.is_late = True
+            return file.replace(content)
+
+        yield save
 
 
 @command("suffice fit train.csv --target income -o income.suffice")
@@ -54,6 +82,9 @@ def fit(
     unseen: Annotated[str, typer.Option(help="Levels never seen: share (of probability) or ignore.")] = "share",
     plan: Annotated[str | None, typer.Option(help="Model file whose plan is used: the same columns and cells.")] = None,
     calibrate: Annotated[str | None, typer.Option(help="temperature, vector or isotonic.")] = None,
+    checkpoint: Annotated[
+        str | None, typer.Option(help="File for what is learned so far; the same command continues from it.")
+    ] = None,
     drop_unlabelled: Drop = False,
     json: Json = False,
 ) -> None:
@@ -72,7 +103,8 @@ def fit(
     column = rows.find_column(source, target)
     weights = None if weight is None else rows.find_column(source, weight)
     model: Any = BayesClassifier(**settings)
-    model.fit_table(source, column, weight=weights, missing_target="drop" if drop_unlabelled else "error")
+    missing = "drop" if drop_unlabelled else "error"
+    model.fit_table(source, column, weight=weights, missing_target=missing, checkpoint=checkpoint)
     written = save_model(model, output)
     if written is not None:
         print_summary(model, f"fitted to {table.path}, written to {written}", json, written)
@@ -111,15 +143,18 @@ def learn(
     ] = None,
     weight: Weight = None,
     drop_unlabelled: Drop = False,
+    wait: Wait = TIMEOUT,
     json: Json = False,
 ) -> None:
     """Add rows to a model."""
-    learned, X, y, weights = _read_update(model, table, target, output, weight, drop_unlabelled)
-    before = float(learned.class_count_.sum())
-    learned.partial_fit(X, y, sample_weight=None if weights is None else weights.to_numpy(), decay=decay)
-    if weights is not None and not hasattr(learned, "weight_name_"):
-        learned.weight_name_ = weights.name
-    _save_and_report(learned, output or model, json, before)
+    with open_update(output or model, [model], wait) as save:
+        learned, X, y, weights = _read_update(model, table, target, weight, drop_unlabelled)
+        before = float(learned.class_count_.sum())
+        learned.partial_fit(X, y, sample_weight=None if weights is None else weights.to_numpy(), decay=decay)
+        if weights is not None and not hasattr(learned, "weight_name_"):
+            learned.weight_name_ = weights.name
+        written = save(learned)
+    _report_update(learned, written, json, before)
 
 
 @command("suffice forget income.suffice deleted.csv")
@@ -131,44 +166,49 @@ def forget(
     receipt: Annotated[str | None, typer.Option(help="JSON file to write: digests of the model and the rows.")] = None,
     weight: Weight = None,
     drop_unlabelled: Drop = False,
+    wait: Wait = TIMEOUT,
     json: Json = False,
 ) -> None:
     """Remove rows from a model."""
-    from suffice import storage
-
     if receipt == "-":
         raise CommandError("--receipt is the name of a file")
     check_output(receipt or "-")
-    learned, X, y, weights = _read_update(model, table, target, output, weight, drop_unlabelled, is_forgetting=True)
-    before = float(learned.class_count_.sum())
-    gone = (X, y, None if weights is None else weights.to_numpy())
-    if receipt is not None and Path(receipt).exists():
-        _check_receipt(Path(receipt), learned, gone)
-        print_note(f"note: {receipt} shows that these rows are forgotten already: {model} is left as it is")
-        return
-    record = None if receipt is None else learned.receipt(*gone)
-    learned.forget(*gone)
-    if not len(learned.tally_.class_count):
-        raise CommandError("these are all rows of the model, so none would be left; delete the file instead")
-    _save_and_report(learned, output or model, json, before, {} if receipt is None else {"receipt": receipt})
-    if receipt is not None and record is not None:
-        storage.replace_file(receipt, record.to_json().encode())
+    with open_update(output or model, [model], wait) as save:
+        learned, X, y, weights = _read_update(model, table, target, weight, drop_unlabelled, is_forgetting=True)
+        before = float(learned.class_count_.sum())
+        gone = (X, y, None if weights is None else weights.to_numpy())
+        record = None
+        if receipt is not None and not Path(receipt).exists():
+            record = learned.receipt(*gone).to_json()
+        elif receipt is not None and _is_forgotten(Path(receipt), learned, gone):
+            print_note(f"note: {receipt} shows that these rows are forgotten already: {model} is left as it is")
+            return
+        learned.forget(*gone)
+        if not len(learned.tally_.class_count):
+            raise CommandError("these are all rows of the model, so none would be left; delete the file instead")
+        # The receipt is written first. If the process is killed before the model is written, the receipt tells the next
+        # call that the rows are still to be forgotten; without it, they could be subtracted twice.
+        if receipt is not None and record is not None:
+            write_file(receipt, record.encode())
+        written = save(learned)
+    _report_update(learned, written, json, before, {} if receipt is None else {"receipt": receipt})
 
 
-def _check_receipt(path: Path, model: Any, gone: tuple[Any, Any, Any]) -> None:
-    """Raise an error unless a receipt shows that a model has forgotten these rows."""
+def _is_forgotten(path: Path, model: Any, gone: tuple[Any, Any, Any]) -> bool:
+    """Return whether a receipt shows that a model has forgotten these rows, or that it is still to forget them."""
     from suffice import Receipt
 
     receipt = Receipt.from_json(path.read_text(encoding="utf-8"))
-    if not (receipt.verify(model) and receipt.covers(model, *gone)):
+    digest = model.tally_.digest()
+    if digest not in (receipt.digest_before, receipt.digest_after) or not receipt.covers(model, *gone):
         raise CommandError(f"{path} is the receipt of another model or of other rows: name another file")
+    return bool(digest == receipt.digest_after)
 
 
 def _read_update(
     name: str,
     table: TableFile,
     target: str | None,
-    output: str | None,
     weight: str | None,
     drop: bool,
     is_forgetting: bool = False,
@@ -176,7 +216,6 @@ def _read_update(
     """Return a model, and the rows, labels and weights that it is to learn or to forget."""
     from suffice.cli import model_rows as rows
 
-    check_output(output or name)
     model = load_model(name, "forget", "cannot learn or forget rows: fit it again")
     source = rows.open_table(table, rows.hints_from(model, target, weight))
     frame, y = rows.split_labels(model, source, target, drop)
@@ -188,27 +227,28 @@ def _read_update(
 def merge(
     models: Annotated[list[str], typer.Argument(help="Two model files or more.", metavar="MODEL...")],
     output: ModelOutput,
+    wait: Wait = TIMEOUT,
     json: Json = False,
 ) -> None:
     """Merge models into the model of all their rows."""
     if len(models) < 2:
         raise CommandError("merge needs two models or more")
-    check_output(output)
-    total = load_model(models[0], "__add__", "cannot be added")
-    for name in models[1:]:
-        other = load_model(name)
-        if type(other) is not type(total):
-            kinds = f"{models[0]} is a {type(total).__name__} and {name} a {type(other).__name__}"
-            raise CommandError(f"{kinds}: they cannot be added")
-        total = total + other
-    _save_and_report(total, output, json)
+    with open_update(output, models, wait) as save:
+        total = load_model(models[0], "__add__", "cannot be added")
+        for name in models[1:]:
+            other = load_model(name)
+            if type(other) is not type(total):
+                kinds = f"{models[0]} is a {type(total).__name__} and {name} a {type(other).__name__}"
+                raise CommandError(f"{kinds}: they cannot be added")
+            total = total + other
+        written = save(total)
+    _report_update(total, written, json)
 
 
-def _save_and_report(
-    model: Any, output: str, json: bool, before: float | None = None, facts: Mapping[str, str] | None = None
+def _report_update(
+    model: Any, written: Path | None, json: bool, before: float | None = None, facts: Mapping[str, str] | None = None
 ) -> None:
-    """Write a model, and print its number of rows, before and after if it changed, its digest, and other facts."""
-    written = save_model(model, output)
+    """Print the number of rows of a model, before and after if it changed, its digest, and other facts."""
     if written is None:
         return
     after, digest = float(model.class_count_.sum()), model.tally_.digest()

@@ -18,7 +18,7 @@ from suffice.report.inputs import fit_ranges, image_side, read_inputs
 from suffice.report.live_model import write_live_model
 from suffice.report.model_facts import describe_features, describe_model, find_model_warnings
 from suffice.report.model_view import ModelView, ScoredRows, score_rows, view_model
-from suffice.storage import check_output_path
+from suffice.storage.atomic_write import check_output_path, replace_file
 
 COMPUTING = ("numbers.js", "cells.js", "terms.js", "dependent_terms.js", "trees.js", "scores.js")
 SCRIPTS = (*COMPUTING, "charts.js", "pad.js", "live.js", "page.js")
@@ -57,8 +57,7 @@ def write(model: Any, path: str | os.PathLike[str], X: Any = None, y: Any = None
     'mail.html'
     """
     path = check_output_path(path)
-    path.write_text(render(model, X, y, title), encoding="utf-8")
-    return path
+    return replace_file(path, render(model, X, y, title).encode())
 
 
 def render(model: Any, X: Any = None, y: Any = None, title: str | None = None) -> str:

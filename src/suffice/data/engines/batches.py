@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from itertools import chain
-from operator import add
+from functools import cached_property
+from itertools import chain, islice
 from typing import Any
 
 from suffice.data import Table, Target, as_sheet, read_blocks
 from suffice.data.column_names import frame_names, rename_taken
 from suffice.data.engines import memory
-from suffice.data.engines.source import SAMPLE, Request, Scored, Source
+from suffice.data.engines.source import SAMPLE, PartialTally, Request, Scored, Source
 from suffice.data.frames import append_columns, as_arrow, concat_frames, encode_frame
-from suffice.data.labelled_table import missing_labels_error
 from suffice.progress import Progress
 from suffice.statistics import Tally
 
@@ -23,37 +21,18 @@ from suffice.statistics import Tally
 ROWS = 1 << 17
 
 
-@dataclass(frozen=True)
-class PartialTally:
-    """The tally of some batches, their number of rows, and how many of these have no label."""
-
-    tally: Tally | None = None
-    rows: int = 0
-    missing: int = 0
-
-    def __add__(self, other: PartialTally) -> PartialTally:
-        known = [tally for tally in (self.tally, other.tally) if tally is not None]
-        return PartialTally(reduce(add, known) if known else None, self.rows + other.rows, self.missing + other.missing)
-
-    def whole(self, request: Request) -> Tally:
-        """Return the tally of all batches; raise an error if there are no rows or labels are missing."""
-        if self.rows == 0:
-            raise ValueError("there are no rows to learn from")
-        if self.tally is None or (self.missing and request.missing_target == "error"):
-            raise missing_labels_error(request.target, self.missing, self.rows)
-        return self.tally
-
-
 def tally(batches: Iterable[Any], request: Request, rows: int = 0) -> Tally:
     """Return the tally of all batches: the sum of their tallies, each taken in memory.
 
     ``rows`` is the number of all rows, for the progress line; 0 if it is not known.
     """
-    total = PartialTally()
+    total = PartialTally() if request.counted is None else request.counted.done
     with Progress("learning", rows or 1) as progress:
-        for batch in merge_batches(batches):
+        for batch in islice(merge_batches(batches), total.batches, None):
             total = total + tally_batch(batch, request)
             progress.say(min(total.rows, rows), f"{total.rows:,} rows")
+            if request.counted is not None:
+                request.counted.keep(total)
     return total.whole(request)
 
 
@@ -62,28 +41,30 @@ def tally_batch(batch: Any, request: Request) -> PartialTally:
     rows = count_rows(batch)
     X, labels, codes, weights = encode_frame(batch, request.target, request.weight, "drop")
     if not len(codes):
-        return PartialTally(None, rows, rows)
+        return PartialTally(None, rows, rows, 1)
     sheet = as_sheet(X, owner="fit_table")
     target = Target.coded(labels, codes, weights, "fit_table")
     columns, cells = read_blocks(sheet, request.blocks, grow=True)
-    return PartialTally(memory.tally(Table(cells, target), columns, request.features), rows, rows - len(codes))
+    return PartialTally(memory.tally(Table(cells, target), columns, request.features), rows, rows - len(codes), 1)
 
 
 def merge_batches(batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield batches of a sensible size: Arrow record batches merged into tables, data frames as they are."""
+    """Yield batches of a sensible size: Arrow record batches as tables of `ROWS` rows, data frames as they are."""
     import pyarrow as pa
 
-    held, rows = list[Any](), 0
+    held = list[Any]()
     for batch in chain(batches, [None]):  # None: the end
         is_arrow = isinstance(batch, pa.RecordBatch)
-        if not is_arrow or rows >= ROWS or (held and held[0].schema != batch.schema):
-            if rows:
-                yield pa.Table.from_batches(held)
-            held, rows = [], 0
-        if is_arrow:
+        if held and (not is_arrow or held[0].schema != batch.schema):
+            yield pa.Table.from_batches(held)
+            held = []
+        if is_arrow and batch.num_rows:
             held.append(batch)
-            rows += batch.num_rows
-        elif batch is not None and count_rows(batch):
+            while (rows := sum(each.num_rows for each in held)) >= ROWS:
+                kept = held[-1].num_rows - (rows - ROWS)
+                yield pa.Table.from_batches([*held[:-1], held[-1].slice(0, kept)])
+                held = [held[-1].slice(kept)] if rows > ROWS else []
+        elif batch is not None and not is_arrow and count_rows(batch):
             yield batch
 
 

@@ -12,7 +12,7 @@ from suffice.data.engines import batches
 from suffice.data.engines.ibis_tables import SqlSource
 from suffice.data.engines.source import SAMPLE, Request, SourceError, check_target_type
 from suffice.data.files.file_scan import VIEW, FileScan, scan_files
-from suffice.data.files.table_file import ColumnHints, TableFile
+from suffice.data.files.table_file import ColumnHints, TableFile, show_path
 from suffice.progress import watched
 from suffice.statistics import Tally
 
@@ -23,8 +23,8 @@ RUNS = 4
 class FilesSource(SqlSource):
     """Files as one table: a view of an embedded DuckDB.
 
-    Files of up to `SAMPLE` rows, and files that are not stored by columns, are counted in batches; larger Parquet files
-    by SQL aggregates.
+    Files of up to `SAMPLE` rows, and files that are not stored by columns, are counted in batches, in the order of the
+    rows; larger Parquet files by SQL aggregates, unless there is a checkpoint.
     """
 
     scan: FileScan
@@ -71,8 +71,18 @@ class FilesSource(SqlSource):
     def check_target(self, name: str) -> None:
         check_target_type(name, self.scan.read_rows(0).schema.field(name).type)
 
+    @property
+    def fingerprint(self) -> str:
+        """The names, sizes and times of the files, and the names of the columns."""
+        stated = []
+        for file in self.scan.files:
+            status = os.stat(file.path)
+            is_copy = file.shown != show_path(file.path)
+            stated.append(f"{file.shown} of {status.st_size} bytes" + ("" if is_copy else f" at {status.st_mtime_ns}"))
+        return f"{', '.join(stated)} with columns {', '.join(self.names)}"
+
     def tally(self, request: Request) -> Tally:
-        if self.scan.format == "Parquet" and self.rows > SAMPLE:
+        if self.scan.format == "Parquet" and self.rows > SAMPLE and request.counted is None:
             return super().tally(request)
         return batches.tally(self.read_batches(request), request)
 

@@ -3,9 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, Self
 
 from suffice.data.files.table_file import ColumnHints
+from suffice.data.labelled_table import missing_labels_error
 from suffice.data.plan_columns import SAMPLE as SAMPLE
 from suffice.data.plan_columns import Facts
 from suffice.schema import Array, Columns, Features
@@ -24,6 +27,37 @@ class NoSqlError(ValueError):
 
 
 @dataclass(frozen=True)
+class PartialTally:
+    """The tally of some batches, their number, that of their rows, and how many of these have no label."""
+
+    tally: Tally | None = None
+    rows: int = 0
+    missing: int = 0
+    batches: int = 0
+
+    def __add__(self, other: "PartialTally") -> "PartialTally":
+        known = [tally for tally in (self.tally, other.tally) if tally is not None]
+        counts = (self.rows + other.rows, self.missing + other.missing, self.batches + other.batches)
+        return PartialTally(reduce(add, known) if known else None, *counts)
+
+    def whole(self, request: "Request") -> Tally:
+        """Return the tally of all batches; raise an error if there are no rows or labels are missing."""
+        if self.rows == 0:
+            raise ValueError("there are no rows to learn from")
+        if self.tally is None or (self.missing and request.missing_target == "error"):
+            raise missing_labels_error(request.target, self.missing, self.rows)
+        return self.tally
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How much of a source was counted before, and the function that keeps how much is counted now."""
+
+    done: PartialTally
+    keep: Callable[[PartialTally], None]
+
+
+@dataclass(frozen=True)
 class Request:
     """What an engine counts.
 
@@ -37,12 +71,15 @@ class Request:
         What to do with rows without a label.
     sample : Tally
         The tally of a sample: it names the columns of each family, with their levels and cuts.
+    counted : Counted, default=None
+        For a source that has a `fingerprint`: what was counted already. None counts everything.
     """
 
     target: str
     weight: str | None
     missing_target: str
     sample: Tally
+    counted: Counted | None = None
 
     @property
     def blocks(self) -> tuple[Columns, ...]:
@@ -95,6 +132,11 @@ class Source(ABC):
 
     def check_target(self, name: str) -> None:  # noqa: B027
         """Raise an error if the type of the target is not one of labels."""
+
+    @property
+    def fingerprint(self) -> str | None:
+        """Text that is the same as long as the source has the same rows in the same order; None if that is unknown."""
+        return None
 
     @abstractmethod
     def tally(self, request: Request) -> Tally:

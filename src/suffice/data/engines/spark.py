@@ -11,9 +11,9 @@ from uuid import uuid4
 
 from suffice.data import append_columns
 from suffice.data.column_names import rename_taken
-from suffice.data.engines.batches import PartialTally, merge_batches, tally_batch
+from suffice.data.engines.batches import merge_batches, tally_batch
 from suffice.data.engines.ibis_tables import SqlSource
-from suffice.data.engines.source import Request, Scored, Source, SourceError
+from suffice.data.engines.source import PartialTally, Request, Scored, Source, SourceError
 from suffice.data.engines.spark_waiting import call_spark
 from suffice.data.plan_columns import Facts
 from suffice.families import FAMILIES

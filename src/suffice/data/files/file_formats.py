@@ -11,9 +11,12 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import IO, Any
 from uuid import uuid4
+from weakref import finalize
 
 from suffice.data.engines.source import SourceError
 from suffice.data.files.table_file import show_path
@@ -71,11 +74,22 @@ def find_files(path: Any) -> list[str]:
     raise FileNotFoundError(f"there is no file {name!r}{hint}")
 
 
-def inspect_file(name: str, folder: str) -> FoundFile:
+class ScratchFolder:
+    """A temporary folder, made when it is first needed, that is deleted with this object."""
+
+    @cached_property
+    def path(self) -> str:
+        """The path of the folder."""
+        path = mkdtemp(prefix="suffice")
+        finalize(self, shutil.rmtree, path, ignore_errors=True)
+        return path
+
+
+def inspect_file(name: str, folder: ScratchFolder) -> FoundFile:
     """Return the format and compression of a file, by its first bytes and extension; standard input is copied."""
     path = name
     if name == "-":
-        path = str(Path(folder) / "standard input")
+        path = str(Path(folder.path) / "standard input")
         with open(path, "wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
     with open(path, "rb") as file:
@@ -95,7 +109,7 @@ def inspect_file(name: str, folder: str) -> FoundFile:
         raise SourceError(f"{show_path(name)} is empty")
     found = _detect_format(name, head)
     if compression != "uncompressed" and found in FORMAT_MAGIC.values():
-        path = str(Path(folder) / uuid4().hex)
+        path = str(Path(folder.path) / uuid4().hex)
         with open_bytes(name, compression) as packed, open(path, "wb") as file:
             shutil.copyfileobj(packed, file)
         compression = "uncompressed"

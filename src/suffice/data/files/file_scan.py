@@ -3,19 +3,16 @@
 The command line and ``fit_table`` both read files with `scan_files`, so that a file gives the same table everywhere.
 """
 
-import shutil
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from tempfile import mkdtemp
 from typing import Any
-from weakref import finalize
 
 from suffice.data.engines.source import SourceError
 from suffice.data.files.csv_format import check_names, detect_csv_format
 from suffice.data.files.csv_repair import repair_csv
 from suffice.data.files.csv_types import find_row_counter, group_files, identifier, infer_types, literal
-from suffice.data.files.file_formats import FoundFile, find_files, inspect_file, is_partitioned
+from suffice.data.files.file_formats import FoundFile, ScratchFolder, find_files, inspect_file, is_partitioned
 from suffice.data.files.table_file import AS_ROW, ColumnHints, TableFile
 from suffice.progress import watched
 
@@ -26,14 +23,6 @@ SETTINGS = (
     "SET enable_progress_bar_print = false",
     "SET enable_external_file_cache = false",  # each column is read once, so a cache would only use memory
 )
-
-
-class ScratchFolder:
-    """A temporary folder that is deleted with this object."""
-
-    def __init__(self) -> None:
-        self.path = mkdtemp(prefix="suffice")
-        finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 @dataclass(frozen=True)
@@ -91,7 +80,7 @@ def scan_files(table: TableFile, hints: ColumnHints) -> FileScan:
     import duckdb
 
     folder = ScratchFolder()
-    files = tuple(inspect_file(name, folder.path) for name in find_files(table.path))
+    files = tuple(inspect_file(name, folder) for name in find_files(table.path))
     formats = sorted({file.format for file in files})
     if len(formats) > 1:
         raise SourceError(f"all files must have the same format, not several: {', '.join(formats)}")
@@ -102,7 +91,7 @@ def scan_files(table: TableFile, hints: ColumnHints) -> FileScan:
     left_out: tuple[str, ...] = ()
     try:
         if formats == ["CSV"]:
-            query, left_out = _select_csv(connection, files, table, hints, folder.path)
+            query, left_out = _select_csv(connection, files, table, hints, folder)
         else:
             query = READERS[formats[0]](connection, files)
         described = connection.execute(f"DESCRIBE {query}").fetchall()
@@ -117,7 +106,7 @@ def scan_files(table: TableFile, hints: ColumnHints) -> FileScan:
 
 
 def _select_csv(
-    connection: Any, files: Sequence[FoundFile], table: TableFile, hints: ColumnHints, folder: str
+    connection: Any, files: Sequence[FoundFile], table: TableFile, hints: ColumnHints, folder: ScratchFolder
 ) -> tuple[str, tuple[str, ...]]:
     """Return the query that reads CSV files, and the column that it leaves out, if any."""
     import duckdb
@@ -127,7 +116,7 @@ def _select_csv(
     try:
         types = infer_types(connection, groups, hints)
     except duckdb.Error:
-        repaired = [repair_csv(file, layout, folder) for file, layout in zip(files, layouts, strict=True)]
+        repaired = [repair_csv(file, layout, folder.path) for file, layout in zip(files, layouts, strict=True)]
         groups = group_files(*zip(*repaired, strict=True))
         types = infer_types(connection, groups, hints)
     counter = find_row_counter(connection, groups, types, hints)

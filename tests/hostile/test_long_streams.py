@@ -1,0 +1,49 @@
+"""A stream of learn, forget and predict keeps memory flat, and ends with the sums of a batch fit."""
+
+from __future__ import annotations
+
+import gc
+import time
+import tracemalloc
+from collections import deque
+
+import numpy as np
+import pandas as pd
+
+from suffice import BayesClassifier
+
+
+def test_a_stream_keeps_memory_flat_and_the_sums_exact(is_hostile: bool) -> None:
+    rng = np.random.default_rng(0)
+
+    def draw(rows: int) -> tuple[pd.DataFrame, list[str]]:
+        town = rng.choice([f"t{i}" for i in range(40)], rows)
+        frame = pd.DataFrame({"town": town, "flag": rng.random(rows) < 0.5, "kind": rng.choice(["a", "b", None], rows)})
+        return frame, rng.choice(["no", "yes"], rows).tolist()
+
+    first = draw(400)
+    structure = "averaged" if is_hostile else "naive"
+    model = BayesClassifier(structure=structure).fit(*first)
+    plan, held = model.plan_, deque([first])
+    end, steps, used = time.monotonic() + (60 if is_hostile else 1.5), 0, list[int]()
+    tracemalloc.start()
+    try:
+        while time.monotonic() < end or steps < 60:
+            held.append(draw(20))
+            model.partial_fit(*held[-1])
+            model.predict_proba(held[-1][0])
+            if len(held) > 20:
+                model.forget(*held.popleft())
+            steps += 1
+            if steps % 30 == 0:
+                gc.collect()
+                used.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    print(f"\n{steps:,} steps of 20 rows; memory from {used[0]:,} to {used[-1]:,} bytes")
+    assert used[-1] < used[0] + 300_000, used
+    table = pd.concat([rows for rows, _ in held])
+    batch = BayesClassifier(structure=structure, plan=plan).fit(
+        table, [label for _, labels in held for label in labels]
+    )
+    assert model.tally_.digest() == batch.tally_.digest()
