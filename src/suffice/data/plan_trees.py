@@ -19,7 +19,7 @@ from suffice.data.sheets import Sheet
 from suffice.data.table import Target
 from suffice.kernels.grow_tree import MISSING, MODULUS, grow
 from suffice.parallel import map_threads
-from suffice.schema import Array, Columns, Combinations, Levels, MissingLevel, Partition, TreeInput, Words, starts_of
+from suffice.schema import Array, Columns, Combinations, Levels, MissingLevel, Partition, TreeInput, Words, make_forest, starts_of
 
 # Trees are grown from at most MOST_ROWS rows, and each from a random SHARE of them, at most ROWS_A_CLASS for each class,
 # and at most ROWS_A_TREE.
@@ -41,9 +41,8 @@ class PlannedTrees:
 
     @property
     def columns(self) -> Columns:
-        """The block of columns that counts the leaves; the names of trees are no strings, as those of columns are."""
-        names = tuple(("tree", place) for place in range(len(self.trees)))
-        return Columns.coded("categorical", names, self.trees)
+        """The block of columns that counts the leaves."""
+        return make_forest(self.trees)
 
 
 def list_inputs(sheet: Sheet, blocks: Sequence[Columns]) -> tuple[TreeInput, ...]:

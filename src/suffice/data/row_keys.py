@@ -77,7 +77,7 @@ def distinct_keys(opened: Block | Sheet, target: Target) -> Array:
 
 def mix_keys(keys: Array, number: Any) -> Array:
     """Return other keys of the same rows, which depend on a number, too."""
-    return _mixed(keys + (np.asarray(number, np.uint64) + np.uint64(1)) * FIRST)
+    return _mixed(keys + (np.atleast_1d(number).astype(np.uint64) + np.uint64(1)) * FIRST)
 
 
 def smallest_keys(keys: Array, count: int) -> Array:
