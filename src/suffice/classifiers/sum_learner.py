@@ -235,8 +235,8 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
 
         What is left are the sums of the other rows: counts exactly, moments to about 1e-9. The plan is kept: which
         columns are counted, in which cells, where decision trees split, and the weights of a pool. A class or level
-        whose last row is forgotten is dropped. If the model is a sum of models whose trees were planned apart, its trees
-        are dropped, with a warning: it cannot tell which of them have counted the rows.
+        whose last row is forgotten is dropped. If the model is a sum of models that were planned apart, its trees are
+        dropped, with a warning: it cannot tell which of them have counted the rows.
 
         Rows that cannot have been learned are an error, and the model is left unchanged. Sums can tell this only where
         they contradict the rows: a row that was never learned, or that was forgotten before, is accepted if other

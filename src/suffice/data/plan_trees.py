@@ -19,15 +19,27 @@ from suffice.data.sheets import Sheet
 from suffice.data.table import Target
 from suffice.kernels.grow_tree import MISSING, MODULUS, grow
 from suffice.parallel import map_threads
-from suffice.schema import Array, Columns, Combinations, Levels, MissingLevel, Partition, TreeInput, Words, make_forest, starts_of
+from suffice.schema import (
+    Array,
+    Columns,
+    Combinations,
+    Levels,
+    MissingLevel,
+    Partition,
+    TreeInput,
+    Words,
+    make_forest,
+    starts_of,
+)
 
-# Trees are grown from at most MOST_ROWS rows, and each from a random SHARE of them, at most ROWS_A_CLASS for each class,
-# and at most ROWS_A_TREE.
+# Trees are grown from at most MOST_ROWS rows, and each from a random SHARE of them, at most ROWS_A_TREE, and at most
+# ROWS_A_CLASS for each class.
 MOST_ROWS, SHARE, ROWS_A_CLASS, ROWS_A_TREE = 50_000, 0.75, 2048, 8192
 
 # The splits that are tried in a node, and the rows by which they are judged.
 TRIES, ROWS_JUDGED = 16, 256
 
+# The seed of a tree is a multiple of this.
 SEED = 742938285
 
 

@@ -124,30 +124,36 @@ class Pool:
         return np.array([known.get(label, 0.0) for label in labels])
 
     def merge(self, other: Pool) -> Pool:
-        """Return the mean of two pools, by their rows; a component that one does not have weighs 0 there."""
+        """Return the mean of two pools, by their rows; a component that one of them lacks weighs 0 there."""
         if other == self:
             return self
+        if other.names != self.names:
+            both = {_name(each): each for each in (*self.components, *other.components)}
+            # in an order that is the same for both sides
+            every = sorted(both.values(), key=lambda each: (each.is_correction, each.grows_trees, _name(each)))
+            self, other = self._widened(every), other._widened(every)
         total = self.rows + other.rows
         share = self.rows / total if total > 0 else 0.5
         classes = sorted({*self.classes, *other.classes})
-        mine, its = (dict(zip(each.names, each.components, strict=True)) for each in (self, other))
-        # in an order that is the same for both sides
-        found = sorted((mine | its).values(), key=lambda each: (each.is_correction, each.grows_trees, _name(each)))
-        names = self.names if self.names == other.names else [_name(each) for each in found]
-        components = [mine[name].merge(its[name], share) if name in mine and name in its else (mine | its)[name] for name in names]
-        own, theirs = (dict(zip(each.names, each.weights.tolist(), strict=True)) for each in (self, other))
-        reduced = [each.reduced if any(map(_grows_trees, each.components)) else each for each in (self, other)]
-        has_trees = any(map(_grows_trees, components))
+        reduced = self.reduced.merge(other.reduced) if self.reduced and other.reduced else None
+        pairs = zip(self.components, other.components, strict=True)
         return replace(
             self,
-            components=tuple(components),
-            weights=np.array([share * own.get(name, 0.0) + (1 - share) * theirs.get(name, 0.0) for name in names]),
+            components=tuple(mine.merge(its, share) for mine, its in pairs),
+            weights=share * self.weights + (1 - share) * other.weights,
             classes=classes,
             biases=share * self.biases_of(classes) + (1 - share) * other.biases_of(classes),
             rows=total,
             log_loss=None,
-            reduced=reduced[0].merge(reduced[1]) if has_trees and reduced[0] and reduced[1] else None,
+            reduced=reduced,
         )
+
+    def _widened(self, components: Sequence[Any]) -> Pool:
+        """Return the pool with more components, whose weights are 0; ``reduced`` is then the pool without trees."""
+        own = dict(zip(self.names, zip(self.components, self.weights.tolist(), strict=True), strict=True))
+        found, weights = zip(*(own.get(_name(each), (each, 0.0)) for each in components), strict=True)
+        has_trees = any(each.grows_trees for each in self.components)
+        return replace(self, components=found, weights=np.array(weights), reduced=self.reduced if has_trees else self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Pool):
@@ -174,10 +180,6 @@ def _equal_weights(components: Sequence[Any]) -> Array:
     """Return equal shares of the models that are components; what corrects them counts in full."""
     are_models = np.array([not each.is_correction for each in components])
     return np.where(are_models, 1 / max(are_models.sum(), 1), 1.0)
-
-
-def _grows_trees(component: Any) -> bool:
-    return bool(component.grows_trees)
 
 
 def _name(component: Any) -> str:

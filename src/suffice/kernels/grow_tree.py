@@ -6,7 +6,8 @@ import math
 
 from suffice.kernels.compiler import Kernel
 
-# Hashes are states of Park and Miller's generator: they fit into 64 bits when they are multiplied, compiled or not.
+# Factors of Park and Miller's generators, along the tries of a node and along the branches of a tree. Products of their
+# states fit into 64 bits, compiled or not.
 FACTOR, BRANCH, MODULUS = 48271, 16807, 2147483647
 SCALE = 1.0 / MODULUS
 
@@ -131,9 +132,9 @@ def grow(
     random splits, the one with the least entropy of the classes, until its rows have one class or equal cells. A split
     is judged by the first ``look`` rows of the node.
 
-    The rows of a node are in their given order, which is random. A split is that of one of its first rows: the row's
-    key and the path of the node decide its column, and its threshold lies between the row and the next. So without a
-    few rows, most nodes have the same splits to choose from.
+    The rows of a node are in their given order, which is random. The path of a node and ``seed`` decide the columns of
+    its splits, and where a threshold lies between the least and the greatest number. ``keys`` [row], from 1 to
+    MODULUS − 1, decide whose level a split takes. So without a few rows, a node has nearly the same splits.
 
     The node i of the tree sends rows to the node ``child[i]`` if their rank in ``column[i]`` is below ``cut[i]``, or
     equal to it in a column of levels, and all others to the next node. ``column[i]`` is −1 in a leaf. ``low`` and

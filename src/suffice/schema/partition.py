@@ -96,8 +96,8 @@ class Partition(Frozen, Coding):
                 values[own] = np.argsort(order)[codes]
             columns[own] = place
             facts.append((str(self.inputs[j].name), labels))
-        parts = (repr(facts).encode(), columns, values, self.child.astype("<i4"))
-        return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
+        arrays = (columns, values, self.child.astype("<i4"))
+        return hashlib.sha256(b"".join([repr(facts).encode(), *(each.tobytes() for each in arrays)])).hexdigest()
 
     def on(self, inputs: tuple[TreeInput, ...]) -> Partition:
         """Return the same tree over other inputs, which contain the columns and levels of its own."""

@@ -95,7 +95,7 @@ class Tally(Frozen):
         order, classes = schema.order_in(self.schema), len(schema.classes)
         count = np.zeros(classes)
         count[places] = self.class_count
-        statistics = []
+        statistics: list[Statistic] = []
         for place, block in zip(order, schema.blocks, strict=True):
             if block.is_forest:
                 statistics.append(self._leaves_in(block, classes, places))

@@ -18,9 +18,9 @@ from suffice.structures.tree import check_backoff
 class Trees(Structure):
     """P(class | x) = the mean over trees of P(class | leaf of x), weighted by the rows that each tree has counted.
 
-    All trees of a fit count all rows. In a sum of models that were planned apart, a tree counts the rows of its own
-    model, and those that are learned later. In each node p(class) = (count + m·p of the parent) / (n + m), with m the back-off. Where the trees split is part of
-    the plan; the leaves count all rows, so that trees learn, forget and merge like every other column.
+    In each node p(class) = (count + m·p of the parent) / (n + m), with m the back-off. Where the trees split is part of
+    the plan; the leaves count all rows, so that trees learn, forget and merge like every other column. In a sum of
+    models that were planned apart, a tree counts the rows of its own model, and those that are learned later.
 
     Parameters
     ----------
@@ -64,9 +64,10 @@ class Trees(Structure):
 
 @dataclass(frozen=True)
 class TreesParameters(Parameters):
-    """P(class) in each node times the weight of its tree, [node, class], which nodes are leaves, and the number of leaves of each tree.
+    """P(class) in each node, [node, class], which nodes are leaves, and the number of leaves of each tree.
 
-    ``counts`` [class, leaf] and ``backoff`` are what the probabilities were estimated from.
+    P is multiplied by the weight of the tree, which is 1 if all trees have counted the same number of rows. ``counts``
+    [class, leaf] and ``backoff`` are what the probabilities were estimated from.
     """
 
     nodes: Array
