@@ -124,6 +124,21 @@ def test_a_model_without_trees_adds_to_one_that_has_them() -> None:
     assert both - plain.tally_ == MODELS[0].tally_
 
 
+def test_pools_of_different_components_merge_in_any_order() -> None:
+    structures = ("averaged", "naive", Trees(3)), ("naive", "averaged"), ("averaged", Trees(3)), (Trees(3), "averaged")
+    models = [
+        BayesClassifier(structure=Pooled(structures[place])).fit(X[place == PART], Y[place == PART])
+        for place in range(PARTS)
+    ]
+    pools = [sum(models).pool_, sum(reversed(models)).pool_]
+    for one, other in ((pools[0], pools[1]), (pools[0].reduced, pools[1].reduced)):
+        assert one.names == other.names
+        np.testing.assert_allclose(one.weights, other.weights, atol=1e-12)
+        np.testing.assert_allclose(one.biases, other.biases, atol=1e-12)
+    assert pools[0].names == ["averaged", "naive", "trees"]
+    assert pools[0].reduced.names == ["averaged", "naive"]
+
+
 def test_files_explanations_plans_and_predictions_of_a_sum(tmp_path: Path) -> None:
     loaded = suffice.load(MERGED.save(tmp_path / "merged.suffice"))
     assert loaded.tally_.digest() == MERGED.tally_.digest()

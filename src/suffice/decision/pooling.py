@@ -149,11 +149,12 @@ class Pool:
         )
 
     def _widened(self, components: Sequence[Any]) -> Pool:
-        """Return the pool with more components, whose weights are 0; ``reduced`` is then the pool without trees."""
+        """Return the pool with more components, of weight 0; if trees are new, ``reduced`` is the pool itself."""
         own = dict(zip(self.names, zip(self.components, self.weights.tolist(), strict=True), strict=True))
         found, weights = zip(*(own.get(_name(each), (each, 0.0)) for each in components), strict=True)
-        has_trees = any(each.grows_trees for each in self.components)
-        return replace(self, components=found, weights=np.array(weights), reduced=self.reduced if has_trees else self)
+        gets_trees = any(each.grows_trees and _name(each) not in own for each in components)
+        reduced = self if gets_trees else self.reduced
+        return replace(self, components=found, weights=np.array(weights), reduced=reduced)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Pool):
