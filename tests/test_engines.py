@@ -174,7 +174,7 @@ def assert_same_moments(a: Any, b: Any) -> None:
 def test_every_engine_takes_the_sums_that_memory_takes(engine: Make, name: str, model: str) -> None:
     frame = TABLES[name]()
     near = BayesClassifier(**MODELS[model]).fit_table(frame, "income")
-    # trees and the weights of a pool are planned from rows in their order, which engines do not keep
+    # the weights of a pool are fitted to scores, whose last digits depend on the order of the rows
     plan = near.plan_ if model == "as it is" else None
     far = BayesClassifier(**MODELS[model], plan=plan).fit_table(engine(frame), "income")
     assert_same_sums(far, near, frame)

@@ -47,7 +47,7 @@ def test_spark_takes_the_sums_that_memory_takes(spark: Any, door: str, name: str
     if door == "ibis":
         source.createOrReplaceTempView("rows_to_learn")
         source = ibis.pyspark.connect(spark).table("rows_to_learn")
-    plan = near.plan_ if model == "as it is" else None  # trees are grown from rows in their order
+    plan = near.plan_ if model == "as it is" else None  # as in the tests of other engines
     assert_same_sums(BayesClassifier(**MODELS[model], plan=plan).fit_table(source, "income"), near, table)
 
 

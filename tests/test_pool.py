@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import log_softmax
@@ -19,7 +19,7 @@ import suffice
 from suffice import BayesClassifier, Pooled, Trees, cross_validate
 from suffice.data import Target
 from suffice.data.cells import shortest_between
-from suffice.decision.pooling import FLOOR, RIDGE, Pool
+from suffice.decision.pooling import FLOOR, FLOOR_ALONE, RIDGE, Pool
 from suffice.folds import fit_pool, pool_predictions
 from suffice.folds.fold_tallies import fold_tallies
 from suffice.folds.splits import FoldSplit
@@ -77,7 +77,7 @@ def test_trees_predict_the_mean_of_shares_that_back_off_along_the_path(kernels: 
     # a single component has a weight and biases, too: those of a pool of one
     for i in range(0, 60, 7):
         p = np.mean([tree_shares(tree, X.iloc[i], X, y, classes) for tree in forest.codings or ()], axis=0)
-        pooled = model.pool_.weights[0] * np.maximum(np.log(p), FLOOR) + model.pool_.biases
+        pooled = model.pool_.weights[0] * np.maximum(np.log(p), FLOOR_ALONE) + model.pool_.biases
         np.testing.assert_allclose(model.predict_log_proba(X.iloc[[i]])[0], log_softmax(pooled), atol=1e-9)
 
 
@@ -121,7 +121,37 @@ def test_the_same_trees_grow_compiled_or_not_and_in_any_number_of_threads(kernel
 
 
 # The first columns on which the first tree splits, the same for both ways to run a kernel.
-EXPECTED_COLUMNS = [1, 2, 0, 0, 0]
+EXPECTED_COLUMNS = [1, 0, 0, -1, 0]
+
+
+@given(order=st.permutations(range(120)))
+@settings(max_examples=5)
+def test_the_order_of_rows_does_not_matter(order: list[int]) -> None:
+    X, y = table(60, seed=6)
+    X, y = pd.concat([X, X.round(0)], ignore_index=True), np.append(y, y)  # some rows are equal
+    model = Pooled(("averaged", "full", Trees(5)))
+    one = BayesClassifier(structure=model).fit(X, y)
+    other = BayesClassifier(structure=model).fit(X.iloc[order], y[order])
+    assert one.plan_ == other.plan_
+    assert other.tally_.isclose(one.tally_)
+    levels = X.astype(object).where(X.isna(), X.astype(str))
+    one, other = (
+        BayesClassifier(structure=model).fit(levels.iloc[rows], y[rows]) for rows in (list(range(120)), order)
+    )
+    assert one.plan_ == other.plan_
+    assert one.tally_.digest() == other.tally_.digest()
+
+
+def test_without_a_few_rows_the_pool_predicts_nearly_the_same() -> None:
+    X, y = table(3000, seed=7)
+    gone = np.arange(3000) % 100 == 7
+    left = BayesClassifier().fit(X, y).forget(X[gone], y[gone])
+    never = BayesClassifier().fit(X[~gone], y[~gone])
+    apart = np.abs(left.predict_proba(X) - never.predict_proba(X))
+    assert 0 < apart.mean() < 0.01
+    forests = [model.tally_.schema.forest.codings for model in (left, never)]
+    same = [np.array_equal(a.column[:7], b.column[:7]) for a, b in zip(*forests, strict=True)]
+    assert np.mean(same) > 0.5  # by chance, hardly any would start with the same columns
 
 
 @given(low=st.floats(-1e300, 1e300), high=st.floats(-1e300, 1e300))

@@ -181,6 +181,14 @@ def test_page_computes_trees_of_weighted_rows_and_of_levels_that_came_later(open
     check(opened(model.partial_fit(later, y[400:])), model, unseen(mixed(ROWS, 1)[0]))
 
 
+def test_page_computes_a_sum_of_trees_that_were_planned_apart(opened):
+    table, y = mixed()
+    parts = [BayesClassifier(structure=Trees(8)).fit(table[rows], y[rows]) for rows in (slice(100), slice(100, None))]
+    model = parts[0] + parts[1]
+    assert model.tally_.schema.forest.count == 16
+    check(opened(model), model, unseen(mixed(ROWS, 1)[0]))
+
+
 def depth_first(tree):
     """Return the same tree with its nodes in another order."""
     nodes, child, stack = [0], {}, [0]

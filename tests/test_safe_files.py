@@ -174,7 +174,7 @@ def test_only_regular_files_are_written_and_read(file: Path, rows: Path, folder:
     assert pipe.is_fifo()
     with pytest.raises(OSError, match="regular file"):
         model.save("/dev/null")
-    with pytest.raises(OSError, match="regular file"):
+    with pytest.raises(suffice.StoreError, match="regular file"):
         suffice.load("/dev/zero")
 
 

@@ -263,7 +263,8 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
 
         What is left are the sums of the other rows: counts exactly, moments to about 1e-9. The plan is kept: which
         columns are counted, in which cells, where decision trees split, and the weights of a pool. A class or level
-        whose last row is forgotten is dropped.
+        whose last row is forgotten is dropped. If the model is a sum of models that were planned apart, its trees are
+        dropped, with a warning: it cannot tell which of them have counted the rows.
 
         Rows that cannot have been learned are an error, and the model is left unchanged. Sums can tell this only where
         they contradict the rows: a row that was never learned, or that was forgotten before, is accepted if other
@@ -287,7 +288,8 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         self : object
         """
         left = self.tally_without(X, y, sample_weight, strict=strict)
-        lost = lost_in_rounding(self.tally_, left) if len(left.class_count) else None
+        before = self.tally_ if left.schema.forest is not None else self.tally_.split_trees()[0]
+        lost = lost_in_rounding(before, left) if len(left.class_count) else None
         if lost is not None:
             warnings.warn(
                 f"so much of {lost[0]} in class {lost[1]!r} was forgotten that its variance is lost in rounding: "
@@ -339,6 +341,15 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         tally : Tally
         """
         known, recipe = self._fitted_tally(), self.recipe()
+        if known.has_partial_trees:
+            warnings.warn(
+                "the model is a sum of models whose decision trees were planned apart, so it cannot tell which of its "
+                "trees have counted the rows: without these rows it has no trees; to keep them, forget the rows before "
+                "the models are added, or let all models count by one plan (plan=)",
+                UserWarning,
+                stacklevel=3,
+            )
+            known, _ = known.split_trees()
         opened = self._open(recipe, X, known.schema)
         target = Target.of(opened.shape[0], y, sample_weight, known.schema.classes, recipe.owner)
         left = known - recipe.tally(opened, target, known, is_complete=False)
@@ -358,8 +369,9 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         other = other._snapshot()
         merged = self.with_tally(self._fitted_tally() + other._fitted_tally())
         merged.__dict__ |= self._learned_extras()
-        if "pool_" in merged.__dict__ and "pool_" in other.__dict__:
-            merged.__dict__["pool_"] = merged.__dict__["pool_"].merge(other.__dict__["pool_"])
+        pools = [each.__dict__["pool_"] for each in (self, other) if "pool_" in each.__dict__]
+        if pools:
+            merged.__dict__["pool_"] = pools[0].merge(pools[-1])
         merged._check(merged.recipe(), merged.chosen_tally())
         return merged
 

@@ -2,6 +2,9 @@
 
 Each tree is grown on a random part of the rows. A node is split by the best of a few random splits, until its rows have
 one class. A threshold is a number with few binary digits, so that a tree holds no number of a row.
+
+Chance is decided by keys of the rows, which depend on their contents. So the order of the rows does not matter, and a
+table without a few rows grows similar trees.
 """
 
 from collections.abc import Sequence
@@ -11,17 +14,33 @@ import numpy as np
 
 from suffice.data.cells import shortest_between
 from suffice.data.read_trees import read_inputs
+from suffice.data.row_keys import mix_keys, smallest_keys
 from suffice.data.sheets import Sheet
 from suffice.data.table import Target
-from suffice.kernels.grow_tree import MISSING, grow
+from suffice.kernels.grow_tree import MISSING, MODULUS, grow
 from suffice.parallel import map_threads
-from suffice.schema import Array, Columns, Combinations, Levels, MissingLevel, Partition, TreeInput, Words, starts_of
+from suffice.schema import (
+    Array,
+    Columns,
+    Combinations,
+    Levels,
+    MissingLevel,
+    Partition,
+    TreeInput,
+    Words,
+    make_forest,
+    starts_of,
+)
 
-# Trees are grown from at most MOST_ROWS rows, and each from a random SHARE of them, at most ROWS_A_TREE.
-MOST_ROWS, SHARE, ROWS_A_TREE = 50_000, 0.75, 8192
+# Trees are grown from at most MOST_ROWS rows, and each from a random SHARE of them, at most ROWS_A_TREE, and at most
+# ROWS_A_CLASS for each class.
+MOST_ROWS, SHARE, ROWS_A_CLASS, ROWS_A_TREE = 50_000, 0.75, 2048, 8192
 
 # The splits that are tried in a node, and the rows by which they are judged.
 TRIES, ROWS_JUDGED = 16, 256
+
+# The seed of a tree is a multiple of this.
+SEED = 742938285
 
 
 @dataclass(frozen=True)
@@ -34,9 +53,8 @@ class PlannedTrees:
 
     @property
     def columns(self) -> Columns:
-        """The block of columns that counts the leaves; the names of trees are no strings, as those of columns are."""
-        names = tuple(("tree", place) for place in range(len(self.trees)))
-        return Columns.coded("categorical", names, self.trees)
+        """The block of columns that counts the leaves."""
+        return make_forest(self.trees)
 
 
 def list_inputs(sheet: Sheet, blocks: Sequence[Columns]) -> tuple[TreeInput, ...]:
@@ -55,7 +73,7 @@ def list_inputs(sheet: Sheet, blocks: Sequence[Columns]) -> tuple[TreeInput, ...
 
 
 def plan_trees(
-    sheet: Sheet, target: Target, inputs: tuple[TreeInput, ...], count: int, most_counts: float
+    sheet: Sheet, target: Target, keys: Array, inputs: tuple[TreeInput, ...], count: int, most_counts: float
 ) -> PlannedTrees:
     """Return trees that are grown from rows of a table.
 
@@ -65,6 +83,8 @@ def plan_trees(
         The table.
     target : Target
         The class and the weight of each row.
+    keys : array [row]
+        The keys of the rows, as `distinct_keys` returns them.
     inputs : tuple of TreeInput
         The columns on which trees split.
     count : int
@@ -73,20 +93,22 @@ def plan_trees(
         The largest number of counts in the leaves of all trees; there are fewer trees if they would have more.
     """
     weights = np.ones(len(target.codes)) if target.weights is None else target.weights
-    rows, rng = np.flatnonzero(weights > 0), np.random.default_rng(0)
-    if len(rows) > MOST_ROWS:
-        rows = np.sort(rng.choice(rows, MOST_ROWS, replace=False))
+    rows = np.flatnonzero(weights > 0)
+    rows = rows[smallest_keys(mix_keys(keys[rows], 0), MOST_ROWS)]
     values, starts, ranks = _rank(sheet, inputs, rows)
-    codes, weights = target.codes[rows].astype(np.int32), weights[rows]
-    size = max(min(int(SHARE * len(rows)), ROWS_A_TREE), 1)
+    codes, weights, keys = target.codes[rows].astype(np.int32), weights[rows], keys[rows]
+    size = max(min(int(SHARE * len(rows)), ROWS_A_CLASS * len(target.classes), ROWS_A_TREE), 1)
     is_used = np.zeros((count, len(rows)), bool)
 
     def grow_tree(place: int) -> Partition:
-        rng = np.random.default_rng([1, place])
-        own = rng.permutation(len(rows))[:size]
+        mixed = mix_keys(keys, place + 1)
+        own = smallest_keys(mixed, size)
+        own = own[np.argsort(mixed[own])]
         is_used[place, own] = True
         part = Target(target.classes, codes[own], weights[own])
-        return _grow(inputs, values, starts, ranks[:, own], part, int(rng.integers(1, 1 << 30)))
+        # the remainder of a key tells nothing about its position
+        part_keys = (mixed[own] % (MODULUS - 1)).astype(np.int64) + 1
+        return _grow(inputs, values, starts, ranks[:, own], part, part_keys, place)
 
     first = grow_tree(0)
     fitting = max(int(most_counts // (first.size * len(target.classes))), 1)
@@ -120,16 +142,16 @@ def _rank(sheet: Sheet, inputs: tuple[TreeInput, ...], rows: Array) -> tuple[Arr
 
 
 def _grow(
-    inputs: tuple[TreeInput, ...], values: Array, starts: Array, ranks: Array, target: Target, seed: int
+    inputs: tuple[TreeInput, ...], values: Array, starts: Array, ranks: Array, target: Target, keys: Array, place: int
 ) -> Partition:
-    """Return a tree that is grown from rows with these ranks, [input, row]."""
+    """Return a tree that is grown from rows with these ranks, [input, row], in random order."""
     rows, is_level = ranks.shape[1], np.array([each.levels is not None for each in inputs])
     most = 2 * rows + 1
     column, cut, child, low, high, first, last = (np.zeros(most, np.int32) for _ in range(7))
-    buffers = (first, last, np.zeros((2, len(target.classes))))
-    order = np.empty(rows, np.int32)
+    buffers = (first, last, np.zeros(most, np.int64), np.zeros((2, len(target.classes))))
+    order = np.empty((2, rows), np.int32)
     nodes = grow(
-        ranks, is_level, target.codes, target.weights, seed, TRIES, ROWS_JUDGED, order,
+        ranks, is_level, target.codes, target.weights, keys, SEED * (place + 1) % MODULUS, TRIES, ROWS_JUDGED, order,
         column, cut, child, low, high, *buffers, work=8 * TRIES * rows,
     )  # fmt: skip
     column, cut, child, low, high = (each[:nodes].copy() for each in (column, cut, child, low, high))

@@ -7,6 +7,7 @@ import numpy as np
 
 from suffice.blocks import Block, Dense, Sparse
 from suffice.data.sheets import Sheet
+from suffice.data.table import Target
 from suffice.schema import Array
 
 # Odd constants of multiplicative hashing (64 bits).
@@ -46,6 +47,42 @@ def row_keys(opened: Block | Sheet) -> Array:
             hashed = np.array([*(crc32(str(label).encode()) + 1 for label in labels), 0], np.uint64)
             keys += _mixed(hashed[codes]) * _column_factors(np.array([places[name]]))  # a code of −1 is a missing cell
     return keys
+
+
+def distinct_keys(opened: Block | Sheet, target: Target) -> Array:
+    """Return a key of 64 bits for each row that depends on its cells, its class, and how many equal rows come before.
+
+    So the keys of a table do not depend on the order of its rows, nor do those of other rows change if one is removed;
+    of equal rows, the last key is removed.
+
+    Parameters
+    ----------
+    opened : Block or Sheet
+        The rows, as a reader opens them.
+    target : Target
+        Their classes and weights. Equal rows are told apart by weight, the heaviest first.
+    """
+    labels = np.array([crc32(str(label).encode()) + 1 for label in target.classes.tolist()], np.uint64)
+    keys = _mixed(row_keys(opened) + _mixed(labels)[target.codes])
+    order = np.argsort(keys) if target.weights is None else np.lexsort((-target.weights, keys))
+    ordered = keys[order]
+    is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(keys)]
+    if not is_first.all():
+        place = np.arange(len(keys))
+        copies = np.empty(len(keys), np.uint64)
+        copies[order] = place - np.maximum.accumulate(np.where(is_first, place, 0))
+        keys = mix_keys(keys, copies)
+    return keys
+
+
+def mix_keys(keys: Array, number: Any) -> Array:
+    """Return other keys of the same rows, which depend on a number, too."""
+    return _mixed(keys + (np.atleast_1d(number).astype(np.uint64) + np.uint64(1)) * FIRST)
+
+
+def smallest_keys(keys: Array, count: int) -> Array:
+    """Return the positions of the smallest keys, from the first position to the last."""
+    return np.arange(len(keys)) if count >= len(keys) else np.sort(np.argpartition(keys, count)[:count])
 
 
 def _block_keys(block: Any, columns: Array) -> Array:

@@ -47,7 +47,7 @@ class Pool:
     log_loss : dict
         The log-loss of each component on the held-out rows, and of the pool.
     reduced : Pool or None
-        The pool of the components without trees, which is used where two models with different trees were merged.
+        The pool of the components without trees, which is used where the trees were dropped.
     """
 
     components: tuple[Any, ...]
@@ -124,9 +124,14 @@ class Pool:
         return np.array([known.get(label, 0.0) for label in labels])
 
     def merge(self, other: Pool) -> Pool:
-        """Return the mean of two pools of the same components, by their rows."""
-        if other is self or other.names != self.names:
+        """Return the mean of two pools, by their rows; a component that one of them lacks weighs 0 there."""
+        if other == self:
             return self
+        if other.names != self.names:
+            both = {_name(each): each for each in (*self.components, *other.components)}
+            # in an order that is the same for both sides
+            every = sorted(both.values(), key=lambda each: (each.is_correction, each.grows_trees, _name(each)))
+            self, other = self._widened(every), other._widened(every)
         total = self.rows + other.rows
         share = self.rows / total if total > 0 else 0.5
         classes = sorted({*self.classes, *other.classes})
@@ -142,6 +147,14 @@ class Pool:
             log_loss=None,
             reduced=reduced,
         )
+
+    def _widened(self, components: Sequence[Any]) -> Pool:
+        """Return the pool with more components, of weight 0; if trees are new, ``reduced`` is the pool itself."""
+        own = dict(zip(self.names, zip(self.components, self.weights.tolist(), strict=True), strict=True))
+        found, weights = zip(*(own.get(_name(each), (each, 0.0)) for each in components), strict=True)
+        gets_trees = any(each.grows_trees and _name(each) not in own for each in components)
+        reduced = self if gets_trees else self.reduced
+        return replace(self, components=found, weights=np.array(weights), reduced=reduced)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Pool):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from suffice.data import Target
+from suffice.data.row_keys import distinct_keys, smallest_keys
 from suffice.decision.pooling import Pool
 from suffice.folds.fit_twin import add_twin, split_twin
 from suffice.folds.hold_out import HeldOut
@@ -49,18 +50,19 @@ def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple
     components, is_auto = choose_components(recipe, opened, target, tally), isinstance(recipe.structure, Auto)
     if not components:
         return None, tally, None
-    components, planned = plan_components(components, opened, target, tally, is_auto=is_auto)
+    keys = distinct_keys(opened, target)
+    components, planned = plan_components(components, opened, target, keys, tally, is_auto=is_auto)
     weights = np.ones(len(target.codes)) if target.weights is None else target.weights
     components, twin = split_twin(components)
     most = MOST_ROWS if twin is None else max(MOST_ROWS, MOST_SCORES // len(target.classes))
     rows = np.flatnonzero(weights > 0)
-    if len(rows) > most:
-        rows = np.sort(np.random.default_rng(2).choice(rows, most, replace=False))
+    rows = rows[smallest_keys(keys[rows], most)]
+    folds = spread_rows(target.codes[rows], keys[rows])
     log_proba, is_known = np.zeros((len(components), len(rows), len(target.classes))), np.ones(len(rows), bool)
     sums, counted = [place for place, each in enumerate(components) if not each.grows_trees], None
     if sums and len(rows) > 1:
         parts = [recipe.part(components[place]) for place in sums]
-        log_proba[sums], is_known, counted = predict_by_sums(parts, opened, target, tally, rows)
+        log_proba[sums], is_known, counted = predict_by_sums(parts, opened, target, tally, rows, folds)
     with_trees = tally
     for place, each in enumerate(components):
         if isinstance(each, Trees) and planned is not None:
@@ -69,7 +71,7 @@ def fit_pool(recipe: Recipe, opened: Any, target: Target, tally: Tally) -> tuple
     log_proba, kept = np.round(log_proba, DIGITS), rows[is_known]
     held = Predictions(components, target.classes.tolist(), log_proba[:, is_known], target.codes[kept], weights[kept])
     pool = held.fit(has_fewest=is_auto)
-    folds = spread_rows(target.codes[rows])[is_known]
+    folds = folds[is_known]
 
     def correct(pool: Pool) -> tuple[Pool, Array]:
         """Return the pool with a twin, if there is one, and the predictions of all its components."""

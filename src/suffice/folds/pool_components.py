@@ -8,6 +8,7 @@ import numpy as np
 from suffice.data import SparseSheet, Target
 from suffice.data.plan_trees import PlannedTrees, list_inputs, plan_trees
 from suffice.recipe import Recipe
+from suffice.schema import Array
 from suffice.schema.columns import MOST_PAIR_BYTES
 from suffice.statistics import Tally
 from suffice.structures import Auto, Averaged, Full, Naive, Structure, Trees, Twin
@@ -19,7 +20,7 @@ LEAST_ROWS, MOST_CLASSES = 100, 100
 
 # With structure="auto", trees are fewer if trees times rows would exceed MOST_VISITS for each class, or if the leaves
 # would have more than MOST_COUNTS counts. Fewer than LEAST_TREES are not worth their time.
-MOST_TREES, LEAST_TREES, MOST_VISITS, MOST_COUNTS = 100, 20, 500_000, 1 << 23
+MOST_TREES, LEAST_TREES, MOST_VISITS, MOST_COUNTS = 100, 20, 1_250_000, 1 << 23
 
 # Trees that a user asks for have at most as many counts as fit into the memory that pairs may take.
 MOST_COUNTS_ASKED = MOST_PAIR_BYTES // 8
@@ -45,14 +46,14 @@ def choose_components(recipe: Recipe, opened: Any, target: Target, tally: Tally)
 
 
 def plan_components(
-    components: tuple[Structure, ...], opened: Any, target: Target, tally: Tally, *, is_auto: bool
+    components: tuple[Structure, ...], opened: Any, target: Target, keys: Array, tally: Tally, *, is_auto: bool
 ) -> tuple[tuple[Structure, ...], PlannedTrees | None]:
     """Return the components and their trees; without trees if there is nothing to split on, or no room for them."""
     planned = None
     for wanted in components:
         if isinstance(wanted, Trees) and not isinstance(opened, SparseSheet) and len(target.classes) > 1:
             inputs, most = list_inputs(opened, tally.schema.blocks), MOST_COUNTS if is_auto else MOST_COUNTS_ASKED
-            planned = plan_trees(opened, target, inputs, wanted.count, most) if inputs else None
+            planned = plan_trees(opened, target, keys, inputs, wanted.count, most) if inputs else None
     if planned is None or (is_auto and len(planned.trees) < LEAST_TREES):
         return tuple(each for each in components if not each.grows_trees) or (Naive(),), None
     count = len(planned.trees)

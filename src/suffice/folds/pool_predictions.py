@@ -14,6 +14,7 @@ from suffice.data import Table, Target
 from suffice.data.engines import memory
 from suffice.data.plan_trees import PlannedTrees
 from suffice.data.read_trees import read_leaves
+from suffice.data.row_keys import mix_keys
 from suffice.folds.fold_tallies import CountedRows, FoldTally, fold_tallies
 from suffice.folds.held_out import in_columns
 from suffice.folds.splits import IndexSplit
@@ -33,12 +34,11 @@ FOLDS = 5
 
 
 def predict_by_sums(
-    parts: Sequence[Recipe], opened: Any, target: Target, tally: Tally, rows: Array
+    parts: Sequence[Recipe], opened: Any, target: Target, tally: Tally, rows: Array, folds: Array
 ) -> tuple[Array, Array, CountedRows]:
     """Return the predictions of held-out rows by each component, whether their class was in the sums, and all rows."""
-    folds = spread_rows(target.codes[rows])
     splits = []
-    for number in range(min(FOLDS, len(rows))):
+    for number in np.unique(folds).tolist():
         is_test = np.zeros(len(target.codes), bool)
         is_test[rows[folds == number]] = True
         splits.append(IndexSplit(np.flatnonzero(~is_test), np.flatnonzero(is_test)))
@@ -101,12 +101,17 @@ def _has_pairs_of_levels(columns: Columns) -> bool:
     return columns.pairs and columns.codings is not None
 
 
-def spread_rows(codes: Array) -> Array:
-    """Return the fold of each row; the rows of a class are spread evenly, however few they are."""
-    shuffled = np.random.default_rng(3).permutation(len(codes))
-    order = shuffled[np.argsort(codes[shuffled], kind="stable")]
+def spread_rows(codes: Array, keys: Array) -> Array:
+    """Return the fold of each row; the rows of a class are spread evenly, however few they are.
+
+    Each class, in the order of its keys, is cut into parts of equal size. So few rows change their fold if one is
+    removed.
+    """
     folds = np.empty(len(codes), np.intp)
-    folds[order] = np.arange(len(codes)) % FOLDS
+    for place, code in enumerate(np.unique(codes)):
+        own = np.flatnonzero(codes == code)
+        own = own[np.argsort(mix_keys(keys[own], 1))]
+        folds[own] = (np.arange(len(own)) * FOLDS // len(own) + place) % FOLDS
     return folds
 
 

@@ -6,8 +6,9 @@ import math
 
 from suffice.kernels.compiler import Kernel
 
-# A generator of Park and Miller: its states fit into 64 bits when they are multiplied, compiled or not.
-FACTOR, MODULUS = 48271, 2147483647
+# Factors of Park and Miller's generators, along the tries of a node and along the branches of a tree. Products of their
+# states fit into 64 bits, compiled or not.
+FACTOR, BRANCH, MODULUS = 48271, 16807, 2147483647
 SCALE = 1.0 / MODULUS
 
 # The rank of a missing number, above all others.
@@ -19,33 +20,33 @@ def goes_left(rank, cut, is_level):
     return (rank == cut) if is_level else (rank < cut)
 
 
-def count_classes(order, start, stop, step, codes, weights, sums):
-    """Write the weight of each class in a node to ``sums``, and return how many classes it has: 1, or 2 for more."""
+def count_classes(order, start, judged, stop, codes, weights, sums):
+    """Write the weight of each class to ``sums``, and return how many classes a node has: 1, or 2 for more."""
     classes = sums.shape[1]
     for k in range(classes):
         sums[0, k] = 0.0
-    for place in range(start, stop, step):
-        row = order[place]
+    for place in range(start, judged):
+        row = order[0, place]
         sums[0, codes[row]] += weights[row]
-    first = codes[order[start]]
+    first = codes[order[0, start]]
     for place in range(start, stop):
-        if codes[order[place]] != first:
+        if codes[order[0, place]] != first:
             return 2
     return 1
 
 
-def split_entropy(ranks, j, cut, is_level, order, start, stop, step, codes, weights, sums):
+def split_entropy(ranks, j, cut, is_level, order, start, stop, codes, weights, sums):
     """Return the entropy of the classes after a split, times the weight of the node; infinity if a side is empty."""
     classes = sums.shape[1]
     for k in range(classes):
         sums[1, k] = 0.0
     if is_level:
-        for place in range(start, stop, step):
-            row = order[place]
+        for place in range(start, stop):
+            row = order[0, place]
             sums[1, codes[row]] += weights[row] * (ranks[j, row] == cut)
     else:
-        for place in range(start, stop, step):
-            row = order[place]
+        for place in range(start, stop):
+            row = order[0, place]
             sums[1, codes[row]] += weights[row] * (ranks[j, row] < cut)
     left = 0.0
     right = 0.0
@@ -65,69 +66,114 @@ def split_entropy(ranks, j, cut, is_level, order, start, stop, step, codes, weig
 
 
 def divide_rows(ranks, j, cut, is_level, order, start, stop):
-    """Put the rows of the first child before those of the second, and return where the second begins."""
-    place = start
-    end = stop
-    while place < end:
-        row = order[place]
+    """Put the rows of the first child before those of the second, both in their order; return where the second begins.
+
+    ``order[1]`` is a buffer.
+    """
+    middle = start
+    others = 0
+    for place in range(start, stop):
+        row = order[0, place]
         if goes_left(ranks[j, row], cut, is_level):
-            place += 1
+            order[0, middle] = row
+            middle += 1
         else:
-            end -= 1
-            order[place] = order[end]
-            order[end] = row
-    return place
+            order[1, others] = row
+            others += 1
+    for place in range(others):
+        order[0, middle + place] = order[1, place]
+    return middle
+
+
+def draw_level(ranks, j, keys, state, order, start, stop):
+    """Return the level of a random row: the one with the least product of key and state."""
+    least = MODULUS
+    level = 0
+    for place in range(start, stop):
+        row = order[0, place]
+        product = keys[row] * state % MODULUS
+        if product < least:
+            least = product
+            level = ranks[j, row]
+    return level
+
+
+def draw_cut(ranks, j, state, order, start, stop):
+    """Return a random rank between the least and the greatest of some rows; 0 if they are equal.
+
+    It is `MISSING`, which divides missing numbers from others, with the chance that one of two random rows is missing.
+    """
+    least = MISSING
+    greatest = -1
+    missing = 0
+    for place in range(start, stop):
+        rank = ranks[j, order[0, place]]
+        if rank == MISSING:
+            missing += 1
+        else:
+            least = min(least, rank)
+            greatest = max(greatest, rank)
+    share = missing / (stop - start)
+    if state * SCALE < share * (2.0 - share):
+        return MISSING if greatest >= 0 else 0
+    if least >= greatest:
+        return 0
+    return least + 1 + int(state * FACTOR % MODULUS * SCALE * (greatest - least))
 
 
 @Kernel
-def grow(ranks, is_level, codes, weights, seed, tries, look, order, column, cut, child, low, high, first, last, sums):
+def grow(
+    ranks, is_level, codes, weights, keys, seed, tries, look, order, column, cut, child, low, high, first, last, salt,
+    sums,
+):  # fmt: skip
     """Grow a tree from rows, and return its number of nodes.
 
     ``ranks`` [column, row] are the ranks of numbers, or codes of levels. A node is split by the best of ``tries``
     random splits, the one with the least entropy of the classes, until its rows have one class or equal cells. A split
-    is judged by about ``look`` rows of the node.
+    is judged by the first ``look`` rows of the node.
+
+    The rows of a node are in their given order, which is random. The path of a node and ``seed`` decide the columns of
+    its splits, and where a threshold lies between the least and the greatest number. ``keys`` [row], from 1 to
+    MODULUS − 1, decide whose level a split takes. So without a few rows, a node has nearly the same splits.
 
     The node i of the tree sends rows to the node ``child[i]`` if their rank in ``column[i]`` is below ``cut[i]``, or
     equal to it in a column of levels, and all others to the next node. ``column[i]`` is −1 in a leaf. ``low`` and
-    ``high`` are the ranks of the split's neighbours in the node. ``order``, ``first``, ``last`` and ``sums`` are
-    buffers.
+    ``high`` are the ranks of the split's neighbours in the node. ``order``, ``first``, ``last``, ``salt`` and ``sums``
+    are buffers.
     """
     columns = ranks.shape[0]
-    state = seed
     for row in range(codes.shape[0]):
-        order[row] = row
+        order[0, row] = row
     first[0] = 0
     last[0] = codes.shape[0]
+    salt[0] = seed
     nodes = 1
     node = 0
     while node < nodes:
         start = first[node]
         stop = last[node]
         size = stop - start
-        step = max(size // look, 1)
+        judged = start + min(size, look)
         column[node] = -1
         best = math.inf
         j = -1
         best_cut = 0
         done = 0
-        if nodes + 2 <= column.shape[0] and count_classes(order, start, stop, step, codes, weights, sums) > 1:
+        if nodes + 2 <= column.shape[0] and count_classes(order, start, judged, stop, codes, weights, sums) > 1:
+            state = salt[node]
             for _ in range(4 * tries):
                 if done == tries:
                     break
                 state = state * FACTOR % MODULUS
                 drawn = int(state * SCALE * columns)
                 state = state * FACTOR % MODULUS
-                a = ranks[drawn, order[start + int(state * SCALE * size)]]
-                state = state * FACTOR % MODULUS
-                b = ranks[drawn, order[start + int(state * SCALE * size)]]
-                if a == b and not is_level[drawn]:
-                    continue
-                t = MISSING if max(a, b) == MISSING else (a + b + 1) // 2
                 if is_level[drawn]:
-                    t = a + 0
-                entropy = split_entropy(
-                    ranks, drawn, t, is_level[drawn], order, start, stop, step, codes, weights, sums
-                )
+                    t = draw_level(ranks, drawn, keys, state, order, start, judged)
+                else:
+                    t = draw_cut(ranks, drawn, state, order, start, judged)
+                    if t == 0:
+                        continue
+                entropy = split_entropy(ranks, drawn, t, is_level[drawn], order, start, judged, codes, weights, sums)
                 if entropy < math.inf:
                     done += 1
                 if entropy < best:
@@ -139,9 +185,9 @@ def grow(ranks, is_level, codes, weights, seed, tries, look, order, column, cut,
             greatest = 0
             least = MISSING
             for place in range(start, middle):
-                greatest = max(greatest, ranks[j, order[place]])
+                greatest = max(greatest, ranks[j, order[0, place]])
             for place in range(middle, stop):
-                least = min(least, ranks[j, order[place]])
+                least = min(least, ranks[j, order[0, place]])
             column[node] = j
             cut[node] = best_cut
             low[node] = greatest
@@ -151,6 +197,8 @@ def grow(ranks, is_level, codes, weights, seed, tries, look, order, column, cut,
             last[nodes] = middle
             first[nodes + 1] = middle
             last[nodes + 1] = stop
+            salt[nodes] = salt[node] * BRANCH % MODULUS
+            salt[nodes + 1] = salt[nodes] * BRANCH % MODULUS
             nodes += 2
         node += 1
     return nodes

@@ -25,9 +25,10 @@ function growTrees(trees, term, classes) {
   for (let node = nodes.length - 1; node >= 0; node--) {
     for (let k = 0; child[node] && k < classes; k++) shares[node * classes + k] = shares[child[node] * classes + k] + shares[(child[node] + 1) * classes + k];
   }
-  const all = Array.from(shares.subarray(0, classes));
-  const rows = all.reduce((total, count) => total + count, 0);
-  const base = all.map((count) => (rows > 0 ? count / rows : 1 / classes));
+  // the weight of a tree is its number of rows divided by their mean over the trees
+  const weights = roots.map((root) => sum(Array.from(shares.subarray(root * classes, (root + 1) * classes))));
+  const rows = sum(weights);
+  const base = Array.from({ length: classes }, (_, k) => (rows > 0 ? roots.reduce((total, root) => total + shares[root * classes + k], 0) / rows : 1 / classes));
   // p = (count + backoff · p of the parent) / (n + backoff), from the roots to the leaves
   const isRoot = new Set(roots);
   for (let node = 0; node < nodes.length; node++) {
@@ -38,6 +39,10 @@ function growTrees(trees, term, classes) {
       shares[node * classes + k] = (shares[node * classes + k] + term.backoff * above) / n;
     }
   }
+  roots.forEach((root, place) => {
+    const weight = rows > 0 ? (weights[place] * roots.length) / rows : 1;
+    for (let at = root * classes; at < (roots[place + 1] ?? nodes.length) * classes; at++) shares[at] *= weight;
+  });
   return { ...trees, child, shares, roots };
 }
 

@@ -3,6 +3,7 @@
 from suffice.schema.arrays import Array, Frozen, by_group, field_names, starts_of
 from suffice.schema.codings import Coding, Combinations, Cuts, Levels, MissingLevel, Text, Words, recoding
 from suffice.schema.columns import Columns
+from suffice.schema.forests import make_forest, places_in_forest, select_kept_trees, trees_of
 from suffice.schema.partition import Partition, TreeInput
 from suffice.schema.plan import Plan, check_plan_columns
 from suffice.schema.schema import Features, Schema, merged_classes
@@ -26,7 +27,11 @@ __all__ = [
     "by_group",
     "check_plan_columns",
     "field_names",
+    "make_forest",
     "merged_classes",
+    "places_in_forest",
     "recoding",
+    "select_kept_trees",
     "starts_of",
+    "trees_of",
 ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +20,18 @@ class TreeInput:
 
     name: Any
     levels: tuple[Any, ...] | None = None
+
+
+def unite_inputs(inputs: Iterable[TreeInput]) -> tuple[TreeInput, ...]:
+    """Return inputs with the columns and levels of all, sorted by name; raise if one has numbers and levels."""
+    found: dict[Any, TreeInput] = {}
+    for each in inputs:
+        known = found.setdefault(each.name, each)
+        if (known.levels is None) != (each.levels is None):
+            raise ValueError(f"column {each.name!r} has numbers on one side and levels on the other")
+        if known.levels is not None and each.levels is not None and known.levels != each.levels:
+            found[each.name] = TreeInput(each.name, tuple(sorted({*known.levels, *each.levels}, key=str)))
+    return tuple(sorted(found.values(), key=lambda each: str(each.name)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +81,41 @@ class Partition(Frozen, Coding):
         parent[self.child[inner]] = parent[self.child[inner] + 1] = inner
         return parent
 
+    @cached_property
+    def key(self) -> str:
+        """A fingerprint of the splits, by the names of columns and levels: where rows go, and nothing else."""
+        columns, values, facts = self.column.astype("<i4"), self.threshold.astype("<f8"), []
+        used = np.unique(self.column[self.column >= 0]).tolist()
+        for place, j in enumerate(sorted(used, key=lambda j: str(self.inputs[j].name))):
+            own, levels, labels = self.column == j, self.inputs[j].levels, None
+            if levels is not None:
+                positions, codes = np.unique(self.threshold[own].astype(np.intp), return_inverse=True)
+                labels = ["" if position < 0 else f"={levels[position]}" for position in positions.tolist()]
+                order = sorted(range(len(labels)), key=labels.__getitem__)
+                labels.sort()
+                values[own] = np.argsort(order)[codes]
+            columns[own] = place
+            facts.append((str(self.inputs[j].name), labels))
+        arrays = (columns, values, self.child.astype("<i4"))
+        return hashlib.sha256(b"".join([repr(facts).encode(), *(each.tobytes() for each in arrays)])).hexdigest()
+
+    def on(self, inputs: tuple[TreeInput, ...]) -> Partition:
+        """Return the same tree over other inputs, which contain the columns and levels of its own."""
+        if inputs == self.inputs:
+            return self
+        places = {each.name: place for place, each in enumerate(inputs)}
+        column, threshold = self.column.copy(), self.threshold.copy()
+        for j, each in enumerate(self.inputs):
+            own, levels = self.column == j, inputs[places[each.name]].levels
+            column[own] = places[each.name]
+            if each.levels is not None and levels is not None:
+                known = {label: place for place, label in enumerate(levels)}
+                positions = np.array([*(known[label] for label in each.levels), -1])  # a missing level is −1
+                threshold[own] = positions[self.threshold[own].astype(np.intp)]
+        return replace(self, inputs=inputs, column=column, threshold=threshold)
+
     def merge(self, other: Any, name: str) -> Coding:
-        if self != other:
+        if self.key != other.key:
             raise ValueError("the trees of both sides split differently; count both under one plan: plan=")
         return self
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from suffice.schema.arrays import Array, Frozen
 from suffice.schema.columns import Columns
+from suffice.schema.forests import unite_forests
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,23 +66,26 @@ class Schema(Frozen):
             theirs = other.blocks
         else:
             theirs = self._match_blocks(other)
-        blocks = tuple(a.merge(b) for a, b in zip(self.blocks, theirs, strict=True))
+        mine = [block for block in self.blocks if not block.is_forest]
+        blocks = tuple(a.merge(b) for a, b in zip(mine, theirs, strict=True))
+        forest = unite_forests(self.forest, other.forest)
+        blocks = blocks if forest is None else (*blocks, forest)
         classes = merged_classes(self.classes, other.classes)
         for block in blocks:
             block.check_pairs(len(classes))
         return Schema(classes, blocks, self.features)
 
-    def order_in(self, other: Schema) -> list[int]:
-        """Return the position of each block in another schema."""
+    def order_in(self, other: Schema) -> list[int | None]:
+        """Return the position of each block in another schema; None for trees that it does not have."""
         if self.features is None:
             return list(range(len(self.blocks)))
         return [
-            next(place for place, block in enumerate(other.blocks) if _are_same_block(mine, block))
+            next((place for place, block in enumerate(other.blocks) if _are_same_block(mine, block)), None)
             for mine in self.blocks
         ]
 
     def _match_blocks(self, other: Schema) -> tuple[Columns, ...]:
-        """Return the other's blocks in this one's order; raise ValueError for a column with different families."""
+        """Return the other's blocks in this one's order, without trees; raise if a column has different families."""
         mine, theirs = self._block_keys(), other._block_keys()
         for name in [*mine, *(name for name in theirs if name not in mine)]:
             if mine.get(name) != theirs.get(name):
@@ -93,13 +97,14 @@ class Schema(Frozen):
                     f"column {name!r} is {here} on one side and {there} on the other; set its family on both: "
                     f"families={{{name!r}: …}}"
                 )
-        return tuple(other.blocks[place] for place in self.order_in(other))
+        places = [place for mine, place in zip(self.blocks, self.order_in(other), strict=True) if not mine.is_forest]
+        return tuple(other.blocks[place] for place in places if place is not None)
 
     def _block_keys(self) -> dict[Any, list[tuple[str, Any]]]:
         """Return the blocks of each column; a number may be in two, in cells and with its moments."""
         keys: dict[Any, list[tuple[str, Any]]] = {}
         for block in self.blocks:
-            for name in block.names or ():
+            for name in () if block.is_forest else block.names or ():
                 keys.setdefault(name, []).append(_block_key(block, name))
         return {name: sorted(found, key=str) for name, found in keys.items()}
 
@@ -123,8 +128,8 @@ class Features:
 
 
 def _block_key(block: Columns, name: Any) -> tuple[str, Any]:
-    """Return what tells the block of a column from others: each text is a block of its own, as are all trees."""
-    return (block.family, name if block.family == "text" else block.is_forest)
+    """Return what tells the block of a column from others: each text is a block of its own."""
+    return (block.family, name if block.family == "text" else None)
 
 
 def _are_same_block(mine: Columns, other: Columns) -> bool:

@@ -18,7 +18,8 @@ class MeanOfTrees(Term):
     Parameters
     ----------
     shares : array [leaf, class]
-        P(class | leaf), the leaves of all trees one after the other.
+        P(class | leaf) times the weight of the tree, the leaves of all trees one after the other. The weight of a tree
+        is its number of rows divided by the mean over all trees.
     sizes : array [tree]
         The number of leaves of each tree.
     counts : array [class, leaf]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.schema import Array, Coding, Columns, Cuts, Levels, Partition, Schema, Words
+from suffice.schema import Array, Coding, Columns, Cuts, Levels, Partition, Schema, Words, trees_of
 from suffice.statistics.statistic import Statistic
 
 
@@ -45,7 +45,9 @@ def compute_row_digest(names: Sequence[Any], rows: Iterable[tuple[Sequence[Any],
 
 def _hash_block(sha: Any, columns: Columns, statistic: Statistic, classes: Array, is_named: bool) -> None:
     """Hash a block: its columns, sorted by name if they have names, and of each column the levels that have rows."""
-    names = [_label_text(name) for name in columns.names or ()] if is_named else []
+    # a tree is known by its splits, whatever its position
+    names = list(trees_of(columns)) if columns.is_forest else [_label_text(name) for name in columns.names or ()]
+    names = names if is_named else []
     order = np.array(sorted(range(columns.count), key=lambda j: names[j]) if names else range(columns.count), np.intp)
     names = [names[j] for j in order] if names else []
     _hash_facts(sha, [columns.family, columns.count, names, columns.threshold, type(statistic).__name__])
@@ -81,14 +83,12 @@ def _describe_codes(coding: Coding | None, codes: list[int]) -> Any:
         kind = repr(coding.text) if isinstance(coding, Words) else type(coding).__name__
         return [kind, *(_label_text(coding.labels[code]) for code in codes)]
     if isinstance(coding, Partition):
-        arrays = [np.ascontiguousarray(each).tobytes() for each in (coding.column, coding.threshold, coding.child)]
-        inputs = [[_label_text(each.name), each.levels and [*map(_label_text, each.levels)]] for each in coding.inputs]
-        return ["tree", inputs, *(hashlib.sha256(each).hexdigest() for each in arrays), *codes]
+        return ["tree", coding.key, *codes]
     return codes
 
 
-def _sort_key(columns: Columns) -> tuple[str, str]:
-    return columns.family, json.dumps(sorted(_label_text(name) for name in columns.names or ()))
+def _sort_key(columns: Columns) -> tuple[bool, str, str]:
+    return columns.is_forest, columns.family, json.dumps(sorted(_label_text(name) for name in columns.names or ()))
 
 
 def _label_text(label: Any) -> str:

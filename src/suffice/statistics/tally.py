@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 
 import numpy as np
 
-from suffice.schema import Array, Columns, Frozen, Schema
+from suffice.schema import (
+    Array,
+    Columns,
+    Frozen,
+    Schema,
+    make_forest,
+    places_in_forest,
+    select_kept_trees,
+    trees_of,
+)
 from suffice.statistics.counts import Counts
 from suffice.statistics.digest import compute_digest
-from suffice.statistics.statistic import OverdrawnError, Statistic, check_weight, subtract_sums
+from suffice.statistics.statistic import ROUNDING, OverdrawnError, Statistic, check_weight, subtract_sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +42,11 @@ class Tally(Frozen):
     Methods
     -------
     a + b
-        The tally of the rows of both.
+        The tally of the rows of both. It has the decision trees of both, at most 200 of them; those that only one has
+        count its rows only.
     a - b
         The tally without the rows of b. Classes and levels without rows are dropped. Raises ValueError if a does not
-        contain the rows of b.
+        contain the rows of b. A tree that b does not have is left as it is, and one without rows is dropped.
     a * w
         The tally of the same rows, with all weights multiplied by w.
     a == b
@@ -86,8 +95,12 @@ class Tally(Frozen):
         order, classes = schema.order_in(self.schema), len(schema.classes)
         count = np.zeros(classes)
         count[places] = self.class_count
-        statistics = []
+        statistics: list[Statistic] = []
         for place, block in zip(order, schema.blocks, strict=True):
+            if block.is_forest:
+                statistics.append(self._leaves_in(block, classes, places))
+                continue
+            assert place is not None
             columns, cells = self.schema.blocks[place].places_in(block)
             statistics.append(self.statistics[place].rearrange((classes, block.width), places, columns, cells))
         return Tally(schema, count, tuple(statistics))
@@ -105,22 +118,46 @@ class Tally(Frozen):
             return self, None
         return self.select_blocks(lambda block: not block.is_forest), self.select_blocks(lambda block: block.is_forest)
 
-    def _drop_different_trees(self, other: Tally) -> tuple[Tally, Tally]:
-        """Return both tallies; without their trees if these split differently, because such counts do not add."""
-        if self.schema.forest is other.schema.forest or self.schema.forest == other.schema.forest:
-            return self, other
-        warnings.warn(
-            "the two sides were planned apart, so that their decision trees split differently: the sum has no trees; "
-            "to keep them, let both sides count by one plan (plan=)",
-            UserWarning,
-            stacklevel=3,
-        )
-        return self.split_trees()[0], other.split_trees()[0]
+    def _leaves_in(self, forest: Columns, classes: int, places: Array) -> Counts:
+        """Return the counts of leaves in a block that has all trees of this tally; other trees have no rows."""
+        n, total = np.zeros((classes, forest.count)), np.zeros((classes, forest.width))
+        for block, statistic in zip(self.schema.blocks, self.statistics, strict=True):
+            if block.is_forest and isinstance(statistic, Counts):
+                columns, cells = places_in_forest(block, forest)
+                n[np.ix_(places, columns)] = statistic.n
+                total[np.ix_(places, cells)] = statistic.total
+        return Counts(n if (n != n[:, :1]).any() else n[:, :1], total)
+
+    def select_trees(self, keys: Collection[str]) -> Tally:
+        """Return the tally with some of its decision trees only, by the keys of their splits."""
+        forest = self.schema.forest
+        held = trees_of(forest)
+        kept = [place for place, key in enumerate(held) if key in keys]
+        if forest is None or len(kept) == len(held):
+            return self
+        without, _ = self.split_trees()
+        if not kept:
+            return without
+        assert forest.sizes is not None
+        smaller = make_forest([tree for key, tree in held.items() if key in keys])
+        cells = np.flatnonzero(np.isin(np.repeat(np.arange(forest.count), forest.sizes), kept))
+        (leaves,) = (each for block, each in zip(self.schema.blocks, self.statistics, strict=True) if block.is_forest)
+        schema = replace(self.schema, blocks=(*without.schema.blocks, smaller))
+        return Tally(schema, self.class_count, (*without.statistics, leaves.with_columns(np.array(kept), cells)))
+
+    @property
+    def has_partial_trees(self) -> bool:
+        """Whether a tree has not counted all rows, because it is of one of several tallies that were planned apart."""
+        blocks = zip(self.schema.blocks, self.statistics, strict=True)
+        rows = self.class_count[:, None]
+        return any(block.is_forest and not np.allclose(each.n, rows, rtol=ROUNDING, atol=0) for block, each in blocks)
 
     def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
             return NotImplemented
-        self, other = self._drop_different_trees(other)
+        if self.schema.forest is not other.schema.forest:
+            kept = select_kept_trees(self.schema.forest, other.schema.forest)
+            self, other = self.select_trees(kept), other.select_trees(kept)
         schema, mine, theirs = self._align(other)
         with np.errstate(over="ignore", invalid="ignore"):
             statistics = tuple([a + b for a, b in zip(mine.statistics, theirs.statistics, strict=True)])
@@ -129,7 +166,7 @@ class Tally(Frozen):
     def __sub__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
             return NotImplemented
-        schema, mine, theirs = self._align(other)
+        schema, mine, theirs = self._align(other.select_trees(trees_of(self.schema.forest)))
         labels = schema.classes.tolist()
         try:
             count = subtract_sums(mine.class_count[:, None], theirs.class_count[:, None])[:, 0]
@@ -149,7 +186,23 @@ class Tally(Frozen):
                 ) from None
         # classes and levels without rows are dropped: the result is the tally of the remaining rows
         emptied = (count == 0) & (theirs.class_count > 0)
-        return Tally(schema, count, tuple(left)).trimmed(~emptied)
+        return Tally(schema, count, tuple(left))._drop_empty_trees().trimmed(~emptied)
+
+    def _drop_empty_trees(self) -> Tally:
+        """Return the tally without trees that have no rows; raise if a tree has more rows than there are."""
+        forest = self.schema.forest
+        if forest is None:
+            return self
+        (leaves,) = (each for block, each in zip(self.schema.blocks, self.statistics, strict=True) if block.is_forest)
+        if (leaves.n > self.class_count[:, None] * (1 + ROUNDING)).any():
+            raise ValueError(
+                "cannot forget rows that decision trees of this side have counted and those of the other have not; "
+                "count the rows to forget under the plan of this side: plan="
+            )
+        has_rows = np.broadcast_to(leaves.n.any(axis=0), forest.count)
+        if has_rows.all() or not self.class_count.any():
+            return self
+        return self.select_trees([key for key, is_kept in zip(trees_of(forest), has_rows, strict=True) if is_kept])
 
     def without_rows(self, rows: Tally, codes: Array) -> tuple[Tally, Array]:
         """Return the sums without each of some rows, [row, class, cell], and for which rows they are exact.

@@ -1,6 +1,6 @@
 """Trees: decision trees whose leaves are counts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,11 @@ from suffice.structures.tree import check_backoff
 
 @dataclass(frozen=True)
 class Trees(Structure):
-    """P(class | x) = the mean over trees of P(class | leaf of x).
+    """P(class | x) = the mean over trees of P(class | leaf of x), weighted by the rows that each tree has counted.
 
     In each node p(class) = (count + m·p of the parent) / (n + m), with m the back-off. Where the trees split is part of
-    the plan; the leaves count all rows, so that trees learn, forget and merge like every other column.
+    the plan; the leaves count all rows, so that trees learn, forget and merge like every other column. In a sum of
+    models that were planned apart, a tree counts the rows of its own model, and those that are learned later.
 
     Parameters
     ----------
@@ -46,13 +47,18 @@ class Trees(Structure):
             raise ValueError(f"count is the number of trees, 1 or more, not {self.count!r}")
         check_backoff(self.backoff)
 
+    def merge(self, other: Structure, share: float) -> "Trees":
+        assert isinstance(other, Trees)
+        return replace(self, count=max(self.count, other.count))
+
     def check(self, subject: Subject, prior: Any) -> None:
         """Accept any prior: trees have a back-off instead."""
 
     def _estimate(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
         assert isinstance(subject.statistic, Counts)
         nodes, counts = TreeNodes.of(subject.columns), subject.statistic.total
-        shares = nodes.smooth(nodes.sum_counts(counts), self.backoff)
+        sums = nodes.sum_counts(counts)
+        shares = nodes.smooth(sums, self.backoff) * nodes.weigh(sums)[:, None]
         return TreesParameters(shares, nodes.column < 0, nodes.sizes, counts, self.backoff)
 
 
@@ -60,7 +66,8 @@ class Trees(Structure):
 class TreesParameters(Parameters):
     """P(class) in each node, [node, class], which nodes are leaves, and the number of leaves of each tree.
 
-    ``counts`` [class, leaf] and ``backoff`` are what the probabilities were estimated from.
+    P is multiplied by the weight of the tree, which is 1 if all trees have counted the same number of rows. ``counts``
+    [class, leaf] and ``backoff`` are what the probabilities were estimated from.
     """
 
     nodes: Array
@@ -120,10 +127,16 @@ class TreeNodes:
         """Return P(class) in each node, [node, class], from its counts and the shares of its parent."""
         shares = np.zeros(sums.shape)
         tree_leaves.smooth(
-            self.starts, self.ends, self.child, self.column, sums, backoff, class_shares(sums[0]), shares,
-            work=4 * sums.size,
+            self.starts, self.ends, self.child, self.column, sums, backoff, class_shares(sums[self.starts].sum(axis=0)),
+            shares, work=4 * sums.size,
         )  # fmt: skip
         return shares
+
+    def weigh(self, sums: Array) -> Array:
+        """Return the weight of the tree of each node: its rows divided by their mean over the trees."""
+        rows = sums[self.starts].sum(axis=1)
+        weights = rows / rows.mean() if rows.any() else np.ones(len(rows))
+        return np.repeat(weights, self.ends - self.starts)
 
 
 def class_shares(counts: Array) -> Array:
