@@ -1,7 +1,6 @@
 """SumLearner: a classifier learns, forgets and merges by adding and subtracting sums."""
 
 import os
-import warnings
 from abc import abstractmethod
 from numbers import Real
 from pathlib import Path
@@ -21,7 +20,6 @@ from suffice.recipe import Recipe, Rows
 from suffice.schema import Array, Plan, Schema, merged_classes
 from suffice.settings import comparable
 from suffice.statistics import Tally
-from suffice.statistics.cancellation import lost_in_rounding
 from suffice.statistics.remainder import check_remainder
 
 
@@ -258,16 +256,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         -------
         self : object
         """
-        left = self.tally_without(X, y, sample_weight, strict=strict)
-        lost = lost_in_rounding(self.tally_, left) if len(left.class_count) else None
-        if lost is not None:
-            warnings.warn(
-                f"so much of {lost[0]} in class {lost[1]!r} was forgotten that its variance is lost in rounding: "
-                "fit again on the rows that remain",
-                UserWarning,
-                stacklevel=2,
-            )
-        self.tally_ = left
+        self.tally_ = self.tally_without(X, y, sample_weight, strict=strict)
         return self
 
     def receipt(self, X: Any, y: Any, sample_weight: Any = None) -> Receipt:

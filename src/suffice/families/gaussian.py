@@ -16,7 +16,7 @@ from suffice.score import LogQuadratic, Quadratic, Score, log_rising
 from suffice.statistics import CoMoments, Moments, scan
 
 # The least variance: a variance of 0 has no density, and the inverse of this one is still a number.
-LEAST_VARIANCE = 1e-300
+LEAST_VARIANCE = 1e-306
 
 # A distance from the prior mean of less than this share of it is rounding error.
 ROUNDING = 4e-16
@@ -125,7 +125,7 @@ class Gaussian(Family):
             mean + distance * (n / divisor),
             np.broadcast_to(rows, distance.shape),
             np.broadcast_to(shape + n / 2, distance.shape),
-            scale + statistic.m2 / 2 + distance**2 * (kappa * n / divisor) / 2,
+            scale + statistic.m2 / 2 + distance**2 * (kappa * (n / divisor)) / 2,
             floor,
         )
 
@@ -160,7 +160,7 @@ class Gaussian(Family):
             "under a flat prior a class needs more than 3 rows for its predictive distribution; "
             "use a prior, such as prior=1.0 or NormalInverseGamma",
         )
-        squared = scale * (kappa + 1) / (shape * kappa) + floor
+        squared = scale / shape * ((kappa + 1) / kappa) + floor
         return StudentT(2 * shape, mean, np.maximum(squared, LEAST_VARIANCE), floor)
 
     def log_partition(self, columns: Columns, hyperparameters: Hyperparameters) -> Array:
@@ -170,7 +170,7 @@ class Gaussian(Family):
 
     def marginals(self, columns: Columns, hyperparameters: Hyperparameters) -> dict[str, Any]:
         mean, (kappa, shape, scale) = hyperparameters[0], check_proper(hyperparameters[1:4])
-        spread = np.sqrt(scale / (shape * kappa))
+        spread = np.sqrt(scale / shape / kappa)
         return {"mean": stats.t(2 * shape, mean, spread), "variance": stats.invgamma(shape, scale=scale)}
 
     def draw(self, columns: Columns, hyperparameters: Hyperparameters, rng: np.random.Generator) -> GaussianParameters:
@@ -216,8 +216,5 @@ def _mode_of_variance(shape: Array, scale: Array) -> Array:
 
 def _pooled_variance(moments: Moments) -> Array:
     """Return the variance of each column over all classes, [1, column]."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        pooled = moments.pooled()
-        spread = pooled.m2 / np.where(pooled.n > 0, pooled.n, 1.0)
-    # the pooled squares of numbers that are far apart overflow
-    return np.where(np.isfinite(spread), spread, np.finfo(np.float64).max)
+    pooled = moments.pooled()
+    return np.asarray(pooled.m2 / np.where(pooled.n > 0, pooled.n, 1.0))

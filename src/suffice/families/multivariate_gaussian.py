@@ -31,6 +31,11 @@ class MultivariateGaussian(Parameters):
         return Score((self.solve,))
 
     @property
+    def variance(self) -> Array:
+        """The variance of each column, [class or 1, column]."""
+        return np.diagonal(self.covariance, axis1=1, axis2=2)
+
+    @property
     def n_parameters(self) -> int:
         return int(self.mean.size + len(self.covariance) * self.mean.shape[1] * (self.mean.shape[1] + 1) // 2)
 

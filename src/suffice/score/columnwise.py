@@ -162,7 +162,8 @@ class LogFactorial(ColumnwiseTerm):
 
     def add(self, block: Block, rows: slice, scores: Array) -> None:
         for cells, part in stored_cells(block, rows, scores):
-            score_predictive.add_factorials(*cells, part, work=cells_of(cells))
+            if score_predictive.add_factorials(*cells, part, work=cells_of(cells)) != 0:
+                block.reject_uncountable(rows)
 
     def contributions(self, block: Block) -> Array:
         return np.asarray(-gammaln(as_doubles(block)[0] + 1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -46,6 +46,8 @@ class Statistic(Frozen, ABC):
     """
 
     n: Array
+
+    bounds: ClassVar[tuple[str, ...]] = ()  # arrays that bound the error of others, and are no sums
 
     def __post_init__(self) -> None:
         own = self.__dict__
@@ -149,10 +151,14 @@ class Statistic(Frozen, ABC):
         """Return the arrays by name."""
         return {name: getattr(self, name) for name in field_names(type(self))}
 
+    def sums(self) -> dict[str, Array]:
+        """Return the arrays by name, without bounds of errors."""
+        return {name: array for name, array in self.arrays().items() if name not in self.bounds}
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        mine, theirs = self.arrays(), other.arrays()
+        mine, theirs = self.sums(), other.sums()
         return all(_are_equal(mine[name], theirs[name]) for name in mine)
 
     __hash__ = None  # type: ignore[assignment]
@@ -167,7 +173,7 @@ class Statistic(Frozen, ABC):
         rtol : float, default=1e-9
             The relative and absolute tolerance.
         """
-        mine, theirs = self.arrays(), other.arrays()
+        mine, theirs = self.sums(), other.sums()
         return all(bool(np.allclose(mine[name], theirs[name], rtol=rtol, atol=rtol)) for name in mine)
 
 
