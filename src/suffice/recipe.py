@@ -370,10 +370,11 @@ class Recipe:
             return
         model, other = self._estimate(tally), self._estimate(largest)
         for columns, mine, theirs in zip(model.columns, model.parameters, other.parameters, strict=True):
-            variance = getattr(mine, "variance", None)
-            if variance is None:
+            name = "residual_variance" if hasattr(mine, "covariance") else "variance"
+            if not hasattr(mine, name):
                 continue
-            is_lost = np.abs(theirs.variance - variance) > LARGEST_ERROR * variance  # type: ignore[attr-defined]
+            variance, largest_variance = getattr(mine, name), getattr(theirs, name)
+            is_lost = np.abs(largest_variance - variance) > LARGEST_ERROR * variance
             if is_lost.any():
                 k, j = np.argwhere(is_lost)[0].tolist()
                 raise LostDigitsError(

@@ -31,9 +31,10 @@ class MultivariateGaussian(Parameters):
         return Score((self.solve,))
 
     @property
-    def variance(self) -> Array:
-        """The variance of each column, [class or 1, column]."""
-        return np.diagonal(self.covariance, axis1=1, axis2=2)
+    def residual_variance(self) -> Array:
+        """The variance of each column given all others, [class or 1, column]."""
+        factors, _ = self.solve.factors
+        return np.asarray(1 / (factors**2).sum(axis=2))
 
     @property
     def n_parameters(self) -> int:

@@ -133,7 +133,7 @@ class WishartHyperparameters:
 
 def prior_of_one(prior: Any, moments: CoMoments) -> Hyperparameters:
     """Return mean, kappa, dof and scale of a prior for the co-moments of a single class."""
-    variances = np.diag(moments.scatter[0]) / max(moments.n.item(), 1.0)
+    variances = np.diag(moments.scatter[0]) / (moments.n.item() or 1.0)
     return WishartHyperparameters.of_prior(prior, moments.mean[0], variances).first
 
 

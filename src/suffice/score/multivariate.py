@@ -240,7 +240,7 @@ def lower_triangle(sigma: Array, k: int) -> Array:
         lower = cholesky(sigma, lower=True, check_finite=False)
     except np.linalg.LinAlgError:
         raise SingularError(k) from None
-    if bool(np.any(np.diagonal(lower) ** 2 < SINGULAR * np.diagonal(sigma))):
+    if not np.isfinite(lower).all() or bool(np.any(np.diagonal(lower) ** 2 < SINGULAR * np.diagonal(sigma))):
         raise SingularError(k)
     return lower
 

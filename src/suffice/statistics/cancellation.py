@@ -13,6 +13,9 @@ from suffice.statistics.tally import Tally
 # The digits of a sum of squares that must be right: a variance may be off by this share.
 LARGEST_ERROR = 1e-6
 
+# The same for columns with a covariance: given the others, a column may have far less variance than by itself.
+ERROR_OF_PAIRS = 1e-11
+
 # The least variance of a column of which all digits are known, and whose inverse does not overflow.
 LEAST_SQUARE = 1e-304
 
@@ -31,7 +34,8 @@ def has_few_digits(before: Tally, after: Tally) -> bool:
 
 def add_errors(tally: Tally) -> Tally | None:
     """Return the tally with every sum of squares as large as it may be; None if all have enough right digits."""
-    if not any(bool(np.any(each.error > LARGEST_ERROR * each.spreads.m2)) for _, each in _moments_of(tally)):
+    shares = {Moments: LARGEST_ERROR, CoMoments: ERROR_OF_PAIRS}
+    if not any(bool(np.any(each.error > shares[type(each)] * each.spreads.m2)) for _, each in _moments_of(tally)):
         return None
     statistics = []
     for statistic in tally.statistics:
