@@ -26,6 +26,10 @@ settings.register_profile(
 )
 settings.load_profile("suffice")
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--hostile", action="store_true", help="run all hostile cases")
+
+
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 

@@ -14,6 +14,9 @@ from suffice.schema import Array, Frozen, field_names
 # at most this large.
 ROUNDING = 1e-12
 
+# Up to this size, sums of whole numbers are exact.
+MOST_WHOLE = 2.0**53
+
 
 class OverdrawnError(ValueError):
     """Raised when more is subtracted from a statistic than it holds.
@@ -180,14 +183,25 @@ class Statistic(Frozen, ABC):
 def subtract_sums(held: Array, asked: Array) -> Array:
     """Return ``held − asked``; raise `OverdrawnError` if the result is negative beyond rounding."""
     left = held - asked
-    # Whole numbers are exact: even a single missing row of many is an error.
-    whole = (held == np.floor(held)) & (asked == np.floor(asked))
-    rounding = np.where(whole, 0.0, ROUNDING * held)
+    rounding = _rounding_of(held, asked)
     if bool(np.any(left < -rounding)):
         place = np.unravel_index(int(np.argmin(left + rounding)), left.shape)
         held, asked = np.broadcast_to(held, left.shape), np.broadcast_to(asked, left.shape)
         raise OverdrawnError(tuple(map(int, place)), float(held[place]), float(asked[place]))
     return np.where(left <= rounding, 0.0, left)
+
+
+def rest_of(whole: Array, part: Array) -> Array:
+    """Return ``whole − part``, the rows that are not in a part; 0 where it is negative, or rounding error only."""
+    left = whole - part
+    return np.where(left <= _rounding_of(whole, part), 0.0, left)
+
+
+def _rounding_of(whole: Array, part: Array) -> Array:
+    """Return how far the difference of two sums of weights may be from 0 because of rounding."""
+    # sums of whole numbers are exact: even a single row of many is a difference
+    are_exact = (whole == np.floor(whole)) & (part == np.floor(part)) & (whole <= MOST_WHOLE)
+    return np.where(are_exact, 0.0, ROUNDING * whole)
 
 
 def check_weight(weight: float) -> float:
