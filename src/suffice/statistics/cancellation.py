@@ -7,7 +7,7 @@ import numpy as np
 
 from suffice.schema import Columns
 from suffice.statistics.comoments import CoMoments
-from suffice.statistics.moments import LEAST_LEFT, Moments
+from suffice.statistics.moments import LEAST_LEFT, ROUNDED, Moments
 from suffice.statistics.tally import Tally
 
 # The digits of a sum of squares that must be right: a variance may be off by this share.
@@ -50,7 +50,7 @@ def add_errors(tally: Tally) -> Tally | None:
 
 
 def check_squares(tally: Tally) -> None:
-    """Raise ValueError if the squares of a column overflow or underflow over all classes."""
+    """Raise ValueError if the squares of a column overflow or underflow, or its covariances lose their digits."""
     for block, moments in _moments_of(tally):
         spreads = moments.spreads
         with np.errstate(over="ignore", invalid="ignore"):
@@ -58,10 +58,15 @@ def check_squares(tally: Tally) -> None:
             variance = (pooled.m2 / np.where(pooled.n > 0, pooled.n, 1.0))[0]
         means = np.where(spreads.n > 0, spreads.mean, pooled.mean)
         is_small = (variance < LEAST_SQUARE) & ((variance > 0) | (means != means[:1]).any(axis=0))
-        for wrong, size, fault in ((~np.isfinite(variance), "large", "overflow"), (is_small, "small", "underflow")):
+        rounding = ROUNDED * np.abs(pooled.mean[0])
+        is_close = isinstance(moments, CoMoments) & (variance > 0) & (rounding > LARGEST_ERROR * np.sqrt(variance))
+        for wrong, what in (
+            (~np.isfinite(variance), "large that their squares overflow; rescale it"),
+            (is_small, "small that their squares underflow; rescale it"),
+            (is_close, "close together, for their size, that their covariances are rounding errors; subtract their mean"),
+        ):
             if wrong.any():
-                name = block.name(int(np.argmax(wrong)))
-                raise ValueError(f"the numbers of {name} are so {size} that their squares {fault}; rescale it")
+                raise ValueError(f"the numbers of {block.name(int(np.argmax(wrong)))} are so {what}")
 
 
 def _moments_of(tally: Tally) -> Iterator[tuple[Columns, Moments | CoMoments]]:

@@ -136,7 +136,8 @@ class CoMoments(Statistic):
         diagonal = np.arange(self.mean.shape[1])
         scatter[:, diagonal, diagonal] = rows.m2
         # Cauchy-Schwarz: rounding must not leave a correlation above 1
-        limit = np.sqrt(rows.m2[:, :, None] * rows.m2[:, None, :])
+        spread = np.sqrt(rows.m2)  # its squares would underflow
+        limit = spread[:, :, None] * spread[:, None, :]
         reach = np.sqrt(rows.m2 + self.variance_errors)
         beyond = np.abs(scatter) > reach[:, :, None] * reach[:, None, :]
         if beyond.any():
