@@ -10,11 +10,14 @@ from suffice.statistics.comoments import CoMoments
 from suffice.statistics.moments import LEAST_LEFT, ROUNDED, Moments
 from suffice.statistics.tally import Tally
 
-# The digits of a sum of squares that must be right: a variance may be off by this share.
-LARGEST_ERROR = 1e-6
+# A variance may be off by this share at most. The bounds of errors are ten to a hundred times the errors.
+LARGEST_ERROR = 1e-4
 
 # The same for columns with a covariance: given the others, a column may have far less variance than by itself.
 ERROR_OF_PAIRS = 1e-11
+
+# The rounding error of a mean may be this share of the standard deviation at most, if columns have a covariance.
+LARGEST_ROUNDING = 1e-6
 
 # The least variance of a column of which all digits are known, and whose inverse does not overflow.
 LEAST_SQUARE = 1e-304
@@ -59,7 +62,7 @@ def check_squares(tally: Tally) -> None:
         means = np.where(spreads.n > 0, spreads.mean, pooled.mean)
         is_small = (variance < LEAST_SQUARE) & ((variance > 0) | (means != means[:1]).any(axis=0))
         rounding = ROUNDED * np.abs(pooled.mean[0])
-        is_close = isinstance(moments, CoMoments) & (variance > 0) & (rounding > LARGEST_ERROR * np.sqrt(variance))
+        is_close = isinstance(moments, CoMoments) & (variance > 0) & (rounding > LARGEST_ROUNDING * np.sqrt(variance))
         for wrong, what in (
             (~np.isfinite(variance), "large that their squares overflow; rescale it"),
             (is_small, "small that their squares underflow; rescale it"),

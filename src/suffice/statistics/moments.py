@@ -17,7 +17,7 @@ MEAN_ERROR, VARIANCE_ERROR = 1e-6, 1e-6
 LEAST_MEAN_ERROR, LEAST_VARIANCE_ERROR, NEARLY_ZERO = 1e-9, 1e-6, 1e-3
 
 # The relative rounding error of a sum of squares: this for each row up to the most, and for the other operations.
-ROUNDED, MOST_ROUNDED_ROWS, OTHER_OPERATIONS = 2.0**-53, 1e6, 64.0
+ROUNDED, MOST_ROUNDED_ROWS, OTHER_OPERATIONS = 2.0**-53, 1e6, 16.0
 
 # If at least this share of a sum of squares is left after a subtraction, ten of its digits are right.
 LEAST_LEFT = 1e-6
@@ -137,7 +137,9 @@ class Moments(Statistic):
                 raise OverdrawnError((int(place[0]), int(place[1])), float(self.m2[place]), float(removed[place]))
         empty = np.broadcast_to(n == 0, m2.shape)
         self._check_last_rows(other, empty & (other.n > 0), delta)
-        kept = (mean, tail, np.maximum(m2, 0.0), self._error_without(other, removed))
+        error = self._error_without(other, removed)
+        # what is less than the error is most likely 0: one row, or equal ones, are left
+        kept = (mean, tail, np.where(m2 <= error, 0.0, m2), error)
         mean, tail, m2, error = (np.where(empty, 0.0, each) for each in kept)
         return type(self)(n, mean, tail, m2, error=error)
 
@@ -173,7 +175,9 @@ class Moments(Statistic):
         mean = MEAN_ERROR * scale + np.where(is_unknown, LEAST_MEAN_ERROR, 0.0)
         # the means in a difference of means are known with their tails, so their size matters much less
         squared = (1e4 * ROUNDING * scale) ** 2 + VARIANCE_ERROR * variance
-        return mean, (squared + np.where(is_unknown, LEAST_VARIANCE_ERROR, 0.0)) * self.n
+        squared = squared + np.where(is_unknown, LEAST_VARIANCE_ERROR, 0.0)
+        own_error = self.error / np.where(self.n > 0, self.n, 1.0)
+        return mean + np.sqrt(OTHER_OPERATIONS * ROUNDED * own_error), (squared + own_error) * self.n
 
     def __mul__(self, weight: float) -> Self:
         weight = check_weight(weight)
