@@ -26,6 +26,7 @@ settings.register_profile(
 )
 settings.load_profile("suffice")
 
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--hostile", action="store_true", help="run all hostile cases")
 

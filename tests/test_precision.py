@@ -156,7 +156,7 @@ def test_outliers_are_forgotten_exactly_or_not_at_all() -> None:
     for settings in ({}, {"estimate": "mean"}, {"estimate": "predictive"}, {"var_smoothing": 0.0}):
         model = suffice.GaussianNB(**settings).fit(X, y)
         before = model.tally_
-        with pytest.raises(ValueError, match="so much of column 0 in class 0 was forgotten .* fit again"):
+        with pytest.raises(ValueError, match=r"so much of column 0 in class 0 was forgotten .* fit again"):
             model.forget(X[2:], y[2:])
         assert model.tally_ is before
 

@@ -377,9 +377,10 @@ class Recipe:
             is_lost = np.abs(largest_variance - variance) > LARGEST_ERROR * variance
             if is_lost.any():
                 k, j = np.argwhere(is_lost)[0].tolist()
+                label = tally.schema.classes.tolist()[k]
                 raise LostDigitsError(
-                    f"so much of {columns.name(j)} in class {tally.schema.classes.tolist()[k]!r} was forgotten that its "
-                    "variance is lost in rounding: fit again on the rows that remain, or use a prior"
+                    f"so much of {columns.name(j)} in class {label!r} was forgotten that its variance is lost in "
+                    "rounding: fit again on the rows that remain, or use a prior"
                 )
 
     # -- which passes over the rows can be saved ---------------------------------------------------

@@ -65,7 +65,8 @@ def learned(place: str, payload: str) -> tuple[Any, pd.DataFrame, str]:
     column = payload if place == "column" else "colour"
     level = payload if place == "level" else "red"
     label = payload if place == "class" else "yes"
-    frame = pd.DataFrame({column: [level, "blue", "blue", level, "green", level], "size": [1.0, 2.0, 3.0, 1.5, 2.5, 0.5]})
+    colours, sizes = [level, "blue", "blue", level, "green", level], [1.0, 2.0, 3.0, 1.5, 2.5, 0.5]
+    frame = pd.DataFrame({column: colours, "size": sizes})
     y = [label, "no", "no", label, "no", label]
     families = {column: "categorical", "size": "gaussian"}
     model = BayesClassifier(families=families, structure="naive").fit(frame, y)

@@ -24,7 +24,7 @@ NEGLIGIBLE = 1e-10
 
 @dataclass(frozen=True)
 class GaussianParameters(Parameters):
-    """Mean and variance, [class, column], the floor that was added to the variance, and what the mean was rounded by."""
+    """Mean and variance, [class, column], the floor added to the variance, and what the mean was rounded by."""
 
     mean: Array
     variance: Array
@@ -212,10 +212,9 @@ def _normal(mean: Array, variance: Array, floor: Array, tail: Array | float = 0.
     return GaussianParameters(mean, np.maximum(variance + floor, LEAST_VARIANCE), floor, tail)
 
 
-def _needed(tail: Array | float, variance: Array) -> Array | None:
-    """Return what means were rounded by; None if it is negligible for all of them."""
-    is_needed = np.abs(tail) > NEGLIGIBLE * np.sqrt(variance)
-    return np.where(is_needed, tail, 0.0) if is_needed.any() else None
+def _needed(tail: Array | float, variance: Array) -> Array:
+    """Return what means were rounded by; 0 where it is negligible."""
+    return np.where(np.abs(tail) > NEGLIGIBLE * np.sqrt(variance), tail, 0.0)
 
 
 def _largest(spread: Array) -> Array:

@@ -203,7 +203,7 @@ def _set_tail(term: Quadratic | LogQuadratic) -> None:
 
 
 def _add_by_class(term: Quadratic | LogQuadratic, block: Block, rows: slice, scores: Array) -> None:
-    """Add a term whose centres have tails, without a kernel: that may regroup sums, in which the tails would be lost."""
+    """Add a term whose centres have tails, without a kernel, which may regroup sums so that the tails are lost."""
     assert isinstance(block, Dense)
     for x, part in block.scored(rows, scores):
         if not block.gaps and not np.isfinite(x).all():

@@ -66,7 +66,7 @@ def check_squares(tally: Tally) -> None:
         for wrong, what in (
             (~np.isfinite(variance), "large that their squares overflow; rescale it"),
             (is_small, "small that their squares underflow; rescale it"),
-            (is_close, "close together, for their size, that their covariances are rounding errors; subtract their mean"),
+            (is_close, "close together, for their size, that covariances are rounding errors; subtract their mean"),
         ):
             if wrong.any():
                 raise ValueError(f"the numbers of {block.name(int(np.argmax(wrong)))} are so {what}")

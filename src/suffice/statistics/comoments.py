@@ -62,7 +62,7 @@ class CoMoments(Statistic):
     alone_mean: Array = None  # type: ignore[assignment]
     alone_tail: Array = None  # type: ignore[assignment]
     alone_m2: Array = None  # type: ignore[assignment]
-    error: Array = field(default=None, kw_only=True)  # type: ignore[assignment]
+    error: Array = field(default=None, kw_only=True)  # type: ignore[arg-type]
 
     bounds = ("error",)
 
@@ -162,9 +162,7 @@ class CoMoments(Statistic):
     @property
     def _complete_rows(self) -> Moments:
         """The moments of each column over the rows in which no cell is missing."""
-        return Moments(
-            self.n, self.mean, self.tail, np.diagonal(self.scatter, axis1=1, axis2=2), error=self.error
-        )
+        return Moments(self.n, self.mean, self.tail, np.diagonal(self.scatter, axis1=1, axis2=2), error=self.error)
 
     def _mean_difference(self, other: Self) -> Array:
         delta = (other.mean - self.mean) + (other.tail - self.tail)

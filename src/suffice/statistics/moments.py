@@ -72,7 +72,7 @@ class Moments(Statistic):
     mean: Array
     tail: Array
     m2: Array
-    error: Array = field(default=None, kw_only=True)  # type: ignore[assignment]
+    error: Array = field(default=None, kw_only=True)  # type: ignore[arg-type]
 
     bounds = ("error",)
 
