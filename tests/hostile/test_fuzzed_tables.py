@@ -31,7 +31,7 @@ from suffice.families import FAMILIES
 from suffice.store import CLASSIFIERS
 from suffice.structures.covariances import KINDS
 
-FEW, MANY = 400, 60_000  # tables
+FEW, MANY = 200, 60_000  # tables
 CELLS = {
     "BernoulliNB": "counts",
     "CategoricalNB": "counts",

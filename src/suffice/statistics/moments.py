@@ -17,7 +17,7 @@ MEAN_ERROR, VARIANCE_ERROR = 1e-6, 1e-6
 LEAST_MEAN_ERROR, LEAST_VARIANCE_ERROR, NEARLY_ZERO = 1e-9, 1e-6, 1e-3
 
 # The relative rounding error of a sum of squares: this for each row up to the most, and for the other operations.
-ROUNDED, MOST_ROUNDED_ROWS, OTHER_OPERATIONS = 2.0**-53, 1e6, 16.0
+ROUNDED, MOST_ROUNDED_ROWS, OTHER_OPERATIONS = 2.0**-53, 1e4, 16.0
 
 # If at least this share of a sum of squares is left after a subtraction, ten of its digits are right.
 LEAST_LEFT = 1e-6
