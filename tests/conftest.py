@@ -23,6 +23,7 @@ from hypothesis.extra import numpy as hnp
 import suffice
 from suffice.families import FAMILIES
 from suffice.kernels import compiler
+from suffice.statistics.cancellation import LostDigitsError
 
 settings.register_profile(
     "suffice", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -168,6 +169,17 @@ def assert_same_scores(first: Any, second: Any) -> None:
 def expect_warning(message: str | None, category: type[Warning] = UserWarning) -> AbstractContextManager[Any]:
     """Return a context in which a warning has to occur; in which none may, if the message is None."""
     return nullcontext() if message is None else pytest.warns(category, match=message)
+
+
+def forgets(model: Any, *rows: Any) -> bool:
+    """Forget rows; return False if too few digits would be left, in which case the model is as it was."""
+    before = model.tally_
+    try:
+        model.forget(*rows)
+    except LostDigitsError:
+        assert model.tally_ is before
+        return False
+    return True
 
 
 def assert_same_model(first: Any, second: Any, X: Any, rtol: float = 1e-9) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import copy
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,9 @@ from typer.testing import CliRunner
 
 import suffice
 from cases import every_family, every_structure, family_model, family_table
-from conftest import Case, every_case, tables
+from conftest import Case, every_case, forgets, tables
 from suffice import BayesClassifier, BernoulliNB, CategoricalNB, GaussianDiscriminant, GaussianNB, PoissonNB, Receipt
 from suffice.cli.app import app
-
-# the generated data decide whether it is
-may_lose_digits = pytest.mark.filterwarnings("ignore:so much of .* is lost in rounding:UserWarning")
 
 
 def mixed(rows: int = 120, seed: int = 0) -> tuple[pd.DataFrame, Any]:
@@ -44,7 +42,6 @@ def mixed(rows: int = 120, seed: int = 0) -> tuple[pd.DataFrame, Any]:
 # -- what was learned can be forgotten --------------------------------------------------------------
 
 
-@may_lose_digits
 @every_case
 @given(data=st.data())
 def test_whatever_was_learned_is_forgotten_in_any_order(case: Case, data: st.DataObject) -> None:
@@ -53,7 +50,8 @@ def test_whatever_was_learned_is_forgotten_in_any_order(case: Case, data: st.Dat
     order = np.array(data.draw(st.permutations(range(len(X)))))
     model = case.ours().fit(X, y, weights)
     for rows in np.array_split(order, min(data.draw(st.integers(1, 4)), len(X))):
-        model.forget(X[rows], y[rows], weights[rows])
+        if not forgets(model, X[rows], y[rows], weights[rows]):
+            return
     assert not len(model.tally_.class_count)
 
 
@@ -180,7 +178,6 @@ def test_what_sums_cannot_tell() -> None:
 # -- receipts ---------------------------------------------------------------------------------------
 
 
-@may_lose_digits
 @every_case
 @given(data=st.data())
 def test_forgetting_leads_to_the_digest_of_the_receipt(case: Case, data: st.DataObject) -> None:
@@ -188,6 +185,8 @@ def test_forgetting_leads_to_the_digest_of_the_receipt(case: Case, data: st.Data
     cut = data.draw(st.integers(1, len(X) - 1))
     model = case.ours().fit(X, y, weights)
     tally = model.tally_
+    if not forgets(copy(model), X[cut:], y[cut:], weights[cut:]):
+        return
     receipt = model.receipt(X[cut:], y[cut:], weights[cut:])
     assert model.tally_ is tally
     assert (receipt.digest_before, receipt.rows) == (tally.digest(), len(X) - cut)

@@ -359,3 +359,11 @@ def test_a_warning_that_is_an_error_leaves_the_model_as_it_was() -> None:
     with pytest.raises(ConvergenceWarning):
         model.set_params(max_iter=1).fit(X[:, :2], y)
     assert model.__dict__ == before | {"max_iter": 1}
+
+
+def test_dates_are_named() -> None:
+    frame = pd.DataFrame({"day": pd.to_datetime(["2026-01-01", "2026-01-02", "2026-01-03"]), "n": [1.0, 2.0, 3.0]})
+    with pytest.raises(ValueError, match=r"column 'day' holds datetime64.* needs numbers; turn it into numbers"):
+        LogisticRegression().fit(frame, [0, 1, 0])
+    with pytest.raises(ValueError, match="X holds datetime64"):
+        LogisticRegression().fit(frame[["day"]].to_numpy(), [0, 1, 0])

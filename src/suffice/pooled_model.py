@@ -120,7 +120,7 @@ class PooledModel:
 
     def most_probable(self, blocks: tuple[Block, ...]) -> Array:
         """Return the code of the most probable class of each row."""
-        return np.asarray(self.log_posterior(blocks).argmax(axis=1))
+        return decision.first_of_highest(self.log_posterior(blocks))
 
     def log_density(self, blocks: tuple[Block, ...]) -> Array:
         """Return log p(x) of the first member that has it."""

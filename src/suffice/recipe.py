@@ -29,6 +29,7 @@ from suffice.priors import select_priors
 from suffice.schema import Array, Columns, Plan, Schema
 from suffice.score import SingularError
 from suffice.statistics import GroupedTally, Tally
+from suffice.statistics.cancellation import LARGEST_ERROR, LostDigitsError, add_errors, check_squares
 from suffice.structures import STRUCTURES, Auto, Naive, Pooled, Structure, Subject
 from suffice.structures.combinations import drop_combination_cells, drop_combinations, warn_unseen_combinations
 
@@ -357,9 +358,34 @@ class Recipe:
                 self.parts[place].check(group)
             return
         decision.class_prior(self.class_prior, tally.schema.classes, tally.class_count)
+        check_squares(tally)
         if self.rule != "mle" and not isinstance(self.prior, str):
             for subject in self.subjects(tally):
                 self.structure.check(subject, self.prior_of(subject.columns))
+        self._check_digits(tally)
+
+    def _check_digits(self, tally: Tally) -> None:
+        """Raise if so much was forgotten that the variances of the model are rounding errors.
+
+        Digits that are missing in the sums do no harm where the prior or a floor decides about the variance.
+        """
+        largest = add_errors(tally)
+        if largest is None:
+            return
+        model, other = self._estimate(tally), self._estimate(largest)
+        for columns, mine, theirs in zip(model.columns, model.parameters, other.parameters, strict=True):
+            name = "residual_variance" if hasattr(mine, "covariance") else "variance"
+            if not hasattr(mine, name):
+                continue
+            variance, largest_variance = getattr(mine, name), getattr(theirs, name)
+            is_lost = np.abs(largest_variance - variance) > LARGEST_ERROR * variance
+            if is_lost.any():
+                k, j = np.argwhere(is_lost)[0].tolist()
+                label = tally.schema.classes.tolist()[k]
+                raise LostDigitsError(
+                    f"so much of {columns.name(j)} in class {label!r} was forgotten that its variance is lost in "
+                    "rounding: fit again on the rows that remain, or use a prior"
+                )
 
     # -- which passes over the rows can be saved ---------------------------------------------------
 

@@ -12,7 +12,7 @@ from scipy.special import log_ndtr
 
 from suffice.choice.cuts import CUTTERS, CellCounts
 from suffice.schema import Array, Combinations, Cuts, MissingLevel, Words
-from suffice.statistics import CoMoments, Counts, Moments, Tally
+from suffice.statistics import CoMoments, Counts, Moments, Tally, rest_of
 
 NUMERIC = ("gaussian", *CUTTERS, "auto")
 MISSING = ("auto", "skip", "level")
@@ -152,7 +152,7 @@ def collect_sums(tally: Tally) -> dict[Any, ColumnSums]:
                 continue
             first = int(block.starts[j])
             counts = statistic.total[:, first : first + coding.size].T
-            missing = np.maximum(tally.class_count - statistic.n[:, j if statistic.n.shape[1] > 1 else 0], 0.0)
+            missing = rest_of(tally.class_count, statistic.n[:, j if statistic.n.shape[1] > 1 else 0])
             cuts = coding if isinstance(coding, Cuts) else None
             found[name] = ColumnSums(counts, missing, cuts, moments.get(name))
     return found

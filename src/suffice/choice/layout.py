@@ -14,7 +14,7 @@ from suffice.blocks import Block, Coded, Sparse
 from suffice.choice.column_forms import Form
 from suffice.data.read_columns import combine_levels
 from suffice.schema import Array, Coding, Columns, Combinations, Cuts, MissingLevel, recoding
-from suffice.statistics import Counts, PairCounts, Statistic, Tally
+from suffice.statistics import Counts, PairCounts, Statistic, Tally, rest_of
 
 
 def lay_out_columns(tally: Tally, forms: Mapping[Any, Form]) -> Tally:
@@ -149,7 +149,7 @@ def _add_missing(
     )
     added = np.array([wider.starts[j] + block.codings[j].size for j in chosen])
     n = np.array(np.broadcast_to(statistic.n, (len(class_count), block.count)))
-    absent = np.maximum(class_count[:, None] - n[:, chosen], 0.0)
+    absent = rest_of(class_count[:, None], n[:, chosen])
     n[:, chosen] = class_count[:, None]
     total = np.zeros((len(class_count), wider.width))
     total[:, kept], total[:, added] = statistic.total, absent

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from suffice import storage
+from suffice import decision, storage
 from suffice.classifiers.constructor import with_constructor
 from suffice.data import Target, as_block, weights_of
 from suffice.logistic.forms import Lift, LinearForm, feature_names, lift_rows
@@ -230,9 +230,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples,)
             Labels.
         """
-        scores = self.decision_function(X)
-        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[codes])
+        return np.asarray(self.classes_[decision.first_of_highest(self.predict_log_proba(X))])
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the fitted model to a file that `suffice.load` reads.
@@ -341,6 +339,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _rows(self, X: Any, reset: bool) -> Any:
         """Return rows as doubles; raise where a cell is not finite."""
+        as_block(X, owner=type(self).__name__, sparse=True)  # raises if X holds dates or text, naming the column
         rows = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
         block = replace(
             as_block(rows, owner=type(self).__name__, sparse=True), names=vars(self).get("feature_names_in_")

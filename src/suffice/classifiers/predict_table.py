@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from suffice import decision
 from suffice.data import append_columns, compare_columns, probability_name, select_columns
 from suffice.data.column_names import column_name, frame_names, rename_taken
 from suffice.data.engines.open_source import open_source
@@ -31,10 +32,7 @@ class TablePredictor:
         """Return the new columns of a frame."""
         X = select_columns(frame, self.model.tally_.schema.feature_names or self.model.n_features_in_)
         log_proba = self.model.predict_log_proba(X)
-        # predict compares scores, which may differ where the probabilities are equal to the last digit
-        ties = (log_proba == log_proba.max(axis=1, keepdims=True)).sum(axis=1) > 1
-        compare_scores = self.model.calibrate is None and bool(ties.any())
-        labels = self.model.predict(X) if compare_scores else self.model.classes_[log_proba.argmax(axis=1)]
+        labels = self.model.classes_[decision.first_of_highest(log_proba)]
         return dict(zip(self.names, [labels, *np.exp(log_proba).T], strict=True))
 
     @property

@@ -23,7 +23,6 @@ from suffice.recipe import Recipe, Rows
 from suffice.schema import Array, Plan, Schema, merged_classes
 from suffice.settings import comparable
 from suffice.statistics import Tally
-from suffice.statistics.cancellation import lost_in_rounding
 from suffice.statistics.remainder import check_remainder
 from suffice.storage.atomic_write import replace_file
 
@@ -287,17 +286,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         -------
         self : object
         """
-        left = self.tally_without(X, y, sample_weight, strict=strict)
-        before = self.tally_ if left.schema.forest is not None else self.tally_.split_trees()[0]
-        lost = lost_in_rounding(before, left) if len(left.class_count) else None
-        if lost is not None:
-            warnings.warn(
-                f"so much of {lost[0]} in class {lost[1]!r} was forgotten that its variance is lost in rounding: "
-                "fit again on the rows that remain",
-                UserWarning,
-                stacklevel=3,
-            )
-        self._set_learned(left, self._learned_extras())
+        self._set_learned(self.tally_without(X, y, sample_weight, strict=strict), self._learned_extras())
         return self
 
     @on_snapshot

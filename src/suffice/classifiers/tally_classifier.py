@@ -166,7 +166,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
             return classes[self.estimate_model().most_probable(self.read_rows(X).blocks)]
         matrix = None if costs is None else cost_matrix(costs, classes)
         log_posterior = self.predict_log_proba(X, class_prior=class_prior)
-        codes = log_posterior.argmax(axis=1) if matrix is None else choose_least_cost(log_posterior, matrix)
+        codes = decision.first_of_highest(log_posterior) if matrix is None else choose_least_cost(log_posterior, matrix)
         labels = classes[codes]
         return labels if reject_below is None else reject_uncertain(labels, log_posterior, reject_below, reject_label)
 

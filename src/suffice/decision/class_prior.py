@@ -109,11 +109,23 @@ def log_posterior(log_joint: Array, class_log_prior: Array) -> Array:
 
 
 def most_probable(log_joint: Array, class_log_prior: Array) -> Array:
-    """Return the code of the most probable class of each row, the first one if several are equal.
+    """Return the code of the most probable class of each row, the first one if several are equally probable.
 
     >>> most_probable(np.log([[0.1, 0.2], [0.2, 0.1]]), np.log([0.5, 0.5])).tolist()
     [1, 0]
     """
     codes = np.empty(len(log_joint), np.intp)
-    posterior.pick(log_joint, class_log_prior, codes, work=log_joint.size)
+    posterior.pick(log_joint, codes, work=log_joint.size)
+    is_open = codes < 0
+    if is_open.any():
+        codes[is_open] = first_of_highest(log_posterior(log_joint[is_open], class_log_prior))
     return codes
+
+
+def first_of_highest(log_proba: Array) -> Array:
+    """Return the code of the class with the highest probability; logarithms may differ where probabilities are equal.
+
+    >>> first_of_highest(np.log([[0.25, 0.75], [0.5, 0.5]])).tolist()
+    [1, 0]
+    """
+    return np.asarray(np.exp(log_proba).argmax(axis=1))

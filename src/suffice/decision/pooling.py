@@ -214,7 +214,8 @@ def _fit_weights(scores: Array, codes: Array, weights: Array, equal: Array) -> t
         is_free = np.ones(len(start), bool)
         is_free[:count] = (parameters[:count] > 0) | (slope[:count] < 0)
         step = np.zeros(len(start))
-        step[is_free] = np.linalg.solve(curve[np.ix_(is_free, is_free)], slope[is_free])
+        # least squares: with enormous weights the ridge is less than their rounding errors
+        step[is_free] = np.linalg.lstsq(curve[np.ix_(is_free, is_free)], slope[is_free])[0]
         for _ in range(STEPS):
             following = parameters - step
             following[:count] = np.maximum(following[:count], 0.0)

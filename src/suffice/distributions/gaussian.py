@@ -200,7 +200,7 @@ class Gaussian(Distribution):
             except np.linalg.LinAlgError:
                 raise ValueError("the columns differ too much in scale for scipy.stats; standardise them") from None
             return GaussianPosterior(means, stats.invwishart(float(dof), scale))
-        mean, kappa, shape, scale, _ = (array.item() for array in hyperparameters)
+        mean, kappa, shape, scale, *_ = (array.item() for array in hyperparameters)
         if not (kappa > 0 and shape > 0 and scale > 0):
             raise ValueError(
                 "under a flat prior more than 3 observations that differ are needed; use a prior, such as 1.0"
@@ -218,7 +218,7 @@ class Gaussian(Distribution):
 
     def _interval(self, level: float) -> GaussianPosterior:
         hyperparameters = self._hyperparameters()
-        if len(hyperparameters) == 5:
+        if len(hyperparameters) != 4:
             posterior = self._posterior_of(hyperparameters)
             return GaussianPosterior(posterior.mean.interval(level), posterior.variance.interval(level))
         mean, kappa, dof, scale = hyperparameters
@@ -236,7 +236,7 @@ class Gaussian(Distribution):
             drawn = stats.invwishart(float(dof), scale).rvs(DRAWS // 10, random_state=rng)
             covariances = np.reshape(drawn, (-1, *scale.shape))
             return float(np.mean([f(rng.multivariate_normal(mean, c / float(kappa)), c) for c in covariances]))
-        mean, kappa, shape, scale, _ = (array.item() for array in hyperparameters)
+        mean, kappa, shape, scale, *_ = (array.item() for array in hyperparameters)
         variances = scale / rng.standard_gamma(shape, DRAWS)
         means = mean + np.sqrt(variances / kappa) * rng.standard_normal(DRAWS)
         return float(np.mean([f(m, v) for m, v in zip(means, variances, strict=True)]))

@@ -21,7 +21,7 @@ from suffice.folds.assessment import Assessment, assess_predictions
 from suffice.progress import Progress
 from suffice.schema import Array
 from suffice.statistics import CoMoments, Moments
-from suffice.statistics.cancellation import has_few_digits
+from suffice.statistics.cancellation import LostDigitsError, has_few_digits
 
 
 def batches(X: Any, y: Any, size: Any = 100) -> Iterator[tuple[Any, Any]]:
@@ -95,13 +95,16 @@ class Window:
             self.held.appendleft(_select(batch, slice(most, rows)))
             batch, rows = _select(batch, slice(0, most)), most
         X, y, weights = batch
-        before = self.model.tally_
+        before, is_lost = self.model.tally_, False
         if weights is None or np.any(weights):
-            self.model.tally_ = self.model.tally_without(X, y, weights, strict=False)
+            try:
+                self.model.tally_ = self.model.tally_without(X, y, weights, strict=False)
+            except LostDigitsError:
+                is_lost = True
         self.count -= rows
         self.left += rows
         rounds = any(isinstance(statistic, (Moments, CoMoments)) for statistic in before.statistics)
-        if rounds and self.count and (self.left >= self.rows or has_few_digits(before, self.model.tally_)):
+        if is_lost or (rounds and self.count and (self.left >= self.rows or has_few_digits(before, self.model.tally_))):
             self._sum_again()
 
     def _sum_again(self) -> None:

@@ -71,41 +71,48 @@ def _write_bit(term: Linear, cells: Cells, k: int, j: int) -> Expression:
 
 
 def translate_quadratic(term: Quadratic, cells: Cells) -> ByClass:
-    """Write peak − scale·(x − centre)² of each column."""
+    """Write peak − scale·(x − centre − tail)² of each column."""
 
     def write(k: int, j: int) -> Expression:
-        x, centre, scale = cells.number(j, is_squared=True), float(term.centre[k, j]), float(term.scale[k, j])
-        value = float(term.peak[k, j]) - _scaled_square(cells, x, centre, scale)
+        x, away, scale = *_away(cells, term, k, j), float(term.scale[k, j])
+        value = float(term.peak[k, j]) - _scaled_square(cells, x, away, scale)
         if scale < MAX_SCALE:
             return value.if_null(0.0)
         # nearly constant: a value far from the centre is impossible, and its scaled square would overflow
-        is_near = abs(x - centre) < 1e154 / np.sqrt(scale)
+        is_near = abs(away) < 1e154 / np.sqrt(scale)
         return sql.case_when([(is_near, value), (x.is_not_null(), -np.inf)], sql.double(0.0))
 
     return by_class_and_column(term.centre, write)
 
 
 def translate_log_quadratic(term: LogQuadratic, cells: Cells) -> ByClass:
-    """Write peak − exponent·log(1 + scale·(x − centre)²) of each column."""
+    """Write peak − exponent·log(1 + scale·(x − centre − tail)²) of each column."""
 
     def write(k: int, j: int) -> Expression:
-        x, centre, scale = cells.number(j, is_squared=True), float(term.centre[k, j]), float(term.scale[k, j])
-        log = sql.ln(1.0 + _scaled_square(cells, x, centre, scale))
+        x, away, scale = *_away(cells, term, k, j), float(term.scale[k, j])
+        log = sql.ln(1.0 + _scaled_square(cells, x, away, scale))
         if scale >= MAX_SCALE:
             # nearly constant: far from the centre the 1 is negligible, and the scaled square would overflow
-            far = 2.0 * (0.5 * np.log(scale) + sql.ln(abs(x - centre)))
-            log = sql.case_when([(abs(x - centre) < 1e150 / np.sqrt(scale), log), (x.is_not_null(), far)])
+            far = 2.0 * (0.5 * np.log(scale) + sql.ln(abs(away)))
+            log = sql.case_when([(abs(away) < 1e150 / np.sqrt(scale), log), (x.is_not_null(), far)])
         return (float(term.peak[k, j]) - float(term.exponent[k, j]) * log).if_null(0.0)
 
     return by_class_and_column(term.centre, write)
 
 
-def _scaled_square(cells: Cells, x: Expression, centre: float, scale: float) -> Expression:
-    """Write scale·(x − centre)²; 0 instead of a negligible square where an underflow is an error."""
-    squared = scale * (x - centre) * (x - centre)
+def _away(cells: Cells, term: Quadratic | LogQuadratic, k: int, j: int) -> tuple[Expression, Expression]:
+    """Write the number of a column, and its distance from the centre."""
+    x, tail = cells.number(j, is_squared=True), float(term.tail[k, j])
+    away = x - float(term.centre[k, j])
+    return x, away - tail if tail else away
+
+
+def _scaled_square(cells: Cells, x: Expression, away: Expression, scale: float) -> Expression:
+    """Write scale·away²; 0 instead of a negligible square where an underflow is an error."""
+    squared = scale * away * away
     if not cells.query.dialect.underflow_is_error:
         return squared
-    is_far = abs(x - centre) >= NEGLIGIBLE / np.sqrt(scale)
+    is_far = abs(away) >= NEGLIGIBLE / np.sqrt(scale)
     return sql.case_when([(is_far, squared), (x.is_not_null(), sql.double(0.0))])
 
 

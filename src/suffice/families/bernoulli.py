@@ -23,7 +23,7 @@ from suffice.families.family import (
 from suffice.priors import Beta, MEstimate, Prior, broadcast_to_columns, check_positive, pseudo_counts
 from suffice.schema import Array, Columns
 from suffice.score import Linear, Score
-from suffice.statistics import Counts, Statistic, scan
+from suffice.statistics import Counts, Statistic, rest_of, scan
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,10 @@ class Bernoulli(Family):
 
     def posterior_hyperparameters(self, hyperparameters: Hyperparameters, statistic: Counts) -> Hyperparameters:
         a, b = hyperparameters
-        return a + statistic.total, b + (statistic.n - statistic.total)
+        return a + statistic.total, b + rest_of(statistic.n, statistic.total)
 
     def maximum_likelihood(self, columns: Columns, statistic: Counts) -> BernoulliParameters:
-        return self._from_weights(columns, statistic.total, statistic.n - statistic.total)
+        return self._from_weights(columns, statistic.total, rest_of(statistic.n, statistic.total))
 
     def mode(self, columns: Columns, hyperparameters: Hyperparameters) -> BernoulliParameters:
         a, b = hyperparameters

@@ -13,25 +13,27 @@ from suffice.families.family import Family, Hyperparameters, Parameters, check_p
 from suffice.priors import Flat, NormalInverseGamma, Prior, broadcast_to_columns, check_positive, unsupported_prior
 from suffice.schema import Array, Columns
 from suffice.score import LogQuadratic, Quadratic, Score, log_rising
-from suffice.statistics import CoMoments, Moments, scan
+from suffice.statistics import CoMoments, Moments, scan, two_sum
 
 # The least variance: a variance of 0 has no density, and the inverse of this one is still a number.
-LEAST_VARIANCE = 1e-300
+LEAST_VARIANCE = 1e-306
 
-# A distance from the prior mean of less than this share of it is rounding error.
-ROUNDING = 4e-16
+# The rounding error of a mean is negligible if it is a smaller share of the standard deviation.
+NEGLIGIBLE = 1e-10
 
 
 @dataclass(frozen=True)
 class GaussianParameters(Parameters):
-    """Mean and variance, [class, column], and the floor that was added to the variance."""
+    """Mean and variance, [class, column], the floor added to the variance, and what the mean was rounded by."""
 
     mean: Array
     variance: Array
     floor: Array | float
+    tail: Array | float = 0.0
 
     def score(self) -> Score:
-        return Score((Quadratic(self.mean, 0.5 / self.variance, -0.5 * np.log(2 * np.pi * self.variance)),))
+        peak = -0.5 * np.log(2 * np.pi * self.variance)
+        return Score((Quadratic(self.mean, 0.5 / self.variance, peak, _needed(self.tail, self.variance)),))
 
     @property
     def n_parameters(self) -> int:
@@ -57,10 +59,12 @@ class StudentT(Parameters):
     mean: Array
     squared_scale: Array
     floor: Array | float
+    tail: Array | float = 0.0
 
     def score(self) -> Score:
-        peak = log_rising(0.5 * self.dof, 0.5) - 0.5 * np.log(np.pi * self.dof * self.squared_scale)
-        return Score((LogQuadratic(self.mean, 1 / (self.dof * self.squared_scale), 0.5 * (self.dof + 1), peak),))
+        peak = log_rising(0.5 * self.dof, 0.5) - 0.5 * (np.log(np.pi * self.dof) + np.log(self.squared_scale))
+        scale, tail = 1 / self.dof / self.squared_scale, _needed(self.tail, self.squared_scale)
+        return Score((LogQuadratic(self.mean, scale, 0.5 * (self.dof + 1), peak, tail),))
 
     @property
     def n_parameters(self) -> int:
@@ -104,29 +108,32 @@ class Gaussian(Family):
         floor = self.var_smoothing * _largest(spread)
         if isinstance(prior, Flat):
             zeros = np.zeros((1, columns.count))
-            return zeros, zeros, zeros - 1.5, zeros, floor
+            return zeros, zeros, zeros - 1.5, zeros, floor, zeros
         if isinstance(prior, NormalInverseGamma):
-            return *fields_by_column(prior, columns.count), floor
+            return *fields_by_column(prior, columns.count), floor, np.zeros((1, columns.count))
         if isinstance(prior, Prior):
             raise unsupported_prior(prior, self.name, "a number, NormalInverseGamma or Flat")
         rows = broadcast_to_columns(check_positive(prior, "prior"), columns.count, "prior")[None]
         like = np.where(spread > 0, spread, np.maximum(_largest(spread), LEAST_VARIANCE))
-        return statistic.pooled().mean, rows, rows / 2, np.maximum(rows / 2 * like, LEAST_VARIANCE), floor
+        pooled = statistic.pooled()
+        return pooled.mean, rows, rows / 2, np.maximum(rows / 2 * like, LEAST_VARIANCE), floor, pooled.tail
 
     def posterior_hyperparameters(self, hyperparameters: Hyperparameters, statistic: Moments) -> Hyperparameters:
-        mean, kappa, shape, scale, floor = hyperparameters
+        prior_mean, kappa, shape, scale, floor, prior_tail = hyperparameters
         statistic = statistic.spreads
         n = statistic.n
         rows = kappa + n
         divisor = np.where(rows > 0, rows, 1.0)
-        distance = np.where(n > 0, (statistic.mean - mean) + statistic.tail, 0.0)
-        distance = np.where(np.abs(distance) <= ROUNDING * np.abs(mean), 0.0, distance)
+        # the means may be close to each other relative to their size, so what they were rounded by matters
+        distance = np.where(n > 0, (statistic.mean - prior_mean) + (statistic.tail - prior_tail), 0.0)
+        mean, tail = two_sum(prior_mean, prior_tail + distance * (n / divisor))
         return (
-            mean + distance * (n / divisor),
+            mean,
             np.broadcast_to(rows, distance.shape),
             np.broadcast_to(shape + n / 2, distance.shape),
-            scale + statistic.m2 / 2 + distance**2 * (kappa * n / divisor) / 2,
+            scale + statistic.m2 / 2 + distance**2 * (kappa * (n / divisor)) / 2,
             floor,
+            tail,
         )
 
     def maximum_likelihood(self, columns: Columns, statistic: Moments) -> GaussianParameters:
@@ -139,42 +146,42 @@ class Gaussian(Family):
             raise ddof_error(self.ddof)
         variance = statistic.m2 / np.where(rows > 0, rows, 1.0)
         # a class without rows has the mean and variance of all classes pooled
-        unseen = statistic.n == 0
-        mean = np.where(unseen, statistic.pooled().mean, statistic.mean) if unseen.any() else statistic.mean
-        return _normal(mean, np.where(unseen, spread, variance), floor)
+        unseen, pooled = statistic.n == 0, statistic.pooled()
+        mean, tail = np.where(unseen, pooled.mean, statistic.mean), np.where(unseen, pooled.tail, statistic.tail)
+        return _normal(mean, np.where(unseen, spread, variance), floor, tail)
 
     def mode(self, columns: Columns, hyperparameters: Hyperparameters) -> GaussianParameters:
-        mean, _, shape, scale, floor = hyperparameters
-        return _normal(mean, _mode_of_variance(shape, scale), floor)
+        mean, _, shape, scale, floor, tail = hyperparameters
+        return _normal(mean, _mode_of_variance(shape, scale), floor, tail)
 
     def mean(self, columns: Columns, hyperparameters: Hyperparameters) -> GaussianParameters:
-        mean, _, shape, scale, floor = hyperparameters
+        mean, _, shape, scale, floor, tail = hyperparameters
         exists = shape > 1
         variance = np.where(exists, scale / np.where(exists, shape - 1, 1.0), _mode_of_variance(shape, scale))
-        return _normal(mean, variance, floor)
+        return _normal(mean, variance, floor, tail)
 
     def predictive(self, columns: Columns, hyperparameters: Hyperparameters) -> StudentT:
-        mean, kappa, shape, scale, floor = hyperparameters
+        mean, kappa, shape, scale, floor, tail = hyperparameters
         check_proper(
             (shape, kappa),
             "under a flat prior a class needs more than 3 rows for its predictive distribution; "
             "use a prior, such as prior=1.0 or NormalInverseGamma",
         )
-        squared = scale * (kappa + 1) / (shape * kappa) + floor
-        return StudentT(2 * shape, mean, np.maximum(squared, LEAST_VARIANCE), floor)
+        squared = scale / shape * ((kappa + 1) / kappa) + floor
+        return StudentT(2 * shape, mean, np.maximum(squared, LEAST_VARIANCE), floor, tail)
 
     def log_partition(self, columns: Columns, hyperparameters: Hyperparameters) -> Array:
-        _, kappa, shape, scale, _ = hyperparameters
+        _, kappa, shape, scale, *_ = hyperparameters
         check_proper((kappa,), "the flat prior of a mean has no evidence: it does not add up to 1; use a number")
         return np.asarray(gammaln(shape) - shape * (np.log(scale) + np.log(2 * np.pi)) - 0.5 * np.log(kappa))
 
     def marginals(self, columns: Columns, hyperparameters: Hyperparameters) -> dict[str, Any]:
         mean, (kappa, shape, scale) = hyperparameters[0], check_proper(hyperparameters[1:4])
-        spread = np.sqrt(scale / (shape * kappa))
+        spread = np.sqrt(scale / shape / kappa)
         return {"mean": stats.t(2 * shape, mean, spread), "variance": stats.invgamma(shape, scale=scale)}
 
     def draw(self, columns: Columns, hyperparameters: Hyperparameters, rng: np.random.Generator) -> GaussianParameters:
-        mean, kappa, shape, scale, floor = hyperparameters
+        mean, kappa, shape, scale, floor, _ = hyperparameters
         message = "under a flat prior a class needs more than 3 rows to draw from; use a prior, such as 1.0"
         check_proper((shape, kappa), message)
         variance = scale / np.maximum(rng.standard_gamma(shape), LEAST_VARIANCE)
@@ -201,8 +208,13 @@ def ddof_error(ddof: float) -> ValueError:
     return ValueError(f"ddof={ddof:g} leaves nothing of the rows of a class; it must be less than their number")
 
 
-def _normal(mean: Array, variance: Array, floor: Array) -> GaussianParameters:
-    return GaussianParameters(mean, np.maximum(variance + floor, LEAST_VARIANCE), floor)
+def _normal(mean: Array, variance: Array, floor: Array, tail: Array | float = 0.0) -> GaussianParameters:
+    return GaussianParameters(mean, np.maximum(variance + floor, LEAST_VARIANCE), floor, tail)
+
+
+def _needed(tail: Array | float, variance: Array) -> Array:
+    """Return what means were rounded by; 0 where it is negligible."""
+    return np.where(np.abs(tail) > NEGLIGIBLE * np.sqrt(variance), tail, 0.0)
 
 
 def _largest(spread: Array) -> Array:
@@ -216,8 +228,5 @@ def _mode_of_variance(shape: Array, scale: Array) -> Array:
 
 def _pooled_variance(moments: Moments) -> Array:
     """Return the variance of each column over all classes, [1, column]."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        pooled = moments.pooled()
-        spread = pooled.m2 / np.where(pooled.n > 0, pooled.n, 1.0)
-    # the pooled squares of numbers that are far apart overflow
-    return np.where(np.isfinite(spread), spread, np.finfo(np.float64).max)
+    pooled = moments.pooled()
+    return np.asarray(pooled.m2 / np.where(pooled.n > 0, pooled.n, 1.0))

@@ -31,6 +31,12 @@ class MultivariateGaussian(Parameters):
         return Score((self.solve,))
 
     @property
+    def residual_variance(self) -> Array:
+        """The variance of each column given all others, [class or 1, column]."""
+        factors, _ = self.solve.factors
+        return np.asarray(1 / (factors**2).sum(axis=2))
+
+    @property
     def n_parameters(self) -> int:
         return int(self.mean.size + len(self.covariance) * self.mean.shape[1] * (self.mean.shape[1] + 1) // 2)
 

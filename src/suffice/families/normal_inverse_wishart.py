@@ -73,7 +73,7 @@ class WishartHyperparameters:
         rows = np.maximum(self.kappa + n, 1e-300)
         share = (n / rows)[:, None]
         distance = mean - self.mean
-        pull = (self.kappa * n / rows)[:, None, None] * distance[:, :, None] * distance[:, None, :]
+        pull = (self.kappa * (n / rows))[:, None, None] * distance[:, :, None] * distance[:, None, :]
         if is_shared:
             n = np.array([n.sum()])
             scatter, pull = scatter.sum(axis=0, keepdims=True), pull.sum(axis=0, keepdims=True)
@@ -109,7 +109,7 @@ class WishartHyperparameters:
         """Return degrees of freedom [class] and shape [class, column, column] of the predictive multivariate t."""
         dof = np.broadcast_to(self.dof - self.size + 1, len(self.kappa))
         # the uncertainty of a class's mean depends on the rows of that class, even if Σ is shared
-        spread = (self.kappa + 1) / np.maximum(self.kappa * dof, 1e-300)
+        spread = (self.kappa + 1) / np.maximum(self.kappa, 1e-300) / np.maximum(dof, 1e-300)
         return dof, np.asarray(self.scale * spread[:, None, None])
 
     def draw(self, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -133,7 +133,7 @@ class WishartHyperparameters:
 
 def prior_of_one(prior: Any, moments: CoMoments) -> Hyperparameters:
     """Return mean, kappa, dof and scale of a prior for the co-moments of a single class."""
-    variances = np.diag(moments.scatter[0]) / max(moments.n.item(), 1.0)
+    variances = np.diag(moments.scatter[0]) / (moments.n.item() or 1.0)
     return WishartHyperparameters.of_prior(prior, moments.mean[0], variances).first
 
 

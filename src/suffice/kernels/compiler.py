@@ -1,6 +1,9 @@
 """Kernels: inner loops that run as plain Python for small inputs and are compiled by Numba for large ones."""
 
 from collections.abc import Callable, Set
+from contextlib import suppress
+from pathlib import Path
+from pickle import UnpicklingError
 from types import FunctionType
 from typing import Any
 
@@ -9,6 +12,9 @@ import numpy as np
 # A kernel is compiled after this many uncompiled steps in all its calls. Loading Numba takes most of a second, and an
 # uncompiled step a quarter of a microsecond.
 PATIENCE = 200_000
+
+# Errors of reading a truncated file in Numba's cache.
+DAMAGED_CACHE = (EOFError, UnpicklingError, AttributeError, ImportError, LookupError, ValueError)
 
 
 class Kernel:
@@ -41,7 +47,7 @@ class Kernel:
         self.source = source
         self.__name__ = source.__name__
         self.__doc__ = source.__doc__
-        self._compiled: Callable[..., Any] | None = None
+        self._compiled: Any = None
         self._spent: dict[tuple[Any, ...], int] = {}
 
     def __call__(self, *arguments: Any, work: int) -> Any:
@@ -52,7 +58,12 @@ class Kernel:
             self._spent[signature] = PATIENCE
             if self._compiled is None:
                 self._compiled = compiled(self.source, self.liberties)
-            return self._compiled(*arguments)
+            try:
+                return self._compiled(*arguments)
+            except DAMAGED_CACHE:  # raised while the cache is read, before anything is computed
+                _remove_cache(self._compiled, self.source)
+                self._compiled = compiled(self.source, self.liberties, is_cached=False)
+                return self._compiled(*arguments)
         self._spent[signature] = spent
         # The items of a memoryview are Python numbers: faster than NumPy scalars, and without overflow in eight bits.
         with np.errstate(all="ignore"):
@@ -65,8 +76,8 @@ class Scorer(Kernel):
     liberties = frozenset({"reassoc", "contract"})
 
 
-def compiled(source: Callable[..., Any], liberties: Set[str]) -> Any:
-    """Return the source compiled by Numba, or loaded from its cache on disk."""
+def compiled(source: Callable[..., Any], liberties: Set[str], is_cached: bool = True) -> Any:
+    """Return the source compiled by Numba, or loaded from its cache on disk if ``is_cached``."""
     import numba
     from numba.extending import register_jitable
 
@@ -77,6 +88,13 @@ def compiled(source: Callable[..., Any], liberties: Set[str]) -> Any:
         sources += [register_jitable(inline="always")(helper) for helper in helpers if isinstance(helper, FunctionType)]
     options: dict[str, Any] = {"nogil": True, "fastmath": set(liberties), "error_model": "numpy"}
     try:
-        return numba.njit(cache=True, **options)(source)
+        return numba.njit(cache=is_cached, **options)(source)
     except RuntimeError:  # the cache cannot be written, as in a read-only container
         return numba.njit(**options)(source)
+
+
+def _remove_cache(function: Any, source: Callable[..., Any]) -> None:
+    """Remove the files of a function from Numba's cache, so that the next process writes them again."""
+    for file in Path(function.stats.cache_path).glob(f"*.{source.__name__}-{source.__code__.co_firstlineno}.*.nb?"):
+        with suppress(OSError):
+            file.unlink()

@@ -8,6 +8,9 @@ import numpy as np
 
 from suffice.kernels.compiler import Scorer
 
+# Scores that differ by less may have the same probability.
+NEARLY_EQUAL = 1e-9
+
 
 def resolve_row(scores, row, class_log_prior):
     """Return the highest score of a row, whose scores are changed in place if it is infinite.
@@ -29,19 +32,22 @@ def resolve_row(scores, row, class_log_prior):
 
 
 @Scorer
-def pick(scores, class_log_prior, codes):
-    """Write the code of the class with the highest score to ``codes``; the first of equal ones."""
+def pick(scores, codes):
+    """Write the code of the class with the highest score to ``codes``, or −1 where the posterior has to decide.
+
+    Scores that are nearly equal may have equal probabilities, and a row may be impossible in every class.
+    """
     rows, classes = scores.shape
     for row in range(rows):
         best = 0
+        second = -math.inf
         for k in range(1, classes):
             if scores[row, k] > scores[row, best]:
+                second = scores[row, best]
                 best = k
-        if scores[row, best] == -math.inf:
-            for k in range(1, classes):
-                if class_log_prior[k] > class_log_prior[best]:
-                    best = k
-        codes[row] = best
+            elif scores[row, k] > second:
+                second = scores[row, k]
+        codes[row] = best if scores[row, best] - NEARLY_EQUAL > second else -1
 
 
 @Scorer

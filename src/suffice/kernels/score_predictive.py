@@ -16,6 +16,7 @@ from suffice.kernels.compiler import Scorer
 
 LARGE = 1e4
 MOST_COUNTED = 1e15  # beyond this a double cannot distinguish a count from the next one
+MOST_FACTORIAL = 2e305  # beyond this the logarithm of a factorial overflows
 
 
 def log_rising(a, x, log_gamma):
@@ -76,11 +77,14 @@ def add_log_gamma_of_total(starts, columns, values, a, log_gamma, gaps, scores):
 
 @Scorer
 def add_factorials(starts, columns, values, scores):
-    """Subtract Σⱼ log xⱼ! from all scores of a row; a missing cell adds 0."""
+    """Subtract Σⱼ log xⱼ! from all scores of a row; a missing cell adds 0. Return NaN if a logarithm overflows."""
     for row in range(scores.shape[0]):
         total = 0.0
         for p in range(starts[row], starts[row + 1]):
+            if values[p] > MOST_FACTORIAL:
+                return math.nan
             if values[p] > 0:
                 total += math.lgamma(values[p] + 1.0)
         for k in range(scores.shape[1]):
             scores[row, k] -= total
+    return 0.0

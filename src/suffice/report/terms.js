@@ -21,11 +21,11 @@ const TERMS = {
     return term.biases[place] + term.weights[place] * x;
   }),
 
-  // peak − scale·(x − centre)²
-  Quadratic: columnwise((term, x, place) => term.peak[place] - term.scale[place] * (x - term.centre[place]) ** 2),
+  // peak − scale·(x − centre − tail)²
+  Quadratic: columnwise((term, x, place) => term.peak[place] - term.scale[place] * (x - term.centre[place] - term.tail[place]) ** 2),
 
-  // peak − exponent·log(1 + scale·(x − centre)²)
-  LogQuadratic: columnwise((term, x, place) => term.peak[place] - term.exponent[place] * Math.log1p(term.scale[place] * (x - term.centre[place]) ** 2)),
+  // peak − exponent·log(1 + scale·(x − centre − tail)²)
+  LogQuadratic: columnwise((term, x, place) => term.peak[place] - term.exponent[place] * Math.log1p(term.scale[place] * (x - term.centre[place] - term.tail[place]) ** 2)),
 
   // weight·(log Γ(a + x) − log Γ(a))
   LogGamma: columnwise((term, x, place) => term.weight * logRising(term.a[place], x)),

@@ -4,8 +4,8 @@
 |---|---|
 | `LookUp` | Σⱼ table[class, code of xⱼ] |
 | `Linear` | Σⱼ bias + weight·xⱼ, with impossible cells; optionally of bits xⱼ > threshold |
-| `Quadratic` | Σⱼ peak − scale·(xⱼ − centre)² |
-| `LogQuadratic` | Σⱼ peak − exponent·log(1 + scale·(xⱼ − centre)²) |
+| `Quadratic` | Σⱼ peak − scale·(xⱼ − centre − tail)² |
+| `LogQuadratic` | Σⱼ peak − exponent·log(1 + scale·(xⱼ − centre − tail)²) |
 | `LogGamma` | weight·Σⱼ (log Γ(a + xⱼ) − log Γ(a)) |
 | `LogGammaOfTotal` | log Γ(a) − log Γ(a + Σⱼ xⱼ) |
 | `LogFactorial` | −Σⱼ log xⱼ!, the same for all classes |

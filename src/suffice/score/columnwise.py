@@ -16,12 +16,14 @@ from suffice.score.term import ColumnwiseTerm, add_products, as_doubles
 
 @dataclass(frozen=True)
 class Quadratic(ColumnwiseTerm):
-    """Σⱼ peak − scale·(xⱼ − centre)².
+    """Σⱼ peak − scale·(xⱼ − centre − tail)².
 
     Parameters
     ----------
     centre, scale, peak : arrays [class, column]
-        Finite; ``scale`` is positive and may be as large as 1e300. A missing cell adds 0.
+        Finite; ``scale`` is positive and may be as large as 1e306. A missing cell adds 0.
+    tail : array [class, column], optional
+        What was lost when the centre was rounded, which matters for numbers that are far from 0 and close together.
 
     >>> term = Quadratic(np.array([[1.0]]), np.array([[0.5]]), np.array([[-1.0]]))
     >>> term.contributions(Dense("example", None, np.array([[3.0]]))).item()
@@ -31,36 +33,57 @@ class Quadratic(ColumnwiseTerm):
     centre: Array
     scale: Array
     peak: Array
+    tail: Array = None  # type: ignore[assignment]
 
     shared = ()
 
+    def __post_init__(self) -> None:
+        _set_tail(self)
+
     def add(self, block: Block, rows: slice, scores: Array) -> None:
-        add_products(block, rows, scores, -self.scale, self.peak, centres=self.centre)
+        if self.tail.any():
+            _add_by_class(self, block, rows, scores)
+        else:
+            add_products(block, rows, scores, -self.scale, self.peak, centres=self.centre)
 
     def contributions(self, block: Block) -> Array:
         x, present = as_doubles(block)
-        return np.asarray(present * (self.peak - (x - self.centre) ** 2 * self.scale))
+        return np.asarray(present * self.evaluate(x, slice(None)))
+
+    def evaluate(self, x: Array, k: Any) -> Array:
+        """Return the value of each cell for the classes k."""
+        squares = (x - self.centre[k] - self.tail[k]) ** 2
+        return np.asarray(self.peak[k] - squares * self.scale[k])
 
 
 @dataclass(frozen=True)
 class LogQuadratic(ColumnwiseTerm):
-    """Σⱼ peak − exponent·log(1 + scale·(xⱼ − centre)²).
+    """Σⱼ peak − exponent·log(1 + scale·(xⱼ − centre − tail)²).
 
     Parameters
     ----------
     centre, scale, exponent, peak : arrays [class, column]
         Finite; ``scale`` and ``exponent`` are positive. A missing cell adds 0.
+    tail : array [class, column], optional
+        What was lost when the centre was rounded.
     """
 
     centre: Array
     scale: Array
     exponent: Array
     peak: Array
+    tail: Array = None  # type: ignore[assignment]
 
     shared = ()
 
+    def __post_init__(self) -> None:
+        _set_tail(self)
+
     def add(self, block: Block, rows: slice, scores: Array) -> None:
         assert isinstance(block, Dense)
+        if self.tail.any():
+            _add_by_class(self, block, rows, scores)
+            return
         arrays = (self.scale, self.centre, self.exponent, self.peak)
         poison, gaps = 0.0, True if block.gaps else None
         for x, part in block.scored(rows, scores):
@@ -71,7 +94,12 @@ class LogQuadratic(ColumnwiseTerm):
 
     def contributions(self, block: Block) -> Array:
         x, present = as_doubles(block)
-        return np.asarray(present * (self.peak - self.exponent * np.log1p((x - self.centre) ** 2 * self.scale)))
+        return np.asarray(present * self.evaluate(x, slice(None)))
+
+    def evaluate(self, x: Array, k: Any) -> Array:
+        """Return the value of each cell for the classes k."""
+        squares = (x - self.centre[k] - self.tail[k]) ** 2
+        return np.asarray(self.peak[k] - self.exponent[k] * np.log1p(squares * self.scale[k]))
 
 
 @dataclass(frozen=True)
@@ -162,10 +190,28 @@ class LogFactorial(ColumnwiseTerm):
 
     def add(self, block: Block, rows: slice, scores: Array) -> None:
         for cells, part in stored_cells(block, rows, scores):
-            score_predictive.add_factorials(*cells, part, work=cells_of(cells))
+            if score_predictive.add_factorials(*cells, part, work=cells_of(cells)) != 0:
+                block.reject_uncountable(rows)
 
     def contributions(self, block: Block) -> Array:
         return np.asarray(-gammaln(as_doubles(block)[0] + 1))
+
+
+def _set_tail(term: Quadratic | LogQuadratic) -> None:
+    if term.tail is None:
+        object.__setattr__(term, "tail", np.zeros(np.shape(term.centre)))
+
+
+def _add_by_class(term: Quadratic | LogQuadratic, block: Block, rows: slice, scores: Array) -> None:
+    """Add a term whose centres have tails, without a kernel, which may regroup sums so that the tails are lost."""
+    assert isinstance(block, Dense)
+    for x, part in block.scored(rows, scores):
+        if not block.gaps and not np.isfinite(x).all():
+            block.reject_if_not_finite(rows)
+        for k in range(len(term.centre)):
+            with np.errstate(over="ignore"):
+                found = term.evaluate(np.asarray(x, np.float64), k)
+            part[:, k] += np.where(np.isnan(x), 0.0, found).sum(axis=1)
 
 
 def log_rising(a: Array, x: Array | float) -> Array:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import blas, cholesky, solve_triangular
-from scipy.special import gammaln
 
 from suffice.blocks import Block, Dense
 from suffice.schema import Array
+from suffice.score.columnwise import log_rising
 from suffice.score.term import Term, as_doubles
 
 # Rows are centred and multiplied this many cells at a time.
@@ -135,7 +135,7 @@ class TriangularSolve(Term):
             return np.asarray(-0.5 * (squares + log_det + size * np.log(2 * np.pi)))
         dof = self.dof[k]
         # the degrees of freedom of a marginal distribution are those of the joint one
-        peak = gammaln((dof + size) / 2) - gammaln(dof / 2) - 0.5 * (size * np.log(dof * np.pi) + log_det)
+        peak = log_rising(dof / 2, size / 2) - 0.5 * (size * np.log(dof * np.pi) + log_det)
         return np.asarray(peak - (dof + size) / 2 * np.log1p(squares / dof))
 
     def contributions(self, block: Block) -> Array:
@@ -240,7 +240,7 @@ def lower_triangle(sigma: Array, k: int) -> Array:
         lower = cholesky(sigma, lower=True, check_finite=False)
     except np.linalg.LinAlgError:
         raise SingularError(k) from None
-    if bool(np.any(np.diagonal(lower) ** 2 < SINGULAR * np.diagonal(sigma))):
+    if not np.isfinite(lower).all() or bool(np.any(np.diagonal(lower) ** 2 < SINGULAR * np.diagonal(sigma))):
         raise SingularError(k)
     return lower
 

@@ -4,7 +4,7 @@ from suffice.statistics.comoments import CoMoments
 from suffice.statistics.counts import Counts
 from suffice.statistics.moments import Moments, two_sum
 from suffice.statistics.pair_counts import PairCounts
-from suffice.statistics.statistic import OverdrawnError, Statistic
+from suffice.statistics.statistic import OverdrawnError, Statistic, rest_of
 from suffice.statistics.tally import GroupedTally, Tally
 
 __all__ = [
@@ -16,5 +16,6 @@ __all__ = [
     "PairCounts",
     "Statistic",
     "Tally",
+    "rest_of",
     "two_sum",
 ]

@@ -1,44 +1,78 @@
-"""Cancellation: finds sums of squares that lost most of their digits because nearly all of them was subtracted."""
+"""Cancellation: sums of squares that are too large, too small, or lost their digits because most was subtracted."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from suffice.schema import Columns
 from suffice.statistics.comoments import CoMoments
-from suffice.statistics.moments import LEAST_LEFT, Moments
+from suffice.statistics.moments import LEAST_LEFT, ROUNDED, Moments
 from suffice.statistics.tally import Tally
 
-# If at least this share of a sum of squares is left, six of its digits are right.
-ROUNDED = 1e-10
+# A variance may be off by this share at most. The bounds of errors are ten to a hundred times the errors.
+LARGEST_ERROR = 1e-4
+
+# The same for columns with a covariance: given the others, a column may have far less variance than by itself.
+ERROR_OF_PAIRS = 1e-11
+
+# The rounding error of a mean may be this share of the standard deviation at most, if columns have a covariance.
+LARGEST_ROUNDING = 1e-6
+
+# The least variance of a column of which all digits are known, and whose inverse does not overflow.
+LEAST_SQUARE = 1e-304
+
+
+class LostDigitsError(ValueError):
+    """Raised if so much was forgotten that a variance is rounding error."""
 
 
 def has_few_digits(before: Tally, after: Tally) -> bool:
     """Return whether a subtraction left too few digits of a sum of squares, or removed a class."""
     if len(before.class_count) != len(after.class_count):
         return True
-    moments = _pairs_of_moments(before, after)
-    return any(bool(np.any(now.spreads.m2 < LEAST_LEFT * then.spreads.m2)) for _, then, now in moments)
+    pairs = zip(_moments_of(before), _moments_of(after), strict=True)
+    return any(bool(np.any(now.spreads.m2 < LEAST_LEFT * then.spreads.m2)) for (_, then), (_, now) in pairs)
 
 
-def lost_in_rounding(before: Tally, after: Tally) -> tuple[str, object] | None:
-    """Return a column and a class whose remaining sum of squares is rounding error only, or None."""
-    classes = np.searchsorted(before.schema.classes, after.schema.classes)
-    for block, then, now in _pairs_of_moments(before, after):
-        left, pooled = now.spreads, now.pooled()
-        variance = np.where(pooled.n > 0, pooled.m2 / np.maximum(pooled.n, 1e-300), 0.0)
-        # an error that is small relative to the column's variance in all classes does no harm
-        scale = np.maximum(left.m2, left.n * variance)
-        lost = (ROUNDED * then.spreads.m2[classes] > scale) & (left.n > 1) & (variance > 0)
-        if lost.any():
-            k, j = np.argwhere(lost)[0]
-            return block.name(int(j)), after.schema.classes.tolist()[k]
-    return None
+def add_errors(tally: Tally) -> Tally | None:
+    """Return the tally with every sum of squares as large as it may be; None if all have enough right digits."""
+    shares = {Moments: LARGEST_ERROR, CoMoments: ERROR_OF_PAIRS}
+    if not any(bool(np.any(each.error > shares[type(each)] * each.spreads.m2)) for _, each in _moments_of(tally)):
+        return None
+    statistics = []
+    for statistic in tally.statistics:
+        if isinstance(statistic, Moments):
+            statistic = replace(statistic, m2=statistic.m2 + statistic.error)
+        elif isinstance(statistic, CoMoments):
+            diagonal = np.eye(statistic.mean.shape[1]) * statistic.error[:, None, :]
+            m2 = statistic.alone_m2 + statistic.error
+            statistic = replace(statistic, scatter=statistic.scatter + diagonal, alone_m2=m2)
+        statistics.append(statistic)
+    return replace(tally, statistics=tuple(statistics))
 
 
-def _pairs_of_moments(
-    before: Tally, after: Tally
-) -> Iterator[tuple[Columns, Moments | CoMoments, Moments | CoMoments]]:
-    for block, then, now in zip(after.schema.blocks, before.statistics, after.statistics, strict=True):
-        if isinstance(then, (Moments, CoMoments)) and isinstance(now, (Moments, CoMoments)):
-            yield block, then, now
+def check_squares(tally: Tally) -> None:
+    """Raise ValueError if the squares of a column overflow or underflow, or its covariances lose their digits."""
+    for block, moments in _moments_of(tally):
+        spreads = moments.spreads
+        with np.errstate(over="ignore", invalid="ignore"):
+            pooled = spreads.pooled()
+            variance = (pooled.m2 / np.where(pooled.n > 0, pooled.n, 1.0))[0]
+        means = np.where(spreads.n > 0, spreads.mean, pooled.mean)
+        is_small = (variance < LEAST_SQUARE) & ((variance > 0) | (means != means[:1]).any(axis=0))
+        rounding = ROUNDED * np.abs(pooled.mean[0])
+        is_close = isinstance(moments, CoMoments) & (variance > 0) & (rounding > LARGEST_ROUNDING * np.sqrt(variance))
+        for wrong, what in (
+            (~np.isfinite(variance), "large that their squares overflow; rescale it"),
+            (is_small, "small that their squares underflow; rescale it"),
+            (is_close, "close together, for their size, that covariances are rounding errors; subtract their mean"),
+        ):
+            if wrong.any():
+                raise ValueError(f"the numbers of {block.name(int(np.argmax(wrong)))} are so {what}")
+
+
+def _moments_of(tally: Tally) -> Iterator[tuple[Columns, Moments | CoMoments]]:
+    for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
+        if isinstance(statistic, (Moments, CoMoments)):
+            yield block, statistic

@@ -1,6 +1,6 @@
 """Co-moments: the mean of the columns in each class, and the scatter matrix about it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
@@ -27,6 +27,8 @@ class CoMoments(Statistic):
         The scatter matrix of the complete rows.
     alone_n, alone_mean, alone_tail, alone_m2 : array of shape (classes, columns), optional
         The moments of each column over all present cells. By default no cell is missing.
+    error : array of shape (classes, columns), optional
+        The most by which the diagonal of the scatter and alone_m2 may be off, as in `Moments`.
 
     Attributes
     ----------
@@ -60,6 +62,9 @@ class CoMoments(Statistic):
     alone_mean: Array = None  # type: ignore[assignment]
     alone_tail: Array = None  # type: ignore[assignment]
     alone_m2: Array = None  # type: ignore[assignment]
+    error: Array = field(default=None, kw_only=True)  # type: ignore[arg-type]
+
+    bounds = ("error",)
 
     def __post_init__(self) -> None:
         if self.alone_n is None:  # no cell is missing
@@ -67,6 +72,8 @@ class CoMoments(Statistic):
             own = (*own, np.diagonal(np.asarray(self.scatter), axis1=1, axis2=2))
             for name, array in zip(("alone_n", "alone_mean", "alone_tail", "alone_m2"), own, strict=True):
                 object.__setattr__(self, name, array)
+        if self.error is None:
+            object.__setattr__(self, "error", np.zeros(np.shape(self.mean)))
         super().__post_init__()
 
     @classmethod
@@ -97,13 +104,14 @@ class CoMoments(Statistic):
 
     def with_spreads(self, spreads: Moments) -> Self:
         """Return the same co-moments, with other ``alone`` arrays."""
-        n = np.broadcast_to(spreads.n, spreads.m2.shape)
-        return type(self)(self.n, self.mean, self.tail, self.scatter, n, spreads.mean, spreads.tail, spreads.m2)
+        n, error = np.broadcast_to(spreads.n, spreads.m2.shape), np.maximum(self.error, spreads.error)
+        alone = (n, spreads.mean, spreads.tail, spreads.m2)
+        return type(self)(self.n, self.mean, self.tail, self.scatter, *alone, error=error)
 
     @property
     def spreads(self) -> Moments:
         """The moments of each column by itself, over all its present cells."""
-        return Moments(self.alone_n, self.alone_mean, self.alone_tail, self.alone_m2)
+        return Moments(self.alone_n, self.alone_mean, self.alone_tail, self.alone_m2, error=self.error)
 
     def pooled(self) -> Moments:
         """Return the moments of each column over all classes."""
@@ -128,14 +136,15 @@ class CoMoments(Statistic):
         diagonal = np.arange(self.mean.shape[1])
         scatter[:, diagonal, diagonal] = rows.m2
         # Cauchy-Schwarz: rounding must not leave a correlation above 1
-        limit = np.sqrt(rows.m2[:, :, None] * rows.m2[:, None, :])
+        spread = np.sqrt(rows.m2)  # its squares would underflow
+        limit = spread[:, :, None] * spread[:, None, :]
         reach = np.sqrt(rows.m2 + self.variance_errors)
         beyond = np.abs(scatter) > reach[:, :, None] * reach[:, None, :]
         if beyond.any():
             place = tuple(np.argwhere(beyond)[0].tolist())
             raise OverdrawnError(place, float(self.scatter[place]), float(self.scatter[place] - scatter[place]))
         scatter = np.clip(scatter, -limit, limit)
-        return type(self)(rows.n, rows.mean, rows.tail, scatter).with_spreads(spreads)
+        return type(self)(rows.n, rows.mean, rows.tail, scatter, error=rows.error).with_spreads(spreads)
 
     def __mul__(self, weight: float) -> Self:
         weight = check_weight(weight)
@@ -153,7 +162,7 @@ class CoMoments(Statistic):
     @property
     def _complete_rows(self) -> Moments:
         """The moments of each column over the rows in which no cell is missing."""
-        return Moments(self.n, self.mean, self.tail, np.diagonal(self.scatter, axis1=1, axis2=2))
+        return Moments(self.n, self.mean, self.tail, np.diagonal(self.scatter, axis1=1, axis2=2), error=self.error)
 
     def _mean_difference(self, other: Self) -> Array:
         delta = (other.mean - self.mean) + (other.tail - self.tail)

@@ -56,7 +56,7 @@ def _hash_block(sha: Any, columns: Columns, statistic: Statistic, classes: Array
         coding = None if columns.codings is None else columns.codings[j]
         _hash_facts(sha, _describe_codes(coding, (cells - int(columns.starts[j])).tolist()))
     places = np.concatenate(columns_cells) if columns_cells else np.zeros(0, np.intp)
-    for name, array in statistic.arrays().items():
+    for name, array in statistic.sums().items():
         if name in ("n", "alone_n"):
             n = array[classes]
             _hash_numbers(sha, n[:, order] if n.shape[1] > 1 else np.repeat(n, columns.count, axis=1))

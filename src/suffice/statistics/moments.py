@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self
 
@@ -15,6 +15,9 @@ from suffice.statistics.statistic import ROUNDING, OverdrawnError, Statistic, ch
 # numbers where these do not tell the size of what was subtracted (no other class has rows, or all are nearly 0).
 MEAN_ERROR, VARIANCE_ERROR = 1e-6, 1e-6
 LEAST_MEAN_ERROR, LEAST_VARIANCE_ERROR, NEARLY_ZERO = 1e-9, 1e-6, 1e-3
+
+# The relative rounding error of a sum of squares: this for each row up to the most, and for the other operations.
+ROUNDED, MOST_ROUNDED_ROWS, OTHER_OPERATIONS = 2.0**-53, 1e4, 16.0
 
 # If at least this share of a sum of squares is left after a subtraction, ten of its digits are right.
 LEAST_LEFT = 1e-6
@@ -39,6 +42,9 @@ class Moments(Statistic):
         The mean, and the rounding error of the mean.
     m2 : array of shape (classes, columns)
         The sum of squared deviations from the mean.
+    error : array of shape (classes, columns), optional
+        The most by which m2 may be off because rows were subtracted: the rounding errors of the larger sums remain.
+        By default 0. It is no sum: ``==`` and digests leave it out.
 
     Methods
     -------
@@ -66,6 +72,14 @@ class Moments(Statistic):
     mean: Array
     tail: Array
     m2: Array
+    error: Array = field(default=None, kw_only=True)  # type: ignore[arg-type]
+
+    bounds = ("error",)
+
+    def __post_init__(self) -> None:
+        if self.error is None:
+            object.__setattr__(self, "error", np.zeros(np.shape(self.m2)))
+        super().__post_init__()
 
     @classmethod
     def zero(cls, classes: int, width: int) -> Self:
@@ -103,7 +117,8 @@ class Moments(Statistic):
         mean, tail = two_sum(self.mean, self.tail + delta * share)
         if not has_rows:  # one side has no rows, so its mean is a placeholder
             mean, tail = _choose(self.n == 0, (other.mean, other.tail), (mean, tail))
-        return type(self)(n, mean, tail, self.m2 + other.m2 + delta * delta * (self.n * share))
+        m2 = self.m2 + other.m2 + delta * delta * (self.n * share)
+        return type(self)(n, mean, tail, m2, error=self.error + other.error)
 
     def __sub__(self, other: Self) -> Self:
         n = subtract_sums(self.n, other.n)
@@ -122,9 +137,17 @@ class Moments(Statistic):
                 raise OverdrawnError((int(place[0]), int(place[1])), float(self.m2[place]), float(removed[place]))
         empty = np.broadcast_to(n == 0, m2.shape)
         self._check_last_rows(other, empty & (other.n > 0), delta)
-        return type(self)(
-            n, np.where(empty, 0.0, mean), np.where(empty, 0.0, tail), np.where(empty, 0.0, np.maximum(m2, 0.0))
-        )
+        error = self._error_without(other, removed)
+        # what is less than the error is most likely 0: one row, or equal ones, are left
+        kept = (mean, tail, np.where(m2 <= error, 0.0, m2), error)
+        mean, tail, m2, error = (np.where(empty, 0.0, each) for each in kept)
+        return type(self)(n, mean, tail, m2, error=error)
+
+    def _error_without(self, other: Self, removed: Array) -> Array:
+        """Return the bound of the error of m2 after ``removed`` was subtracted."""
+        rounded = ROUNDED * (OTHER_OPERATIONS + np.minimum(self.n, MOST_ROUNDED_ROWS))
+        sizes = np.where((other.n > 0) & (removed > 0), self.m2 + removed, 0.0)
+        return np.asarray(self.error + other.error + rounded * sizes)
 
     def _check_last_rows(self, other: Self, gone: Array, delta: Array) -> None:
         """Raise `OverdrawnError` if all rows are subtracted, but mean or m2 differ from those of the known rows."""
@@ -152,13 +175,15 @@ class Moments(Statistic):
         mean = MEAN_ERROR * scale + np.where(is_unknown, LEAST_MEAN_ERROR, 0.0)
         # the means in a difference of means are known with their tails, so their size matters much less
         squared = (1e4 * ROUNDING * scale) ** 2 + VARIANCE_ERROR * variance
-        return mean, (squared + np.where(is_unknown, LEAST_VARIANCE_ERROR, 0.0)) * self.n
+        squared = squared + np.where(is_unknown, LEAST_VARIANCE_ERROR, 0.0)
+        own_error = self.error / np.where(self.n > 0, self.n, 1.0)
+        return mean + np.sqrt(OTHER_OPERATIONS * ROUNDED * own_error), (squared + own_error) * self.n
 
     def __mul__(self, weight: float) -> Self:
         weight = check_weight(weight)
         if weight == 0:
             return type(self).zero(*self.m2.shape)
-        return type(self)(self.n * weight, self.mean, self.tail, self.m2 * weight)
+        return type(self)(self.n * weight, self.mean, self.tail, self.m2 * weight, error=self.error * weight)
 
     def without_rows(self, rows: Self, codes: Array, *, has_levels: bool) -> tuple[PooledMoments, Array]:
         own, exact = self.kept(codes, None)._less(rows)
@@ -217,9 +242,10 @@ class PooledMoments(Moments):
     pooled_mean: Array
     pooled_tail: Array
     pooled_m2: Array
+    pooled_error: Array
 
     def pooled(self) -> Moments:
-        return Moments(self.pooled_n, self.pooled_mean, self.pooled_tail, self.pooled_m2)
+        return Moments(self.pooled_n, self.pooled_mean, self.pooled_tail, self.pooled_m2, error=self.pooled_error)
 
 
 def two_sum(large: Array, small: Array) -> tuple[Array, Array]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from suffice.schema import Array, Frozen, field_names
 # Sums of fractional weights are not exact. If all of a sum is subtracted again, the remainder relative to the sum is
 # at most this large.
 ROUNDING = 1e-12
+
+# Up to this size, sums of whole numbers are exact.
+MOST_WHOLE = 2.0**53
 
 
 class OverdrawnError(ValueError):
@@ -46,6 +49,8 @@ class Statistic(Frozen, ABC):
     """
 
     n: Array
+
+    bounds: ClassVar[tuple[str, ...]] = ()  # arrays that bound the error of others, and are no sums
 
     def __post_init__(self) -> None:
         own = self.__dict__
@@ -149,10 +154,14 @@ class Statistic(Frozen, ABC):
         """Return the arrays by name."""
         return {name: getattr(self, name) for name in field_names(type(self))}
 
+    def sums(self) -> dict[str, Array]:
+        """Return the arrays by name, without bounds of errors."""
+        return {name: array for name, array in self.arrays().items() if name not in self.bounds}
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        mine, theirs = self.arrays(), other.arrays()
+        mine, theirs = self.sums(), other.sums()
         return all(_are_equal(mine[name], theirs[name]) for name in mine)
 
     __hash__ = None  # type: ignore[assignment]
@@ -167,21 +176,32 @@ class Statistic(Frozen, ABC):
         rtol : float, default=1e-9
             The relative and absolute tolerance.
         """
-        mine, theirs = self.arrays(), other.arrays()
+        mine, theirs = self.sums(), other.sums()
         return all(bool(np.allclose(mine[name], theirs[name], rtol=rtol, atol=rtol)) for name in mine)
 
 
 def subtract_sums(held: Array, asked: Array) -> Array:
     """Return ``held − asked``; raise `OverdrawnError` if the result is negative beyond rounding."""
     left = held - asked
-    # Whole numbers are exact: even a single missing row of many is an error.
-    whole = (held == np.floor(held)) & (asked == np.floor(asked))
-    rounding = np.where(whole, 0.0, ROUNDING * held)
+    rounding = _rounding_of(held, asked)
     if bool(np.any(left < -rounding)):
         place = np.unravel_index(int(np.argmin(left + rounding)), left.shape)
         held, asked = np.broadcast_to(held, left.shape), np.broadcast_to(asked, left.shape)
         raise OverdrawnError(tuple(map(int, place)), float(held[place]), float(asked[place]))
     return np.where(left <= rounding, 0.0, left)
+
+
+def rest_of(whole: Array, part: Array) -> Array:
+    """Return ``whole − part``, the rows that are not in a part; 0 where it is negative, or rounding error only."""
+    left = whole - part
+    return np.where(left <= _rounding_of(whole, part), 0.0, left)
+
+
+def _rounding_of(whole: Array, part: Array) -> Array:
+    """Return how far the difference of two sums of weights may be from 0 because of rounding."""
+    # sums of whole numbers are exact: even a single row of many is a difference
+    are_exact = (whole == np.floor(whole)) & (part == np.floor(part)) & (whole <= MOST_WHOLE)
+    return np.where(are_exact, 0.0, ROUNDING * whole)
 
 
 def check_weight(weight: float) -> float:

@@ -11,7 +11,7 @@ from suffice.storage.field_checks import Check, doubles, instance, require, sequ
 from suffice.storage.stored_kind import StoredKind
 
 # Sums that cannot be negative; a mean, its rounding error and a product of two columns can.
-NOT_NEGATIVE = {"n", "total", "pairs", "m2", "alone_n", "alone_m2"}
+NOT_NEGATIVE = {"n", "total", "pairs", "m2", "alone_n", "alone_m2", "error", "alone_error"}
 MATRICES = {"pairs", "scatter"}
 
 # Sums in the two triangles of a matrix are added in the same order, but not by every engine.

@@ -11,7 +11,7 @@ from suffice.schema import Array, Columns
 from suffice.structures.conditionals import Conditionals, mutual_information
 from suffice.structures.covariances import check_prior_of, estimate_tree
 from suffice.structures.structure import Rule, Structure, Subject
-from suffice.structures.tree import BACKOFF, TreeParameters, check_backoff
+from suffice.structures.tree import BACKOFF, TreeParameters, check_backoff, round_ties
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def longest_path(weights: Array) -> list[int]:
     count = len(weights)
     line, neighbours = list(range(count)), [[] for _ in range(count)]  # type: tuple[list[int], list[list[int]]]
     rows, columns = np.tril_indices(count, -1)
-    for place in np.argsort(-weights[rows, columns], kind="stable"):
+    for place in np.argsort(-round_ties(weights[rows, columns]), kind="stable"):
         a, b = int(rows[place]), int(columns[place])
         if len(neighbours[a]) < 2 and len(neighbours[b]) < 2 and line[a] != line[b]:
             neighbours[a].append(b)

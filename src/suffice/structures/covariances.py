@@ -23,7 +23,7 @@ from suffice.families.gaussian import LEAST_VARIANCE, ddof_error
 from suffice.families.multivariate_gaussian import MultivariateGaussian, MultivariateStudentT
 from suffice.families.normal_inverse_wishart import WishartHyperparameters
 from suffice.schema import Array
-from suffice.statistics import CoMoments, Statistic
+from suffice.statistics import CoMoments, Moments, Statistic
 from suffice.structures.structure import Rule, Subject
 
 CovarianceKind = Literal[
@@ -74,7 +74,7 @@ def estimate_covariances(
         if bool(np.any((rows <= 0) & ((n.sum() > 0) if is_shared else (n > 0)))):
             raise ddof_error(ddof)
         return Estimate(mean, scatter / np.where(rows > 0, rows, 1.0)[:, None, None], rows)
-    variances = pooled.m2[0] / np.maximum(pooled.n[0], 1.0)
+    variances = _variances(pooled)
     before = WishartHyperparameters.of_prior(prior, middle, variances, len(n) if is_shared else 1)
     after = before.posterior(n, mean, scatter, is_shared=is_shared)
     rows = np.array([n.sum()]) if is_shared else n
@@ -86,10 +86,14 @@ def estimate_covariances(
     return Estimate(after.mean, after.mode() if rule == "map" else after.expected_covariance(), rows)
 
 
+def _variances(pooled: Moments) -> Array:
+    return np.asarray(pooled.m2[0] / np.where(pooled.n[0] > 0, pooled.n[0], 1.0))
+
+
 def check_prior(prior: Any, moments: CoMoments) -> None:
     """Raise if a prior is not one of a mean and a covariance."""
     pooled = moments.pooled()
-    WishartHyperparameters.of_prior(prior, pooled.mean[0], pooled.m2[0] / np.maximum(pooled.n[0], 1.0))
+    WishartHyperparameters.of_prior(prior, pooled.mean[0], _variances(pooled))
 
 
 def check_prior_of(subject: Subject, prior: Any) -> None:

@@ -95,7 +95,7 @@ class Full(Structure):
             variance = np.broadcast_to(variance.mean(axis=1, keepdims=True), variance.shape)
         if self.covariance == "spherical":
             variance = np.broadcast_to(_shares(moments) @ variance, variance.shape)
-        return GaussianParameters(parameters.mean, np.ascontiguousarray(variance), 0.0)
+        return GaussianParameters(parameters.mean, np.ascontiguousarray(variance), 0.0, parameters.tail)
 
 
 def _shares(moments: Moments | CoMoments) -> Array:

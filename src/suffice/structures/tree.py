@@ -85,6 +85,16 @@ def check_backoff(backoff: float) -> None:
         raise ValueError(f"backoff is a number of rows, more than 0, not {backoff!r}")
 
 
+def round_ties(weights: Array) -> Array:
+    """Return weights rounded to a billionth of the largest: rounding errors must not decide between equal ones.
+
+    >>> round_ties(np.array([0.1 + 0.2, 0.3, 0.6])).tolist()
+    [0.5, 0.5, 1.0]
+    """
+    largest = float(np.abs(weights).max(initial=0.0))
+    return np.round(weights / largest, 9) if 0 < largest < np.inf else weights
+
+
 def spanning_trees(weights: Array) -> Array:
     """Return the tree of each class, [class, column], all with the same root."""
     root = _heaviest(weights.sum(axis=0))
@@ -94,12 +104,14 @@ def spanning_trees(weights: Array) -> Array:
 def spanning_tree(weights: Array, root: int | None = None) -> Array:
     """Return the parents in the spanning tree of highest total weight (Prim's algorithm).
 
-    The root is the column of highest weight, so that the result does not depend on the order of the columns.
+    The root is the column of highest weight, so that the result does not depend on the order of the columns; of equal
+    weights, the first is taken.
 
     >>> spanning_tree(np.array([[0, 1, 5], [1, 0, 4], [5, 4, 0.0]])).tolist()
     [2, 2, -1]
     """
     count, root = len(weights), _heaviest(weights) if root is None else root
+    weights = round_ties(weights)
     parents, best = np.full(count, root, np.intp), weights[root].astype(np.float64)
     parents[root], best[root] = -1, -np.inf
     for _ in range(count - 1):
@@ -111,7 +123,7 @@ def spanning_tree(weights: Array, root: int | None = None) -> Array:
 
 
 def _heaviest(weights: Array) -> int:
-    return int(np.argmax(weights.sum(axis=0) - np.diagonal(weights)))
+    return int(np.argmax(round_ties(weights.sum(axis=0) - np.diagonal(weights))))
 
 
 @dataclass(frozen=True)
