@@ -37,6 +37,9 @@ DELIMITER_HELP = "Character between the cells of a CSV file, or tab. By default 
 Delimiter = Annotated[str | None, typer.Option(help=DELIMITER_HELP)]
 Weight = Annotated[str | None, typer.Option(help="Column of row weights; by default the one of the model, if any.")]
 Drop = Annotated[bool, typer.Option("--drop-unlabelled", help="Leave out rows without a label.")]
+BINS_HELP = "Divide a target of numbers into so many ranges with about the same number of rows."
+Bins = Annotated[int | None, typer.Option(help=BINS_HELP)]
+Yes = Annotated[bool, typer.Option("--yes", help="Accept a target of many different numbers, each a class.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 

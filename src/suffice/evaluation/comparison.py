@@ -19,7 +19,6 @@ from suffice.folds.recipe_choice import PRIORS, structures_for
 from suffice.folds.splits import Split, check_weights, make_splits
 from suffice.progress import Progress
 from suffice.recipe import Recipe
-from suffice.schema import Array
 
 # Structures of pairs are compared with several priors and rules if all pairs have at most this many counts.
 MOST_PAIRS = 1 << 20
@@ -50,8 +49,8 @@ def compare(
     Each model is compared with the best one in each metric. If the 95 % interval of the difference lies within
     ``margin``, the two are "practically equal"; if it does not contain 0, the model is "worse"; else it is
     "undecided", and more rows are needed. The intervals hold for all pairs of models at once, for each metric by
-    itself. They are about new rows that the models of these folds predict; other training rows would give somewhat
-    other models. A baseline always predicts the class frequencies of the training rows.
+    itself, for models that are learned from as many rows as those of the folds. A baseline always predicts the class
+    frequencies of the training rows.
 
     Parameters
     ----------
@@ -174,20 +173,23 @@ def _find_margins(metrics: list[Metric], margin: float | Mapping[str, float] | N
 def _estimate(metric: Metric, scores: Sequence[FoldScores], data: LabelledRows, splits: Sequence[Split]) -> Estimates:
     """Return the metric of each model and its difference to the best; the last of the scores is the baseline."""
     rows, models = scores[0].rows, len(scores) - 1
+    predicted, learned = len(np.unique(rows)), float(np.mean([len(split.train) for split in splits]))
     weights = np.ones(len(rows)) if data.weights is None else data.weights[rows]
     if metric.of_rows is not None:
         values = np.array([metric.of_rows(each.assessment, weights) for each in scores])
-        if len(rows) > len(np.unique(rows)):
+        if len(rows) > predicted:
             # the predictions of one row depend on each other: its mean counts once
             counts = np.bincount(rows, weights)
             used = np.flatnonzero(np.bincount(rows))
             sums = np.array([np.bincount(rows, weights * line)[used] for line in values])
             values, weights = sums / np.maximum(counts[used], 1e-300), counts[used]
-        return estimate_by_rows(values, weights, models, is_loss=metric.is_loss, is_share=metric.is_share)
+        return estimate_by_rows(
+            values, weights, models, predicted / learned, is_loss=metric.is_loss, is_share=metric.is_share
+        )
     sign = -1 if metric.is_loss else 1  # scorers are to be maximised
     by_fold = [[sign * _score_fold(metric.scorer, each, data, fold) for fold in range(len(splits))] for each in scores]
     overlap = float(np.mean([len(split.test) / len(split.train) for split in splits]))
-    return estimate_by_folds(np.array(by_fold), overlap, len(np.unique(rows)), models, is_loss=metric.is_loss)
+    return estimate_by_folds(np.array(by_fold), overlap, predicted, models, is_loss=metric.is_loss)
 
 
 def _score_fold(scorer: Any, scores: FoldScores, data: LabelledRows, fold: int) -> float:

@@ -111,7 +111,7 @@ def _find_metric(scorer: Any, name: str | None) -> Metric:
         return Metric(name, TITLES.get(name, name.replace("_", " ")), scorer.startswith("neg_"), scorer=scorer)
     if not hasattr(scorer, "_score_func"):
         raise ValueError(
-            f"scoring={getattr(scorer, '__name__', repr(scorer))} needs the fitted models, which compare does not keep: "
+            f"scoring={getattr(scorer, '__name__', repr(scorer))} needs fitted models, which compare does not keep: "
             "use a name, or make_scorer(function) of scikit-learn"
         )
     name = name or scorer._score_func.__name__

@@ -2,10 +2,10 @@
 
 A metric that is a mean over rows is compared row by row: the standard error of a difference is that of the mean of the
 paired differences. Shares of correct rows get pseudo-rows (Agresti and Min 2005), so that few different predictions do
-not look certain. A metric that is known by fold only is compared fold by fold, with the variance corrected for the
-overlap of the training sets (Nadeau and Bengio 2003). Intervals of differences hold for all pairs of models at once
-(Bonferroni), because which model is the best is known only after looking. `benchmarks/verdicts.py` measures how often
-they are wrong.
+not look certain. A metric that is known by fold only is compared fold by fold. The training sets of folds overlap, so
+that their models have errors in common: the variance is corrected from σ² / rows to σ²·(1 / rows + 1 / training rows)
+(Nadeau and Bengio 2003). Intervals of differences hold for all pairs of models at once (Bonferroni), because the best
+model is known only after looking. `benchmarks/verdicts.py` measures how often they are wrong.
 """
 
 from dataclasses import dataclass
@@ -32,13 +32,16 @@ class Estimates:
     best: int
 
 
-def estimate_by_rows(values: Array, weights: Array, models: int, *, is_loss: bool, is_share: bool) -> Estimates:
+def estimate_by_rows(
+    values: Array, weights: Array, models: int, overlap: float, *, is_loss: bool, is_share: bool
+) -> Estimates:
     """Return the means over rows of ``values`` [line, row]; the best is one of the first ``models`` lines.
 
+    ``overlap`` is the number of rows over the number of training rows; 0 if the rows were not used to train models.
     With ``is_share``, values are 0 or 1, or means of such values.
 
     >>> values = np.array([[1.0] * 90 + [0.0] * 10, [1.0] * 60 + [0.0] * 40])
-    >>> found = estimate_by_rows(values, np.ones(100), 2, is_loss=False, is_share=True)
+    >>> found = estimate_by_rows(values, np.ones(100), 2, 0.0, is_loss=False, is_share=True)
     >>> found.best, found.difference.round(2).tolist(), found.difference_half_width.round(2).tolist()
     (0, [0.0, -0.3], [0.0, 0.09])
     """
@@ -47,7 +50,10 @@ def estimate_by_rows(values: Array, weights: Array, models: int, *, is_loss: boo
     differences = values - values[best]
     errors = [_mean_error(each, weights, (4.0, 2.0, 2.0) if is_share else None) for each in values]
     paired = [_mean_error(each, weights, (2.0, 0.0, 1.0) if is_share else None) for each in differences]
-    return _with_intervals(mean, np.array(errors), np.array(paired), values.shape[1] - 1, best, models)
+    factor = np.sqrt(1 + overlap)
+    return _with_intervals(
+        mean, factor * np.array(errors), factor * np.array(paired), values.shape[1] - 1, best, models
+    )
 
 
 def estimate_by_folds(values: Array, overlap: float, rows: int, models: int, *, is_loss: bool) -> Estimates:
@@ -104,9 +110,7 @@ def _mean_error(values: Array, weights: Array, pseudo_rows: tuple[float, float, 
     if pseudo_rows is None:
         return float(np.sqrt((weights**2 * (values - mean) ** 2).sum()) / total)
     rows = total**2 / (weights**2).sum()  # Kish's number of rows
-    count, first, second = (
-        np.array([1.0, mean, np.average(values**2, weights=weights)]) * rows + np.array(pseudo_rows)
-    )
+    count, first, second = np.array([1.0, mean, np.average(values**2, weights=weights)]) * rows + np.array(pseudo_rows)
     return float(np.sqrt(second - first**2 / count) / count)
 
 

@@ -45,9 +45,7 @@ class FoldSplit:
 Split = IndexSplit | FoldSplit
 
 
-def make_splits(
-    cv: Any, X: Any, y: Any, groups: Any = None, *, seeds: Sequence[int | None] = (None,)
-) -> list[Split]:
+def make_splits(cv: Any, X: Any, y: Any, groups: Any = None, *, seeds: Sequence[int | None] = (None,)) -> list[Split]:
     """Return the splits of a number of folds, a splitter, or pairs of row indices (train, test).
 
     A number of folds gives one set of folds for each seed: shuffled, or in the order of the rows if it is None.
