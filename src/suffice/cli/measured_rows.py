@@ -14,9 +14,17 @@ from suffice.schema import Array
 
 # A fit is measured on at most so many held-out rows.
 MOST_ROWS = 20_000
-SCORERS = {"balanced_accuracy": "balanced accuracy", "roc_auc": "ROC AUC", "average_precision": "average precision"}
-TITLES = {**{name: metric.title for name, metric in OF_ROWS.items()}, "calibration_error": "calibration error"}
-MEANING = "±: half of a 95 % interval; baseline: always the class frequencies of the training rows"
+TITLES = {
+    "accuracy": "accuracy",
+    "log_loss": "log-loss",
+    "brier": "Brier score",
+    "calibration_error": "calibration error",
+    "balanced_accuracy": "balanced accuracy",
+    "roc_auc": "ROC AUC",
+    "average_precision": "average precision",
+    "f1": "F1",
+    "f1_macro": "macro F1",
+}
 
 
 def measure_fit(model: Any, sample: Any, column: str, weight: str | None) -> dict[str, Any] | None:
@@ -90,12 +98,11 @@ def measure_rows(model: Any, log_proba: Array, codes: Array) -> dict[str, Any]:
         values = np.array([metric.of_rows(each, weights) for each in rows])
         estimates = estimate_by_rows(values, weights, 1, 0.0, is_loss=metric.is_loss, is_share=metric.is_share)
         figures = {"value": estimates.value[0], "half_width": estimates.half_width[0], "baseline": estimates.value[1]}
-        found[name] = {key: float(value) for key, value in figures.items()}
+        found[name] = {key: abs(float(value)) for key, value in figures.items()}  # abs: no -0.0
     known, classes = codes >= 0, model.classes_
     f1 = "f1" if len(classes) == 2 else "f1_macro"
-    for name, title in {**SCORERS, f1: "F1" if f1 == "f1" else "macro F1"}.items():
+    for name in ("balanced_accuracy", "roc_auc", "average_precision", f1):
         scorer = "roc_auc_ovr" if name == "roc_auc" and len(classes) > 2 else name
-        TITLES[name] = title
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of classes without rows: the metric is NaN then
             value, baseline = (
@@ -108,7 +115,8 @@ def measure_rows(model: Any, log_proba: Array, codes: Array) -> dict[str, Any]:
 def format_metrics(found: dict[str, Any]) -> list[list[str]]:
     """Return metrics as the lines of a table: name, value and baseline."""
     lines = []
-    for name, figures in found.items():
+    for name in (name for name in TITLES if name in found):
+        figures = found[name]
         if np.isfinite(figures["value"]):
             half = f" ± {figures['half_width']:.3f}" if "half_width" in figures else ""
             lines.append([TITLES[name], f"{figures['value']:.3f}{half}", f"{figures['baseline']:.3f}"])

@@ -30,9 +30,6 @@ OPTIONS = {
 }
 
 
-CLASS_SCORES = ("recall", "precision", "f1")
-
-
 class CommandError(Exception):
     """An error that the user of a command can correct; it is printed as one line."""
 

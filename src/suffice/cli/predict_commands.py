@@ -89,13 +89,15 @@ def evaluate(
         parts = {"baseline": baseline, "classes": by_class, "confusion": confusion}
         out.print_json({"rows": len(codes), **values, **parts})
         return
-    title = f"{model} on {table.path}: {len(codes):,} rows ({measured_rows.MEANING})"
-    out.print_table(("", "value", "baseline"), measured_rows.format_metrics(found), title)
+    out.print_text(f"{model} on {table.path}: {len(codes):,} rows")
+    out.print_text("±: half of a 95 % interval; baseline: always predicts the class frequencies")
+    out.print_table(("metric", "value", "baseline"), measured_rows.format_metrics(found))
+    scores = ("recall", "precision", "f1")
     lines = [
-        [name, f"{its['rows']:,}", *("" if its[key] != its[key] else f"{its[key]:.3f}" for key in out.CLASS_SCORES)]
+        [name, f"{its['rows']:,}", *("" if its[key] != its[key] else f"{its[key]:.3f}" for key in scores)]
         for name, its in by_class.items()
     ]
-    out.print_table(("class", "rows", *out.CLASS_SCORES), lines)
+    out.print_table(("class", "rows", "recall", "precision", "F1"), lines)
     out.print_table(["true \\ predicted", *names], [[name, *line] for name, line in zip(names, counts, strict=True)])
 
 
