@@ -1,11 +1,13 @@
 """Comparison of models by their predictions of held-out rows."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import UndefinedMetricWarning
 
 from suffice.classifiers.bayes import BayesClassifier
 from suffice.data import encode, weights_of
@@ -187,17 +189,24 @@ def _estimate(metric: Metric, scores: Sequence[FoldScores], data: LabelledRows, 
             values, weights, models, predicted / learned, is_loss=metric.is_loss, is_share=metric.is_share
         )
     sign = -1 if metric.is_loss else 1  # scorers are to be maximised
-    by_fold = [[sign * _score_fold(metric.scorer, each, data, fold) for fold in range(len(splits))] for each in scores]
+    by_fold = [_score_by_fold(metric.scorer, each, data, len(splits)) for each in scores[:-1]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)  # the baseline predicts one class only
+        by_fold.append(_score_by_fold(metric.scorer, scores[-1], data, len(splits)))
     overlap = float(np.mean([len(split.test) / len(split.train) for split in splits]))
-    return estimate_by_folds(np.array(by_fold), overlap, predicted, models, is_loss=metric.is_loss)
+    return estimate_by_folds(sign * np.array(by_fold), overlap, predicted, models, is_loss=metric.is_loss)
 
 
-def _score_fold(scorer: Any, scores: FoldScores, data: LabelledRows, fold: int) -> float:
+def _score_by_fold(scorer: Any, scores: FoldScores, data: LabelledRows, folds: int) -> list[float]:
+    """Return what a scorer of scikit-learn says of the predictions of each fold."""
     assert scores.log_proba is not None
-    here = scores.fold == fold
-    rows = scores.rows[here]
-    weights = None if data.weights is None else data.weights[rows]
-    return float(score_predictions(scorer, data.classes, scores.log_proba[here], data.codes[rows], weights))
+    found = []
+    for fold in range(folds):
+        here = scores.fold == fold
+        rows = scores.rows[here]
+        weights = None if data.weights is None else data.weights[rows]
+        found.append(score_predictions(scorer, data.classes, scores.log_proba[here], data.codes[rows], weights))
+    return found
 
 
 def _figures(name: str, estimates: Estimates, place: int) -> dict[str, float]:
