@@ -379,9 +379,9 @@ def test_verdicts_on_simulated_tables_are_wrong_as_rarely_as_stated(monkeypatch:
     monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[1] / "benchmarks"))
     verdicts = importlib.import_module("verdicts")
     draw, models, rows = verdicts.SCENARIOS["4 columns, 200 rows: naive or full covariance"]
-    for metric, found in verdicts.simulate(draw, models, rows, repeats=12, folds=5).items():
+    for metric, found in verdicts.simulate(draw, models, rows, repeats=8, folds=5).items():
         for error in ("interval", "worse", "equal"):
-            assert found[error] <= 3 / 12, (metric, error)
+            assert found[error] <= 2 / 8, (metric, error)
 
 
 def test_metrics_by_name() -> None:

@@ -78,7 +78,7 @@ def find_cuts(values: Any, bins: int) -> list[float]:
     """Return the cuts between bins with about the same number of rows; cuts are short numbers where that is possible.
 
     >>> find_cuts(np.arange(1000) / 7, 4)
-    [35.7, 71.4, 107.0]
+    [35.6, 71.3, 107.0]
     """
     if bins < 2:
         raise CommandError(f"--bins {bins}: there must be at least 2 bins")

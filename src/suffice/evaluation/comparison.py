@@ -96,7 +96,7 @@ def compare(
     >>> from suffice import GaussianDiscriminant, GaussianNB, compare
     >>> comparison = compare(*load_iris(return_X_y=True), {"naive": GaussianNB(), "full": GaussianDiscriminant()})
     >>> [(line["model"], round(line["accuracy"], 2), line["verdict"]) for line in comparison.table]
-    [('full', 0.97, 'best'), ('naive', 0.95, 'undecided')]
+    [('full', 0.98, 'best'), ('naive', 0.95, 'undecided')]
     """
     metrics = _sort_metrics(find_metrics(scoring), sort_by)
     margins = _find_margins(metrics, margin)
