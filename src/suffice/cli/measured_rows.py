@@ -7,24 +7,17 @@ from typing import Any
 import numpy as np
 
 from suffice.data import label_text
-from suffice.evaluation.metrics import OF_ROWS, score_predictions
+from suffice.evaluation.metrics import OF_ROWS, find_metrics, score_predictions
 from suffice.evaluation.verdicts import estimate_by_rows
 from suffice.folds.assessment import assess_predictions
 from suffice.schema import Array
 
 # A fit is measured on at most so many held-out rows.
 MOST_ROWS = 20_000
-TITLES = {
-    "accuracy": "accuracy",
-    "log_loss": "log-loss",
-    "brier": "Brier score",
-    "calibration_error": "calibration error",
-    "balanced_accuracy": "balanced accuracy",
-    "roc_auc": "ROC AUC",
-    "average_precision": "average precision",
-    "f1": "F1",
-    "f1_macro": "macro F1",
-}
+SHOWN = (
+    *("accuracy", "log_loss", "brier", "calibration_error"),
+    *("balanced_accuracy", "roc_auc", "average_precision", "f1", "f1_macro"),
+)
 
 
 def measure_fit(model: Any, sample: Any, column: str, weight: str | None) -> dict[str, Any] | None:
@@ -73,10 +66,10 @@ def format_fit(found: dict[str, Any] | None) -> dict[str, str]:
     if found is None:
         return {"quality": "not measured: each fold would need a fit; use suffice evaluate with other rows"}
     texts = {}
-    for name in ("accuracy", "log_loss", "brier", "calibration_error"):
-        if name in found:
-            base = f"   (baseline {found['baseline'][name]:.3f})" if name in found["baseline"] else ""
-            texts[TITLES[name]] = f"{found[name]:.3f}{base}"
+    for metric in find_metrics([name for name in SHOWN if name in found]):
+        name, baseline = metric.name, found["baseline"]
+        base = f"   (baseline {baseline[name]:.3f})" if name in baseline else ""
+        texts[metric.title] = f"{found[name]:.3f}{base}"
     rows = f" {int(found['rows']):,}" if "rows" in found else ""
     return {f"on{rows} held-out rows": "", **texts}
 
@@ -115,11 +108,11 @@ def measure_rows(model: Any, log_proba: Array, codes: Array) -> dict[str, Any]:
 def format_metrics(found: dict[str, Any]) -> list[list[str]]:
     """Return metrics as the lines of a table: name, value and baseline."""
     lines = []
-    for name in (name for name in TITLES if name in found):
-        figures = found[name]
+    for metric in find_metrics([name for name in SHOWN if name in found]):
+        figures = found[metric.name]
         if np.isfinite(figures["value"]):
             half = f" ± {figures['half_width']:.3f}" if "half_width" in figures else ""
-            lines.append([TITLES[name], f"{figures['value']:.3f}{half}", f"{figures['baseline']:.3f}"])
+            lines.append([metric.title, f"{figures['value']:.3f}{half}", f"{figures['baseline']:.3f}"])
     return lines
 
 

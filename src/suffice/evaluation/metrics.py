@@ -63,16 +63,14 @@ OF_ROWS = {
     for metric in (
         Metric("log_loss", "log-loss", True, 0.01, lambda rows, _: rows.log_loss),
         Metric("accuracy", "accuracy", False, 0.01, lambda rows, _: rows.right, is_share=True),
-        Metric("brier", "Brier", True, 0.005, lambda rows, _: rows.brier),
-        Metric("calibration_error", "calibr. error", True, 0.01, calibration_errors),
+        Metric("brier", "Brier score", True, 0.005, lambda rows, _: rows.brier),
+        Metric("calibration_error", "calibration error", True, 0.01, calibration_errors),
     )
 }
 ALIASES = {"neg_log_loss": "log_loss", "neg_brier_score": "brier", "brier_score": "brier"}
 TITLES = {
     "roc_auc": "ROC AUC",
     "roc_auc_ovr": "ROC AUC",
-    "average_precision": "avg. precision",
-    "balanced_accuracy": "balanced acc.",
     "f1": "F1",
     "f1_macro": "macro F1",
 }
