@@ -52,6 +52,7 @@ bench: $(READY) ## speeds and accuracies against scikit-learn, as ratios measure
 	$(BIN)/python benchmarks/texts.py
 	$(BIN)/python benchmarks/logistic.py
 	$(BIN)/python benchmarks/selection.py
+	$(BIN)/python benchmarks/verdicts.py 50
 	$(BIN)/python benchmarks/engines.py duckdb
 	$(BIN)/python benchmarks/digits.py
 

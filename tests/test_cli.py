@@ -15,7 +15,16 @@ import numpy as np
 import polars as pl
 import pytest
 from safetensors.numpy import save as packed
+from scipy.stats import entropy
 from sklearn.datasets import load_iris
+from sklearn.metrics import (
+    average_precision_score,
+    balanced_accuracy_score,
+    brier_score_loss,
+    f1_score,
+    recall_score,
+    roc_auc_score,
+)
 from typer.testing import CliRunner
 
 import suffice
@@ -117,8 +126,21 @@ def test_evaluate_explain_info_for_people_and_machines(folder: Path) -> None:
     assert found["accuracy"] == pytest.approx(model.score(X, y))
     assert found["accuracy_interval"][0] < found["accuracy"] < found["accuracy_interval"][1]
     assert sum(sum(line.values()) for line in found["confusion"].values()) == 120
-    out, _ = told("evaluate", folder / "model.suffice", folder / "train.csv")
+    predicted, p, is_yes = model.predict(X), model.predict_proba(X)[:, 1], np.array(y) == "yes"
+    assert found["brier"] == pytest.approx(brier_score_loss(is_yes, p))
+    assert found["roc_auc"] == pytest.approx(roc_auc_score(is_yes, p))
+    assert found["average_precision"] == pytest.approx(average_precision_score(is_yes, p))
+    assert found["f1"] == pytest.approx(f1_score(is_yes, predicted == "yes"))
+    assert found["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(is_yes, predicted == "yes"))
+    assert found["classes"]["no"]["recall"] == pytest.approx(recall_score(~is_yes, predicted == "no"))
+    assert found["baseline"]["accuracy"] == pytest.approx(max(is_yes.mean(), 1 - is_yes.mean()))
+    assert found["are_training_rows"]
+    out, errors = told("evaluate", folder / "model.suffice", folder / "train.csv")
     assert "accuracy" in out
+    assert "these are the rows that the model was fitted to" in errors
+    table(seed=1).write_csv(folder / "other.csv")
+    _, errors = told("evaluate", folder / "model.suffice", folder / "other.csv")
+    assert not errors
     out, _ = run("explain", folder / "model.suffice", folder / "train.csv", "--row", "3", "--json")
     said = json.loads(out)
     p = model.predict_proba(X[3:4])[0]
@@ -141,12 +163,66 @@ def test_compare_writes_the_best(folder: Path, tmp_path: Path) -> None:
     asked = ["compare", folder / "train.csv", "-t", "bought", "--cv", "3"]
     out, _ = run(*asked, "--json", "-o", tmp_path / "best.suffice")
     lines = json.loads(out)
-    assert lines[0]["p"] == 1.0
+    assert lines[0]["verdict"] == "best"
     assert lines[0]["log_loss"] <= lines[-1]["log_loss"]
+    assert lines[-1]["model"] == "(baseline)"
     out, _ = told("predict", tmp_path / "best.suffice", folder / "train.csv")
     assert out.startswith("prediction")
+    out, _ = told(*asked, "--repeats", "2", "--scoring", "accuracy", "--scoring", "roc_auc", "--margin", "0.5")
+    assert "Sorted by accuracy" in out
+    assert "practically equal" in out
+    assert max(map(len, out.splitlines()[1:])) <= 80
+
+
+@pytest.mark.parametrize(
+    "options", [(), ("--structure", "tree"), ("--calibrate", "temperature", "--structure", "naive")], ids=str
+)
+def test_fit_says_how_good_the_model_is(folder: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
+    asked = ["fit", folder / "train.csv", "-t", "bought", "-o", tmp_path / "m.suffice", *options]
+    found = json.loads(told(*asked, "--json")[0])
+    quality, frame = found["quality"], table()
+    share = (frame["bought"] == "yes").mean()
+    assert quality["baseline"]["accuracy"] == pytest.approx(max(share, 1 - share))
+    assert quality["baseline"]["log_loss"] == pytest.approx(entropy([share, 1 - share]))
+    assert quality["baseline"]["log_loss"] > quality["log_loss"] > 0.2
+    assert len(found["digest"]) == 64
     out, _ = told(*asked)
-    assert "as good" in out
+    assert found["digest"] not in out
+    assert f"{quality['accuracy']:.3f}" in out
+    assert "(chosen by auto)" in out or options
+
+
+def test_a_target_that_is_a_quantity_or_has_one_class(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400)
+    frame = pl.DataFrame({"x": x, "price": (1000 + 300 * x + rng.normal(size=400)).round(2), "n": np.arange(400) // 3})
+    frame.write_csv(tmp_path / "houses.csv")
+    houses, model = tmp_path / "houses.csv", tmp_path / "m.suffice"
+    for order in ("fit", "compare"):
+        _, errors = told(order, houses, "-t", "price", code=1)
+        assert "'price' looks like a quantity" in errors
+        assert "--bins 3" in errors
+    _, errors = told("fit", houses, "-t", "n", "-o", model, code=1)
+    assert "or --yes" in errors
+    told("fit", houses, "-t", "n", "-o", model, "--yes", "--structure", "naive")
+    assert len(suffice.load(model).classes_) == 134
+    told("fit", houses, "-t", "price", "-o", model, "--bins", "3", "--structure", "naive")
+    counts = suffice.load(model).class_count_
+    assert counts.sum() == 400
+    assert counts.min() > 120
+    found = json.loads(told("evaluate", model, houses, "--json")[0])
+    assert found["accuracy"] > 0.8
+    assert [name[:2] for name in found["classes"]] == ["1:", "2:", "3:"]
+    told("learn", model, houses)
+    assert suffice.load(model).class_count_.sum() == 800
+    told("compare", houses, "-t", "price", "--bins", "2", "--cv", "2", "-o", tmp_path / "best.suffice")
+    assert json.loads(told("evaluate", tmp_path / "best.suffice", houses, "--json")[0])["accuracy"] > 0.9
+    _, errors = told("fit", houses, "-t", "price", "-o", model, "--bins", "1", code=1)
+    assert "at least 2" in errors
+    (tmp_path / "one.csv").write_text("a,y\n" + "1,p\n2,p\n" * 10)
+    for order in ("fit", "compare"):
+        _, errors = told(order, tmp_path / "one.csv", "-t", "y", code=1)
+        assert "column 'y' has one class only, 'p'" in errors
 
 
 def test_learn_forget_and_merge_are_exact(folder: Path, tmp_path: Path) -> None:
@@ -680,9 +756,12 @@ def test_columns_that_cannot_be_what_they_are_asked_to_be(folder: Path, tmp_path
     _, errors = told("fit", folder / "train.csv", "-t", "²", "-o", tmp_path / "m", code=1)
     assert "there is no column '²'" in errors
     (tmp_path / "one.csv").write_text("a,y\n" + "1,p\n2,q\n" * 10 + "3,r\n")
-    _, errors = told("compare", tmp_path / "one.csv", "-t", "y", code=1)
-    assert "too few for --cv 10" in errors
-    assert "KFold" not in errors
+    out, errors = told("compare", tmp_path / "one.csv", "-t", "y")
+    assert "fewer rows than --cv 10 folds: 'r' (1)" in errors
+    assert "(baseline)" in out
+    (tmp_path / "few.csv").write_text("a,y\n" + "1,p\n2,q\n" * 3)
+    _, errors = told("compare", tmp_path / "few.csv", "-t", "y", code=1)
+    assert "the largest has 3, so use --cv 3, or get more rows" in errors
     (tmp_path / "rows.json").write_text('[{"a": 1, "y": "p"},\n {"a": 2, "y": "q"}]\n')
     _, errors = told("fit", tmp_path / "rows.json", "-t", "y", "-o", tmp_path / "m", code=1)
     assert "JSON lines" in errors

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,10 +12,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, log_loss
+from sklearn.metrics import accuracy_score, brier_score_loss, log_loss
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -31,6 +34,7 @@ from conftest import CASES, Case, every_case, example, expect_warning, tables
 from suffice import BayesClassifier, GaussianDiscriminant, GaussianNB, MixtureClassifier, compare, cross_validate
 from suffice.data.engines import memory
 from suffice.data.row_keys import row_keys
+from suffice.evaluation.verdicts import estimate_by_rows, judge
 from suffice.folds.splits import deal_rows, stratified
 from suffice.structures.covariances import KINDS
 
@@ -300,40 +304,117 @@ def test_one_pass_serves_all_folds_and_all_candidates(monkeypatch: pytest.Monkey
 def test_the_table_of_a_comparison_is_right() -> None:
     X, y = load_iris(return_X_y=True)
     models = {"naive": GaussianNB(), "full": GaussianDiscriminant(), "theirs": LogisticRegression(max_iter=500)}
-    found = compare(X, y, models, cv=5)
+    scoring = ["neg_log_loss", "accuracy", "neg_brier_score", "calibration_error", "roc_auc_ovr", "f1_macro"]
+    splits = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))
+    found = compare(X, y, models, cv=5, scoring=scoring)
     lines = {line["model"]: line for line in found.table}
     for name, model in models.items():
-        log_proba = cross_validate(model, X, y, cv=5)["log_proba"]
-        p = np.exp(log_proba)
-        line = lines[name]
+        results = cross_validate(model, X, y, cv=splits, scoring=["roc_auc_ovr", "f1_macro", "calibration_error"])
+        p, line = np.exp(results["log_proba"]), lines[name]
         assert line["accuracy"] == pytest.approx(accuracy_score(y, p.argmax(axis=1)))
         assert line["log_loss"] == pytest.approx(log_loss(y, p), rel=1e-9)
-        assert line["brier"] == pytest.approx(((p - np.eye(3)[y]) ** 2).sum(axis=1).mean())
-        losses = -log_proba[np.arange(150), y]
-        assert line["log_loss_se"] == pytest.approx(losses.std() / np.sqrt(150))
+        assert line["brier"] == pytest.approx(brier_score_loss(y, p))
+        losses = -results["log_proba"][np.arange(150), y]
+        error = losses.std() * np.sqrt(1 / 150 + 1 / 120)  # Nadeau and Bengio
+        assert line["log_loss_half_width"] == pytest.approx(stats.t.ppf(0.975, 149) * error)
         best, sure = p.argmax(axis=1) == y, p.max(axis=1)
         bins = np.minimum((sure * 15).astype(int), 14)
         error = sum(abs(best[bins == b].mean() - sure[bins == b].mean()) * (bins == b).mean() for b in set(bins))
         assert line["calibration_error"] == pytest.approx(error)
+        for metric in ("roc_auc_ovr", "f1_macro"):
+            assert line[metric] == pytest.approx(results[f"test_{metric}"].mean())
     assert [line["log_loss"] for line in found.table] == sorted(line["log_loss"] for line in found.table)
-    assert found.table[0]["p"] == 1.0
+    assert found.table[0]["verdict"] == "best"
     assert lines["naive"]["parameters"] == 24
     assert lines["theirs"]["parameters"] is None
     assert found.best_.score(X, y) > 0.95
-    assert found.to_frame()["model"].tolist() == [line["model"] for line in found.table]
-    assert str(found).count("\n") == 3
+    assert found.to_frame()["model"].tolist() == [*(line["model"] for line in found.table), "(baseline)"]
+    assert found.baseline["log_loss"] == pytest.approx(np.log(3))
     assert "<b>" not in compare(X, y, {"<b>": GaussianNB()}, cv=3)._repr_html_()
 
 
-def test_only_real_differences_are_called_real() -> None:
+def test_a_printed_comparison_fits_the_terminal_and_says_what_it_means() -> None:
+    X, y = load_iris(return_X_y=True)
+    names = {"short": GaussianNB(), "a name that is longer than half of a line of eighty": GaussianNB(prior=5.0)}
+    text = str(compare(X, y, names, cv=3, repeats=2, scoring=["accuracy", "neg_log_loss", "f1_macro", "roc_auc_ovo"]))
+    assert max(map(len, text.splitlines())) <= 80
+    for said in ("Sorted by accuracy: higher is better", "half of a 95 % interval", "drawn 2 times", "(baseline)"):
+        assert said in " ".join(text.split())
+
+
+def test_verdicts_by_margin() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 600)
     X = (rng.random((600, 6)) < 0.3 + 0.3 * y[:, None]).astype(int)
-    same = compare(X, y, {"a": suffice.BernoulliNB(), "b": suffice.BernoulliNB(prior=1.01)})
-    assert not same.table[1]["worse"]
-    apart = compare(X, y, {"a": suffice.BernoulliNB(), "blind": suffice.BernoulliNB(binarize=5.0)})
-    assert apart.table[1]["model"] == "blind"
-    assert apart.table[1]["worse"]
+    models = {"a": suffice.BernoulliNB(), "b": suffice.BernoulliNB(prior=1.01)}
+    assert compare(X, y, models).table[1]["verdict"] == "practically equal"
+    assert compare(X, y, models, margin=0.0).table[1]["verdict"] != "practically equal"
+    assert compare(X, y, models, margin={"neg_log_loss": 1e-9}).table[1]["log_loss_verdict"] != "practically equal"
+    blind = {"a": suffice.BernoulliNB(), "blind": suffice.BernoulliNB(binarize=5.0)}
+    apart = compare(X, y, blind)
+    assert [line["model"] for line in apart.table] == ["a", "blind"]
+    assert apart.table[1]["verdict"] == apart.table[1]["accuracy_verdict"] == "worse"
+    assert compare(X, y, blind, margin=10.0).table[1]["verdict"] == "practically equal"
+    alone = compare(X, y, suffice.BernoulliNB(binarize=5.0))
+    assert alone.baseline["verdict"] == "practically equal"
+    assert "No model is clearly better than the baseline" in str(alone)
+
+
+@pytest.mark.parametrize("is_share", [True, False])
+def test_intervals_miss_the_true_difference_as_rarely_as_stated(is_share: bool) -> None:
+    rng = np.random.default_rng(0)
+    models, rows, tables, best_wrong = 6, 100, 600, 0
+    missed = 0
+    for _ in range(tables):
+        shared = rng.normal(size=rows)
+        values = 0.7 * shared + 0.7 * rng.normal(size=(models, rows))
+        values = (values < 1.0).astype(float) if is_share else values
+        found = estimate_by_rows(values, np.ones(rows), models, 0.0, is_loss=not is_share, is_share=is_share)
+        missed += bool((np.abs(found.difference) > found.difference_half_width + 1e-12).any())
+        best_wrong += "worse" in judge(found, 0.01, is_loss=not is_share)
+    assert missed == best_wrong <= 0.05 * tables + 2 * np.sqrt(0.05 * 0.95 * tables)
+
+
+def test_verdicts_on_simulated_tables_are_wrong_as_rarely_as_stated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[1] / "benchmarks"))
+    verdicts = importlib.import_module("verdicts")
+    draw, models, rows = verdicts.SCENARIOS["4 columns, 200 rows: naive or full covariance"]
+    for metric, found in verdicts.simulate(draw, models, rows, repeats=8, folds=5).items():
+        for error in ("interval", "worse", "equal"):
+            assert found[error] <= 2 / 8, (metric, error)
+
+
+def test_metrics_by_name() -> None:
+    X, y = load_iris(return_X_y=True)
+    words = np.array(["no", "yes"])[(y == 1).astype(int)]
+    names = ["f1", "recall", "precision", "roc_auc", "average_precision", "balanced_accuracy", "neg_brier_score"]
+    found = cross_validate(GaussianNB(), X, words, cv=5, scoring=names)
+    expected = their_cross_validate(GaussianNB(), X, (y == 1).astype(int), cv=5, scoring=names)
+    for name in names:
+        np.testing.assert_allclose(found[f"test_{name}"], expected[f"test_{name}"])
+    line = compare(X, words, GaussianNB(), cv=list(StratifiedKFold(5).split(X, y == 1)), scoring=names).table[0]
+    for name in names[:-1]:
+        assert line[name] == pytest.approx(found[f"test_{name}"].mean())
+    assert line["brier"] == pytest.approx(-found["test_neg_brier_score"].mean())
+    with pytest.raises(ValueError, match="for two classes, and there are 3: use 'f1_macro'"):
+        compare(X, y, GaussianNB(), scoring="f1")
+    with pytest.raises(ValueError, match="'acuracy' is not known"):
+        compare(X, y, GaussianNB(), scoring=["acuracy"])
+    with pytest.raises(ValueError, match="repeats"):
+        compare(X, y, GaussianNB(), cv=StratifiedKFold(3), repeats=2)
+    with pytest.raises(ValueError, match="not a metric of scoring"):
+        compare(X, y, GaussianNB(), margin={"roc_auc": 0.1})
+
+
+def test_folds_are_shuffled_and_repeated() -> None:
+    X, y = load_iris(return_X_y=True)
+    found = compare(X, y, GaussianNB(), cv=3, repeats=2, random_state=4).table[0]
+    several = [compare(X, y, GaussianNB(), cv=3, random_state=seed).table[0] for seed in (4, 5)]
+    assert found["log_loss"] == pytest.approx(np.mean([line["log_loss"] for line in several]))
+    assert several[0]["log_loss"] != several[1]["log_loss"]
+    order = np.random.default_rng(0).permutation(150)
+    one, other = (compare(X[o], y[o], GaussianNB()).table[0] for o in (np.arange(150), order))
+    assert one["log_loss_half_width"] == pytest.approx(other["log_loss_half_width"], rel=0.3)
 
 
 def test_a_comparison_of_what_there_is() -> None:

@@ -67,8 +67,16 @@ def test_a_fold_of_no_weight_is_named() -> None:
 
 def test_more_folds_than_rows_of_a_class() -> None:
     labels = np.where(np.arange(150) < 3, "rare", y.astype(str))
-    with pytest.raises(ValueError, match=r"'rare' has 3 rows.*cv=10.*use cv=3"):
-        cross_validate(GaussianNB(), X, labels)
+    with pytest.warns(UserWarning, match=r"a class has fewer rows than cv=10 folds: 'rare' \(3\)"):
+        assert np.isfinite(cross_validate(GaussianNB(), X, labels, scoring="neg_log_loss")["test_score"]).all()
+    alone = np.where(np.arange(150) < 1, "alone", labels)
+    with pytest.warns(UserWarning, match=r"2 classes have fewer rows.*'alone' \(1\), 'rare' \(2\)"):
+        found = compare(X, alone, {"ours": BayesClassifier(structure="tree"), "theirs": theirs.GaussianNB()}, cv=5)
+    assert all(np.isfinite(line["log_loss"]) for line in found.table)
+    with pytest.warns(UserWarning, match="fewer rows"), pytest.warns(UserWarning, match="so it has no score"):
+        assert np.isnan(cross_validate(GaussianNB(), X, alone, cv=5, scoring="roc_auc_ovr")["test_score"]).any()
+    with pytest.raises(ValueError, match=r"no class has as many rows.*the largest has 3, so use cv=3"):
+        cross_validate(GaussianNB(), X[:6], [0, 0, 0, 1, 1, 1])
     with pytest.raises(ValueError, match="at least 2"):
         cross_validate(GaussianNB(), X, y, cv=1)
     with pytest.raises(ValueError, match="not known"):

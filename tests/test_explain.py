@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.special import xlogy
@@ -16,6 +17,7 @@ from sklearn.metrics import mutual_info_score
 import suffice
 from conftest import Case, every_case, example, expect_warning
 from suffice import BayesClassifier, Chain, GaussianDiscriminant, Tree
+from suffice.decision.calibration import MAPS
 from suffice.score import Term
 from suffice.structures import Pooled, Trees
 from suffice.structures.covariances import KINDS
@@ -212,7 +214,7 @@ def test_sentences_agree_with_the_probabilities() -> None:
     X, y = load_iris(return_X_y=True)
     plain, calibrated = (suffice.GaussianNB(calibrate=how).fit(X, y) for how in (None, "temperature"))
     assert "calibration" not in plain.explain(X[:1]).sentence()
-    assert calibrated.explain(X[70:71]).sentence().endswith(" nats before calibration.")
+    assert "before calibration" not in calibrated.explain(X[70:71]).sentence()
     assert (
         "'setosa' (> 99.9 %) compared with"
         in suffice.GaussianNB().fit(X, np.array(["setosa", "b", "c"])[y]).explain(X).sentence()
@@ -220,6 +222,52 @@ def test_sentences_agree_with_the_probabilities() -> None:
     assert not any("100 %" in plain.explain(X[::7]).sentence(row) for row in range(20))
     silent = suffice.BernoulliNB().fit([[1], [0], [1], [0]], ["a", "a", "b", "b"]).explain([[1]])
     assert silent.sentence() == "'a' (50 %) compared with 'b'. No feature of this row favours either class."
+
+
+@pytest.mark.parametrize("method", MAPS)
+@pytest.mark.parametrize("structure", ["naive", "auto"])
+def test_contributions_sum_to_the_calibrated_log_odds(method: str, structure: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = BayesClassifier(structure=structure, calibrate=method).fit(X[:, :2], y)
+    found, log_proba = model.explain(X[::10, :2]), model.predict_log_proba(X[::10, :2])
+    frame = found.to_frame(label=1, against=2)
+    for row, line in enumerate(log_proba):
+        for label, against in ((0, 1), (2, 0), (None, 2)):
+            if label is None and line.argmax() == 2:
+                continue
+            parts = found.log_odds(row, label, against)
+            expected = line[line.argmax() if label is None else label] - line[against]
+            assert sum(nats for _, _, nats in parts) == pytest.approx(expected, abs=1e-6)
+            # temperature scaling has one factor and nothing else
+            assert method != "temperature" or "(calibration)" not in [name for name, _, _ in parts]
+        own = frame[frame["row"] == row]["log_odds"]
+        assert own.sum() == pytest.approx(line[1] - line[2], abs=1e-6)
+        assert "before calibration" not in found.sentence(row)
+
+
+def test_a_wrong_prediction_is_explained_against_the_true_class() -> None:
+    X, y = load_iris(return_X_y=True)
+    found = suffice.GaussianNB().fit(X, y).explain(X[:1])
+    assert found.sentence(0, against=2).startswith("0 (> 99.9 %) compared with 2.")
+    assert "compared with 1" in found.sentence(0)
+
+
+def test_tables_for_notebooks() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = suffice.GaussianNB().fit(X, y)
+    frame = model.tally_.to_frame()
+    assert len(frame) == 12
+    np.testing.assert_allclose(frame["mean"].to_numpy().reshape(3, 4), model.theta_)
+    assert model.explain(X[:5])._repr_html_().count("<table>") == 3
+    words = BayesClassifier(families={"<b>": "text"}).fit(
+        pd.DataFrame({"<b>": ["<i> one two", "three four five"]}), [0, 1]
+    )
+    for page in (words.explain(pd.DataFrame({"<b>": ["one five"]}))._repr_html_(), words.tally_._repr_html_()):
+        assert "<b>" not in page
+    assert words.tally_.to_frame()["total"].sum() > 0
+    summary = suffice.LogisticRegression().fit(X, y == 1).summary()
+    assert summary.to_frame()["feature"].tolist() == [line["feature"] for line in summary]
+    assert "(intercept)" in summary._repr_html_()
 
 
 def test_error_names_the_value_that_is_no_number() -> None:

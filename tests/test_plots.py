@@ -489,7 +489,16 @@ PICTURES = {
     "heat_map": lambda ax: plots.heat_map(NAIVE.explain(FRAME[:1]), (2, 2), ax=ax),
     "over_time": lambda ax: plots.over_time([10, 10], [0.5, 0.7], ax=ax),
     "ladder": lambda ax: plots.ladder(
-        [{"model": "_a $ $", "worse": False, "log_loss": 0.1, "log_loss_se": 0.01, "accuracy": 0.9}], ax
+        [
+            {
+                "model": "_a $ $",
+                "log_loss_verdict": "best",
+                "log_loss": 0.1,
+                "log_loss_half_width": 0.01,
+                "accuracy": 0.9,
+            }
+        ],
+        ax,
     ),
     "reliability": lambda ax: plots.reliability(
         {"_a $ $": suffice.decision.reliability.Reliability.of(np.array([0.9, 0.6]), np.array([1.0, 0.0]))}, ax

@@ -1,11 +1,14 @@
 """Explanations: the log joint probability of a row, split into the class prior and one term per feature.
 
 log p(x, class) = log P(class) + Σⱼ contribution of feature j. The contributions of a row sum to the score that the
-prediction is made from, so the two cannot disagree.
+prediction is made from, so the two cannot disagree. Where probabilities are calibrated, the log-odds of two classes are
+explained after calibration: all terms are multiplied by the slope of the calibration, and what it adds besides is a
+term of its own, "(calibration)".
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +17,14 @@ from suffice.blocks import Block, Sparse
 from suffice.data.column_names import list_names
 from suffice.pooled_model import AnyModel
 from suffice.printable import escape_controls
+from suffice.records import Records
 from suffice.schema import Array, Columns, Words
 
 MAX_REASONS = 5  # in a sentence
 NEGLIGIBLE = 0.005  # nats; it would be printed as 0.00
+ROUNDING = 1e-9  # relative to the terms that are added
+SHOWN_ROWS = 3  # in a notebook
+PRIOR, CALIBRATION = "(prior)", "(calibration)"
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,10 @@ class Explanation:
         log p(x, class).
     log_proba : ndarray of shape (n_rows, n_classes)
         log P(class | x), after calibration if the model is calibrated.
+    scale : ndarray of shape (n_rows,), default=None
+        The slope of the calibration in each row, by which ``log_odds`` multiplies all terms: 1 / temperature; the mean
+        factor of vector scaling; for isotonic calibration, which has no slope, the ratio of the log-odds after and
+        before it, at most 1. None is 1.
 
     Attributes
     ----------
@@ -66,6 +77,7 @@ class Explanation:
     contributions: Array
     log_joint: Array
     log_proba: Array
+    scale: Array | None = None
 
     def __len__(self) -> int:
         return len(self.log_joint)
@@ -87,7 +99,7 @@ class Explanation:
     def log_odds(self, row: int = 0, label: Any = None, against: Any = None) -> list[tuple[str, Any, float]]:
         """Return the contribution of the prior and of each feature to the log-odds of two classes.
 
-        The contributions sum to log P(label | x) − log P(against | x) before calibration.
+        The contributions sum to log P(label | x) − log P(against | x), after calibration if the model is calibrated.
 
         Parameters
         ----------
@@ -101,16 +113,46 @@ class Explanation:
         Returns
         -------
         contributions : list of (name, value, nats)
-            First "(prior)", then the features in decreasing order of the absolute contribution.
+            First "(prior)", then the features in decreasing order of the absolute contribution, then "(calibration)"
+            if calibration does more than to scale the log-odds.
         """
         mine, other = choose_classes(self.classes, label, against, self.log_proba[row])
-        nats = subtract_logs(self.contributions[row, mine], self.contributions[row, other])
-        prior = float(subtract_logs(self.prior[mine], self.prior[other]))
+        scale, shift = self._calibrated(row, mine, other)
+        nats = self.feature_log_odds(row, mine, other)
+        prior = scale * float(subtract_logs(self.prior[mine], self.prior[other]))
         order = np.argsort(-np.abs(nats), kind="stable")
         parts = [(self.features[j], self.values[row][j], float(nats[j])) for j in order.tolist()]
-        return [("(prior)", None, prior), *parts]
+        shifts: list[tuple[str, Any, float]] = [(CALIBRATION, None, shift)] if shift else []
+        return [(PRIOR, None, prior), *parts, *shifts]
 
-    def sentence(self, row: int = 0, most: int = MAX_REASONS, label: Any = None) -> str:
+    def feature_log_odds(self, row: int, mine: int, other: int) -> Array:
+        """Return the contribution of each feature to the log-odds of two classes, given by their positions.
+
+        Parameters
+        ----------
+        row : int
+            Position of the row.
+        mine, other : int
+            Positions of the class in favour of which a positive number counts, and of the other class.
+
+        Returns
+        -------
+        nats : ndarray of shape (n_features,)
+        """
+        scale, _ = self._calibrated(row, mine, other)
+        return scale * subtract_logs(self.contributions[row, mine], self.contributions[row, other])
+
+    def _calibrated(self, row: int, mine: int, other: int) -> tuple[float, float]:
+        """Return the factor of all terms, and what calibration adds to the log-odds besides."""
+        before = float(subtract_logs(self.log_joint[row, mine], self.log_joint[row, other]))
+        after = float(subtract_logs(self.log_proba[row, mine], self.log_proba[row, other]))
+        if self.scale is None or not np.isfinite([before, after]).all():
+            return 1.0, 0.0  # no number that is added to an infinite one gives the calibrated one
+        scale = float(self.scale[row])
+        shift, size = after - scale * before, float(np.abs(self.log_joint[row, [mine, other]]).max())
+        return scale, shift if abs(shift) > ROUNDING * max(size, 1.0) else 0.0
+
+    def sentence(self, row: int = 0, most: int = MAX_REASONS, label: Any = None, against: Any = None) -> str:
         """Return the explanation of a row as text.
 
         Parameters
@@ -121,6 +163,9 @@ class Explanation:
             Number of reasons that are listed for and against the label.
         label : object, default=None
             The class to explain; None is the most probable class.
+        against : object, default=None
+            The class it is compared with, such as the true class of a wrong prediction; None is the most probable of
+            the other classes.
 
         Returns
         -------
@@ -136,12 +181,12 @@ class Explanation:
         """
         if len(self.classes) == 1:
             return f"{self.classes[0]!r} is the only class."
-        mine, other = choose_classes(self.classes, label, None, self.log_proba[row])
+        mine, other = choose_classes(self.classes, label, against, self.log_proba[row])
         # a probability that rounds to 1 is not certain while another class is possible
         highest = 1.0 if np.isneginf(self.log_proba[row, other]) else float(np.nextafter(1.0, 0.0))
         probability = format_probability(min(float(np.exp(self.log_proba[row, mine])), highest))
         sentences = [f"{self.classes[mine]!r} ({probability}) compared with {self.classes[other]!r}."]
-        parts = self.log_odds(row, self.classes[mine])
+        parts = self.log_odds(row, self.classes[mine], self.classes[other])
         largest = sorted(parts, key=lambda part: -abs(part[2]))
         for title, sign in (("Main reasons", 1), ("Reasons against", -1)):
             reasons = [
@@ -165,10 +210,42 @@ class Explanation:
     def importance(self) -> dict[str, float]:
         """Mean absolute contribution of each feature, relative to the mean over the classes; largest first."""
         finite = np.where(np.isfinite(self.contributions), self.contributions, 0.0)
+        finite = finite if self.scale is None else finite * self.scale[:, None, None]
         centred = finite - finite.mean(axis=1, keepdims=True)
         weights = np.abs(centred).mean(axis=(0, 1))
         order = np.argsort(-weights, kind="stable")
         return {self.features[j]: float(weights[j]) for j in order.tolist()}
+
+    def to_frame(self, label: Any = None, against: Any = None) -> Any:
+        """Return the contributions to the log-odds of two classes as a pandas frame.
+
+        Parameters
+        ----------
+        label, against : object, default=None
+            The classes, as in ``log_odds``; None are the two most probable ones of each row.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            With one line for each row and contribution, and the columns row, label, against, feature, value and
+            log_odds.
+        """
+        return self._records(range(len(self)), label, against).to_frame()
+
+    def _records(self, rows: Iterable[int], label: Any = None, against: Any = None) -> Records:
+        lines = Records()
+        for row in rows:
+            mine, other = choose_classes(self.classes, label, against, self.log_proba[row])
+            classes = {"label": self.classes[mine], "against": self.classes[other]}
+            for feature, value, nats in self.log_odds(row, *classes.values()):
+                lines.append({"row": row, **classes, "feature": feature, "value": value, "log_odds": nats})
+        return lines
+
+    def _repr_html_(self) -> str:
+        shown = range(min(len(self), SHOWN_ROWS))
+        pages = [f"<p>{escape(self.sentence(row))}</p>{self._records([row])._repr_html_()}" for row in shown]
+        rest = f"<p>and {len(self) - SHOWN_ROWS} more rows</p>" if len(self) > SHOWN_ROWS else ""
+        return "".join(pages) + rest
 
 
 def explain_rows(
@@ -178,6 +255,7 @@ def explain_rows(
     names: Sequence[Any],
     values: Sequence[Sequence[Any]],
     log_proba: Array,
+    slope: float | None = None,
 ) -> Explanation:
     """Return the explanation of some rows.
 
@@ -195,6 +273,8 @@ def explain_rows(
         The cells of each row, in the order of ``names``.
     log_proba : ndarray of shape (n_rows, n_classes)
         log P(class | x) of the rows.
+    slope : float, default=None
+        The slope of the calibration (`Calibration.slope`); None finds it for each row.
 
     Returns
     -------
@@ -214,7 +294,19 @@ def explain_rows(
     held = [[feature.values[row] for feature in found] for row in range(len(values))]
     empty = np.zeros((len(values), len(classes), 0))  # texts of unknown words have no features
     contributions = np.stack([feature.contribution for feature in found], axis=-1) if found else empty
-    return Explanation(classes, features, held, model.evidence_prior, contributions, model.log_joint(blocks), log_proba)
+    log_joint = model.log_joint(blocks)
+    scale = _slopes(log_joint, log_proba) if slope is None else np.full(len(log_proba), slope)
+    return Explanation(classes, features, held, model.evidence_prior, contributions, log_joint, log_proba, scale)
+
+
+def _slopes(before: Array, after: Array) -> Array:
+    """Return the ratio of the log-odds after and before calibration of each row, at most 1.
+
+    The size of the log-odds is their standard deviation over the classes.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = after.std(axis=1) / before.std(axis=1)
+    return np.where(ratio < 1, ratio, 1.0)
 
 
 class _Feature(NamedTuple):
@@ -292,6 +384,8 @@ def subtract_logs(mine: Any, other: Any) -> Array:
 
 def _describe(name: str, value: Any, nats: float) -> str:
     """Return a contribution as a sentence names it."""
-    if value is None and name == "(prior)":
+    if value is None and name == PRIOR:
         return "the class is common" if nats > 0 else "the class is rare"
+    if value is None and name == CALIBRATION:
+        return "calibration"
     return f"{name} = {value:.6g}" if isinstance(value, (float, np.floating)) else f"{name} = {value}"

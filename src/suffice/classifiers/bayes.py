@@ -120,9 +120,10 @@ default="auto"
         self.calibrate = calibrate
         self.unseen = unseen
 
-    _extra_attributes = (*TallyClassifier._extra_attributes, "chosen_", "pool_")
+    _extra_attributes = (*TallyClassifier._extra_attributes, "chosen_", "pool_", "held_out_")
     chosen_: dict[str, Any]
     pool_: Pool
+    held_out_: dict[str, float]  # of a pool: how well `fit` predicted rows that it held out
 
     @property
     def families_(self) -> dict[Any, str]:
@@ -201,7 +202,8 @@ default="auto"
             pool, tally, held_out = fit_pool(replace(recipe, pool=None), opened, target, tally)
         if pool is None:
             return recipe, tally, {}, None
-        return replace(recipe, pool=pool), tally, {"pool_": pool}, held_out
+        quality = {"held_out_": held_out.measure()} if held_out is not None and len(held_out.codes) else {}
+        return replace(recipe, pool=pool), tally, {"pool_": pool, **quality}, held_out
 
     def _learner_of_folds(self, recipe: Recipe) -> Recipe:
         return recipe  # a prior that was chosen stays: the choice of one of three hardly depends on a fold

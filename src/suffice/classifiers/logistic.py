@@ -22,6 +22,7 @@ from suffice.logistic.loss import Problem
 from suffice.logistic.solver import newton
 from suffice.logistic.starts import generative_start, parameters_of_scores, scale_start
 from suffice.logistic.summary import coefficient_table
+from suffice.records import Records
 from suffice.schema import Array
 from suffice.storage.atomic_write import replace_file
 
@@ -272,7 +273,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             coefficients, intercepts = np.vstack([0 * coefficients, coefficients]), np.append(0.0, intercepts)
         return LinearForm(self.classes_, coefficients, intercepts, self.lift)
 
-    def summary(self, level: float = 0.95, X: Any = None, sample_weight: Any = None) -> list[dict[str, Any]]:
+    def summary(self, level: float = 0.95, X: Any = None, sample_weight: Any = None) -> Records:
         """Return the table of coefficients: estimate, standard error, z, p-value and interval.
 
         It is the Laplace approximation: a Gaussian posterior about its mode, whose covariance is the inverse Hessian.
@@ -289,7 +290,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         list of dict
-            Keys "class", "feature", "estimate", "error", "z", "p", "lower" and "upper"; one for each coefficient.
+            Keys "class", "feature", "estimate", "error", "z", "p", "lower" and "upper"; one for each coefficient. It
+            has ``to_frame()``, and is shown as a table in a notebook.
 
         Examples
         --------

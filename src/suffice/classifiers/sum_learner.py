@@ -56,7 +56,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
 
     _setting_names: ClassVar[tuple[str, ...]] = ()
     # set by fit, kept when more rows are learned
-    _extra_attributes: ClassVar[tuple[str, ...]] = ("calibration_", "target_name_", "weight_name_")
+    _extra_attributes: ClassVar[tuple[str, ...]] = ("calibration_", "target_name_", "weight_name_", "target_cuts_")
 
     tally_: Tally
 
@@ -350,6 +350,37 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
             self._check(recipe, recipe.lay_out(left))
         return left
 
+    def has_learned(self, X: Any, y: Any) -> bool:
+        """Return whether the sums of these rows are the sums that were learned: then they are the training rows.
+
+        Sums cannot tell whether some of the training rows are among the rows, or among others.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The label of each row.
+
+        Returns
+        -------
+        has_learned : bool
+
+        Examples
+        --------
+        >>> from suffice import GaussianNB
+        >>> model = GaussianNB().fit([[1.0], [2.0], [5.0]], ["a", "a", "b"])
+        >>> model.has_learned([[5.0], [2.0], [1.0]], ["b", "a", "a"]), model.has_learned([[1.0]], ["a"])
+        (True, False)
+        """
+        known, recipe = self._fitted_tally(), self.recipe()
+        opened = self._open(recipe, X, known.schema)
+        target = Target.of(opened.shape[0], y, None, known.schema.classes, recipe.owner)
+        counts = np.bincount(target.codes, minlength=len(target.classes))
+        if not np.array_equal(counts, known.class_count):
+            return False
+        return recipe.tally(opened, target, known, is_complete=False).isclose(known)
+
     @on_snapshot
     def __add__(self, other: Self) -> Self:
         """Return a classifier with the settings of this one that has learned the rows of both."""
@@ -358,6 +389,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         other = other._snapshot()
         merged = self.with_tally(self._fitted_tally() + other._fitted_tally())
         merged.__dict__ |= self._learned_extras()
+        merged.__dict__.pop("held_out_", None)  # it was not measured on the rows of both
         pools = [each.__dict__["pool_"] for each in (self, other) if "pool_" in each.__dict__]
         if pools:
             merged.__dict__["pool_"] = pools[0].merge(pools[-1])

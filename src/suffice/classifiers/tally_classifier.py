@@ -51,6 +51,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
     calibration_: Calibration
     target_name_: str
     weight_name_: str
+    target_cuts_: list[float]  # between the bins of a target of numbers, set by the command line
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -368,11 +369,13 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         Returns
         -------
         explanation : Explanation
-            With ``contributions`` [row, class, feature], ``log_odds(row)`` and ``sentence(row)``.
+            With ``contributions`` [row, class, feature], ``log_odds(row)``, ``sentence(row)`` and ``to_frame()``. If
+            the model is calibrated, ``log_odds`` are those of the calibrated probabilities.
         """
         model, rows = self.estimate_model(), self.read_rows(X)
-        log_proba = self._apply_calibration(model.log_posterior(rows.blocks))
-        return explain_rows(model, self.classes_.tolist(), rows.blocks, rows.names, rows.values, log_proba)
+        log_proba, calibration = self._apply_calibration(model.log_posterior(rows.blocks)), self.fitted_calibration()
+        slope = 1.0 if calibration is None else calibration.slope
+        return explain_rows(model, self.classes_.tolist(), rows.blocks, rows.names, rows.values, log_proba, slope)
 
     @property
     def information_(self) -> dict[Any, float]:

@@ -40,6 +40,9 @@ Weight = Annotated[str | None, typer.Option(help="Column of row weights; by defa
 Drop = Annotated[bool, typer.Option("--drop-unlabelled", help="Leave out rows without a label.")]
 WAIT_HELP = "Seconds to wait while another process changes the model."
 Wait = Annotated[float, typer.Option(help=WAIT_HELP, min=0)]
+BINS_HELP = "Divide a target of numbers into so many ranges with about the same number of rows."
+Bins = Annotated[int | None, typer.Option(help=BINS_HELP)]
+Yes = Annotated[bool, typer.Option("--yes", help="Accept a target of many different numbers, each a class.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from suffice.cli.output import CommandError, print_note, show_work
+from suffice.cli.target_classes import label_bin
 from suffice.data import label_text, missing_labels_error
 from suffice.data.column_names import quote_names
 from suffice.data.engines.duckdb_files import FilesSource
@@ -41,7 +42,7 @@ def hints_from(model: Any, target: str | None = None, weight: str | None = None,
     columns = feature_names(model)
     others = tuple(filter(None, (target or target_name(model), weight or weight_name(model))))
     texts = {name for name, coding in _codings(model).items() if _is_text(coding)}
-    if all(isinstance(label, str) for label in model.classes_.tolist()):
+    if all(isinstance(label, str) for label in model.classes_.tolist()) and not hasattr(model, "target_cuts_"):
         texts |= set(others[:1])
     return ColumnHints((*columns, *others), columns, frozenset(texts), labels)
 
@@ -97,7 +98,10 @@ def split_labels(model: Any, source: FilesSource, target: str | None, drop: bool
     if missing == frame.height or (missing and not drop):
         raise missing_labels_error(column, missing, frame.height)
     frame = frame.filter(frame[column].is_not_null())
-    return frame.drop(column), _convert_labels(frame[column].to_list(), model.classes_.tolist())
+    labels = frame[column].to_list()
+    if hasattr(model, "target_cuts_") and frame[column].dtype.is_numeric():
+        labels = [label_bin(value, model.target_cuts_) for value in labels]
+    return frame.drop(column), _convert_labels(labels, model.classes_.tolist())
 
 
 def read_unlabelled(model: Any, table: TableFile) -> Any:

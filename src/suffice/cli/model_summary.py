@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from suffice.cli.measured_rows import format_fit
 from suffice.cli.model_rows import target_name, weight_name
 from suffice.cli.output import as_whole, format_number, print_facts, print_json
 from suffice.data import label_text
@@ -22,6 +23,10 @@ def summarize_model(model: Any) -> dict[str, Any]:
         summary["classes"] = {label_text(label): as_whole(count) for label, count in counts}
         summary |= {"parameters": int(model.n_parameters_), "digest": model.tally_.digest()}
         summary |= _summarize_pool(model.estimate_model())
+        if "structure" in model.get_params():
+            summary["structure"] = _name_structure(model)
+        if hasattr(model, "chosen_"):
+            summary["chosen_prior"] = model.chosen_["prior"]
     if hasattr(model, "families_"):
         summary["families"] = {str(column): family for column, family in model.families_.items()}
         summary["left_out"] = {str(column): reason for column, reason in model.left_out_.items()}
@@ -31,6 +36,17 @@ def summarize_model(model: Any) -> dict[str, Any]:
     settings = {name: value for name, value in model.get_params(deep=False).items() if value is not None}
     plain = (bool, int, float, str, dict, list)
     return summary | {"settings": {name: v if isinstance(v, plain) else repr(v) for name, v in settings.items()}}
+
+
+def _name_structure(model: Any) -> str:
+    """Return the structure that is used: as it was set, or as "auto" chose it."""
+    name = model.recipe().structure.name
+    if name != "auto":
+        return str(name)
+    if isinstance(model.estimate_model(), PooledModel):
+        return "pool (chosen by auto)"
+    has_pairs = any(block.pairs for block in model.chosen_tally().schema.blocks)
+    return f"{'averaged' if has_pairs else 'naive'} (chosen by auto)"
 
 
 def _summarize_pool(model: AnyModel) -> dict[str, Any]:
@@ -81,10 +97,21 @@ def format_summary(summary: dict[str, Any]) -> dict[str, Any]:
     return shown | {"settings": ", ".join(f"{name}={value!r}" for name, value in summary["settings"].items())}
 
 
-def print_summary(model: Any, title: str, json: bool, file: Path | None = None) -> None:
-    """Print the summary of a model: as text with a title, or as JSON with the file that was written."""
+def print_fit(model: Any, title: str, json: bool, file: Path, quality: dict[str, Any] | None) -> None:
+    """Print what a fit has learned and chosen, and how well the model predicts held-out rows."""
     summary = summarize_model(model)
     if json:
-        print_json(summary | ({} if file is None else {"file": str(file)}))
+        print_json(summary | {"file": str(file), "quality": quality})
+        return
+    shown = format_summary(summary)
+    hidden = ("digest", "settings", "classifier")
+    print_facts(title, {name: value for name, value in shown.items() if name not in hidden} | format_fit(quality))
+
+
+def print_summary(model: Any, title: str, json: bool) -> None:
+    """Print the summary of a model: as text with a title, or as JSON."""
+    summary = summarize_model(model)
+    if json:
+        print_json(summary)
     else:
         print_facts(title, format_summary(summary))

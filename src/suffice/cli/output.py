@@ -22,7 +22,10 @@ OPTIONS = {
     r"families=\{(['\"])(.+?)\1: (['\"]?)([\w…]+)\3\}": r"--family \2=\4",
     r"\bstructure=\"(\w+)\"": r"--structure \1",
     r"\bcv=(\d+)": r"--cv \1",
-    r"use a splitter, such as KFold\(.*?\), or ": "",  # the command line has no splitters
+    r"\bscoring='(\w+)'": r"--scoring \1",
+    r"\bmargin=": "--margin ",
+    r"\brepeats=": "--repeats ",
+    r"a splitter, such as KFold\(.*?\), or get": "get",  # the command line has no splitters
     r"TableFile\(…, header=False\)": "--no-header",
     r"TableFile\(…, header=True\)": "--header",
     r"TableFile\(…, delimiter=…\)": "--delimiter",
@@ -111,6 +114,11 @@ def print_facts(title: str, facts: Mapping[str, Any]) -> None:
     for name, value in facts.items():
         table.add_row(_to_text(name), _to_text(value))
     _console().print(table)
+
+
+def print_text(text: str) -> None:
+    """Print a text on standard output."""
+    sys.stdout.write(f"{text}\n")
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "") -> None:

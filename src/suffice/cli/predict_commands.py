@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from suffice.cli import output as out
-from suffice.cli.command import Delimiter, Drop, Header, Json, Model, OtherTarget, Output, Target, command
+from suffice.cli.command import Bins, Delimiter, Drop, Header, Json, Model, OtherTarget, Output, Target, Yes, command
 from suffice.cli.output import CommandError, check_output
 from suffice.cli.train_commands import load_model, save_model
 
@@ -60,10 +60,10 @@ def evaluate(
     import numpy as np
     from sklearn.metrics import confusion_matrix
 
+    from suffice.cli import measured_rows
     from suffice.cli.model_rows import read_labelled
     from suffice.data import label_text
-    from suffice.decision.reliability import Reliability
-    from suffice.folds.assessment import assess_predictions, wilson_interval
+    from suffice.folds.assessment import wilson_interval
 
     learned = load_model(model)
     X, y = read_labelled(learned, table, target, drop_unlabelled)
@@ -71,27 +71,37 @@ def evaluate(
     codes = np.array([classes.index(label) if label in classes else -1 for label in y])
     with out.show_work(f"predicting {len(codes)} rows"):
         log_proba = learned.predict_log_proba(X)
-    assessment = assess_predictions(log_proba, codes)
-    accuracy, (low, high) = float(assessment.right.mean()), wilson_interval(float(assessment.right.sum()), len(codes))
-    measures = {
-        "rows": len(codes),
-        "accuracy": accuracy,
-        "accuracy_interval": [low, high],
-        "log_loss": float(assessment.log_loss.mean()),
-        "brier": float(assessment.brier.mean()),
-        "calibration_error": float(Reliability.of(assessment.confidence, assessment.right).error),
-    }
-    counts = confusion_matrix(codes, log_proba.argmax(axis=1), labels=range(len(classes))).tolist()
+    predicted = log_proba.argmax(axis=1)
+    found = measured_rows.measure_rows(learned, log_proba, codes)
+    by_class = measured_rows.score_classes(classes, codes, predicted)
+    counts = confusion_matrix(codes, predicted, labels=range(len(classes))).tolist()
     unknown = int((codes < 0).sum())
     if unknown:
         out.print_note(f"note: {unknown} rows have a label that the model does not know: they count as wrong")
+    is_training = not unknown and hasattr(learned, "has_learned") and learned.has_learned(X, y)
+    if is_training:
+        out.print_note(
+            "note: these are the rows that the model was fitted to, so all figures are too good: use other rows, or "
+            "suffice compare, which holds rows out"
+        )
     if json:
+        values = {name: each["value"] for name, each in found.items()}
+        interval = wilson_interval(float((predicted == codes).sum()), len(codes))
+        values |= {"accuracy_interval": list(interval), "are_training_rows": bool(is_training)}
+        baseline = {name: each["baseline"] for name, each in found.items()}
         confusion = {name: dict(zip(names, line, strict=True)) for name, line in zip(names, counts, strict=True)}
-        out.print_json(measures | {"confusion": confusion})
+        parts = {"baseline": baseline, "classes": by_class, "confusion": confusion}
+        out.print_json({"rows": len(codes), **values, **parts})
         return
-    del measures["accuracy_interval"]
-    interval = {"accuracy": f"{accuracy:.4f} (95 %: {low:.4f} to {high:.4f})"}
-    out.print_facts(f"{model} on {table.path}", measures | interval)
+    out.print_text(f"{model} on {table.path}: {len(codes):,} rows")
+    out.print_text("±: half of a 95 % interval; baseline: always predicts the class frequencies")
+    out.print_table(("metric", "value", "baseline"), measured_rows.format_metrics(found))
+    scores = ("recall", "precision", "f1")
+    lines = [
+        [name, f"{its['rows']:,}", *("" if its[key] != its[key] else f"{its[key]:.3f}" for key in scores)]
+        for name, its in by_class.items()
+    ]
+    out.print_table(("class", "rows", "recall", "precision", "F1"), lines)
     out.print_table(["true \\ predicted", *names], [[name, *line] for name, line in zip(names, counts, strict=True)])
 
 
@@ -99,13 +109,22 @@ def evaluate(
 def compare(
     table: TableFile,
     target: Target,
-    cv: Annotated[int, typer.Option(help="Number of folds.")] = 10,
+    cv: Annotated[int, typer.Option(help="Number of folds of shuffled rows.")] = 10,
+    repeats: Annotated[int, typer.Option(help="How often the rows are divided into folds.")] = 1,
+    scoring: Annotated[
+        list[str] | None,
+        typer.Option(help="Metric, such as neg_log_loss or roc_auc; may be repeated: the first one sorts."),
+    ] = None,
+    margin: Annotated[float | None, typer.Option(help="Largest difference that does not matter.")] = None,
+    bins: Bins = None,
+    yes: Yes = False,
     output: Annotated[str | None, typer.Option("--output", "-o", help="File for the best model.")] = None,
     drop_unlabelled: Drop = False,
     json: Json = False,
 ) -> None:
     """Compare structures, estimates and priors by cross-validation."""
     from suffice.cli.model_rows import find_column, open_table, read_frame
+    from suffice.cli.target_classes import check_several_classes, read_target
     from suffice.data import split_frame
     from suffice.data.engines.source import check_target_type
     from suffice.data.files.table_file import ColumnHints
@@ -115,22 +134,20 @@ def compare(
     source = open_table(table, ColumnHints((target,)))
     column, frame = find_column(source, target), read_frame(source)
     check_target_type(column, frame[column].dtype)
+    frame, cuts = read_target(source, column, frame, bins, yes)
     X, y, _ = split_frame(frame, column, None, "drop" if drop_unlabelled else "error")
-    comparison = compare_models(X, y.tolist(), cv=cv)
+    check_several_classes(sorted(set(y.tolist()), key=str), column)
+    comparison = compare_models(X, y.tolist(), cv=cv, repeats=repeats, scoring=scoring or None, margin=margin)
     if output is not None:
         comparison.best_.target_name_ = column
+        if cuts is not None:
+            comparison.best_.target_cuts_ = cuts
         if save_model(comparison.best_, output) is None:
             return
     if json:
-        out.print_json(comparison.table)
+        out.print_json([*comparison.table, comparison.baseline])
         return
-    lines = []
-    for place, line in enumerate(comparison.table):
-        cells = [f"{line[name]:.3f} ± {line[name + '_se']:.3f}" for name in ("accuracy", "log_loss")]
-        against = "best" if not place else "worse" if line["worse"] else "as good"
-        lines.append([line["model"], *cells, f"{line['calibration_error']:.3f}", line["parameters"], against])
-    title = f"{table.path}: {len(y)} rows, {cv} folds (as good: no significant difference from the best)"
-    out.print_table(("model", "accuracy", "log-loss", "ECE", "params", ""), lines, title)
+    out.print_text(f"{table.path}\n\n{comparison}")
 
 
 @command("suffice explain income.suffice new.csv --row 3")

@@ -10,7 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from suffice.cli.command import Drop, Json, Model, ModelOutput, OtherTarget, Output, Target, Wait, Weight, command
+from suffice.cli.command import (
+    Bins,
+    Drop,
+    Json,
+    Model,
+    ModelOutput,
+    OtherTarget,
+    Output,
+    Target,
+    Wait,
+    Weight,
+    Yes,
+    command,
+)
 from suffice.cli.interrupts import interrupts
 from suffice.cli.output import (
     CommandError,
@@ -85,13 +98,17 @@ def fit(
     checkpoint: Annotated[
         str | None, typer.Option(help="File for what is learned so far; the same command continues from it.")
     ] = None,
+    bins: Bins = None,
+    yes: Yes = False,
     drop_unlabelled: Drop = False,
     json: Json = False,
 ) -> None:
-    """Fit a model to a table and write it to a file."""
+    """Fit a model to a table, write it to a file, and show how well it predicts held-out rows."""
     from suffice.classifiers.bayes import BayesClassifier
     from suffice.cli import model_rows as rows
-    from suffice.cli.model_summary import print_summary
+    from suffice.cli.measured_rows import measure_fit
+    from suffice.cli.model_summary import print_fit
+    from suffice.cli.target_classes import check_several_classes, read_target
     from suffice.data.files.table_file import ColumnHints
 
     families = _parse_families(family or [])
@@ -102,12 +119,21 @@ def fit(
     source = rows.open_table(table, ColumnHints(tuple(filter(None, (target, weight, *families)))))
     column = rows.find_column(source, target)
     weights = None if weight is None else rows.find_column(source, weight)
+    labelled, cuts = read_target(source, column, None, bins, yes)
     model: Any = BayesClassifier(**settings)
     missing = "drop" if drop_unlabelled else "error"
-    model.fit_table(source, column, weight=weights, missing_target=missing, checkpoint=checkpoint)
+    model.fit_table(labelled, column, weight=weights, missing_target=missing, checkpoint=checkpoint)
+    check_several_classes(model.classes_.tolist(), column)
+    if cuts is not None:
+        model.target_cuts_ = cuts
     written = save_model(model, output)
     if written is not None:
-        print_summary(model, f"fitted to {table.path}, written to {written}", json, written)
+
+        def sample(most: int) -> Any:
+            return source.sample(most, spread=True)[0] if labelled is source else labelled[:most]
+
+        quality = measure_fit(model, sample, column, weights)
+        print_fit(model, f"fitted to {table.path}, written to {written}", json, written, quality)
 
 
 def _load_plan(name: str) -> Any:

@@ -193,6 +193,13 @@ class Calibration:
         """The expected calibration error "before" and "after"."""
         return {name: float(reliability.error) for name, reliability in self.reliability.items()}
 
+    @property
+    def slope(self) -> float | None:
+        """The factor of the log-odds: 1 / temperature, or the mean of the factors; None if isotonic."""
+        if isinstance(self.map, Temperature):
+            return 1 / self.map.temperature
+        return float(self.map.factors.mean()) if isinstance(self.map, Vector) else None
+
     def plot(self, ax: Any = None) -> Any:
         """Plot the reliability before and after calibration; return the Axes."""
         from suffice.plots import reliability

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -32,7 +31,7 @@ class Reliability:
     >>> bins = Reliability.of(np.array([0.9, 0.9, 0.6]), np.array([1.0, 0.0, 1.0]), bins=2)
     >>> bins.share.round(2).tolist(), bins.confidence.round(2).tolist(), bins.accuracy.round(2).tolist()
     ([0.0, 1.0], [0.0, 0.8], [0.0, 0.67])
-    >>> round(float(bins.error), 2)
+    >>> round(bins.error, 2)
     0.13
     """
 
@@ -43,24 +42,23 @@ class Reliability:
     @classmethod
     def of(cls, confidence: Array, right: Array, weights: Array | None = None, bins: int = BINS) -> Reliability:
         """Return the reliability of predictions with these probabilities; ``right`` is 1 for correct ones, else 0."""
-        folds = cls.by_fold(confidence, right, np.zeros(len(confidence), np.intp), weights, bins)
-        return cls(folds.share[0], folds.confidence[0], folds.accuracy[0])
-
-    @classmethod
-    def by_fold(
-        cls, confidence: Array, right: Array, fold: Array, weights: Array | None = None, bins: int = BINS
-    ) -> Reliability:
-        """Return the reliability of each fold, as arrays [fold, bin]."""
-        folds = int(fold.max(initial=0)) + 1
-        place = np.clip((confidence * bins).astype(np.intp), 0, bins - 1) + fold * bins
+        place = _place(confidence, bins)
         weight, confident, correct = (
-            np.bincount(place, each if weights is None else weights * each, folds * bins).reshape(folds, bins)
+            np.bincount(place, each if weights is None else weights * each, bins)
             for each in (np.ones(len(place)), confidence, right)
         )
-        total, divisor = weight.sum(axis=1, keepdims=True), np.where(weight > 0, weight, 1.0)
-        return cls(weight / np.where(total > 0, total, 1.0), confident / divisor, correct / divisor)
+        total, divisor = weight.sum(), np.where(weight > 0, weight, 1.0)
+        return cls(weight / (total if total > 0 else 1.0), confident / divisor, correct / divisor)
+
+    def place(self, confidence: Array) -> Array:
+        """Return the bin of each of these probabilities."""
+        return _place(confidence, len(self.share))
 
     @property
-    def error(self) -> Any:
+    def error(self) -> float:
         """The expected calibration error, Σ share·|confidence − accuracy|."""
-        return (self.share * np.abs(self.confidence - self.accuracy)).sum(axis=-1)
+        return float((self.share * np.abs(self.confidence - self.accuracy)).sum())
+
+
+def _place(confidence: Array, bins: int) -> Array:
+    return np.clip((confidence * bins).astype(np.intp), 0, bins - 1)

@@ -1,92 +1,31 @@
 """Comparison of models by their predictions of held-out rows."""
 
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 import numpy as np
-from scipy import stats
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import UndefinedMetricWarning
 
 from suffice.classifiers.bayes import BayesClassifier
 from suffice.data import encode, weights_of
-from suffice.decision.reliability import Reliability
+from suffice.evaluation.comparison_table import Comparison
 from suffice.evaluation.learners import additive_recipe, fit_copy, learner_of
+from suffice.evaluation.metrics import Metric, find_metrics, score_predictions
+from suffice.evaluation.verdicts import Estimates, estimate_by_folds, estimate_by_rows, judge
 from suffice.folds.fold_scores import FoldScores, LabelledRows, score_folds
 from suffice.folds.held_out import open_rows
 from suffice.folds.recipe_choice import PRIORS, structures_for
-from suffice.folds.splits import check_weights, make_splits
+from suffice.folds.splits import Split, check_weights, make_splits
 from suffice.progress import Progress
 from suffice.recipe import Recipe
-from suffice.schema import Array
-
-LEVEL = 0.05
 
 # Structures of pairs are compared with several priors and rules if all pairs have at most this many counts.
 MOST_PAIRS = 1 << 20
 
-MEASURES = ("accuracy", "log_loss", "brier", "calibration_error")
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The result of `compare`: a table with one line for each model, the best first.
-
-    Attributes
-    ----------
-    table : list of dict
-        One dictionary for each model. Each measure comes with its standard error (``log_loss`` with
-        ``log_loss_se``). ``p`` is the p-value of the difference in log-loss to the best model, ``worse`` whether it is
-        significant at 5 % (Holm's correction over all lines), and ``refitted`` whether the model was fitted again for
-        each fold.
-    best_ : classifier
-        The best model, fitted on all rows.
-    folds : int
-        The number of folds.
-    """
-
-    table: list[dict[str, Any]]
-    best_: Any = field(repr=False)
-    folds: int = 10
-
-    @property
-    def best_name_(self) -> str:
-        """The name of the best model."""
-        return str(self.table[0]["model"])
-
-    def to_frame(self) -> Any:
-        """Return the table as a pandas frame."""
-        return import_module("pandas").DataFrame(self.table)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Plot the log-loss and the accuracy of each model with error bars of two standard errors; return the Axes."""
-        from suffice.plots import ladder
-
-        return ladder(self.table, ax)
-
-    def __str__(self) -> str:
-        width = max(len("model"), *(len(line["model"]) for line in self.table))
-        head = f"{'model':<{width}}  {'accuracy':>15}  {'log-loss':>15}  {'Brier':>15}  {'ECE':>15}  {'parameters':>10}"
-        lines = [f"{head}  {'fit':>8}  {'predict':>8}  against the best"]
-        for place, line in enumerate(self.table):
-            cells = "  ".join(f"{line[name]:.4f} ± {line[name + '_se']:.4f}" for name in MEASURES)
-            count = "" if line["parameters"] is None else f"{line['parameters']:,}"
-            verdict = "worse" if line["worse"] else "no real difference"
-            against = f"p = {line['p']:.2g}, {verdict}" if place else "best"
-            times = "  ".join(f"{_time(line[name]):>8}" for name in ("fit_time", "predict_time"))
-            again = " (fitted again for each fold)" if line["refitted"] else ""
-            lines.append(f"{line['model']:<{width}}  {cells}  {count:>10}  {times}  {against}{again}")
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        columns = list(self.table[0])
-        head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-        lines = ["".join(f"<td>{escape(_cell(line[name]))}</td>" for name in columns) for line in self.table]
-        body = "".join(f"<tr>{cells}</tr>" for cells in lines)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+BASELINE = "(baseline)"
 
 
 def compare(
@@ -95,14 +34,25 @@ def compare(
     models: Any = None,
     *,
     cv: Any = 10,
+    repeats: int = 1,
+    scoring: Any = None,
+    sort_by: str | None = None,
+    margin: float | Mapping[str, float] | None = None,
     groups: Any = None,
     sample_weight: Any = None,
+    random_state: int = 0,
     progress: bool = True,
 ) -> Comparison:
     """Return how well several models predict rows that they have not learned, on the same folds.
 
     Models with the same counts (structures, rules and priors of one classifier) share one pass over the rows. Models
     that learn more than sums are fitted again for each fold.
+
+    Each model is compared with the best one in each metric. If the 95 % interval of the difference lies within
+    ``margin``, the two are "practically equal"; if it does not contain 0, the model is "worse"; else it is
+    "undecided", and more rows are needed. The intervals hold for all pairs of models at once, for each metric by
+    itself, for models that are learned from as many rows as those of the folds. A baseline always predicts the class
+    frequencies of the training rows.
 
     Parameters
     ----------
@@ -114,50 +64,155 @@ def compare(
         The models; by default structures, rules and priors of BayesClassifier. Any classifier with
         ``predict_proba`` can be compared, including scikit-learn's.
     cv : int, splitter, or iterable of pairs (train, test), default=10
-        The number of stratified folds, a splitter, or the row indices of each split.
+        The number of stratified folds of shuffled rows, a splitter, or the row indices of each split.
+    repeats : int, default=1
+        How often the rows are shuffled and divided into folds, if ``cv`` is a number.
+    scoring : str, list or dict of scikit-learn's scorers, default=None
+        The metrics, such as "neg_log_loss", "accuracy", "neg_brier_score", "roc_auc", "average_precision", "f1_macro",
+        or "calibration_error"; by default log-loss, accuracy, Brier score and calibration error. Losses are shown
+        as positive numbers, without "neg_" in their name. Metrics that are not a mean over rows, such as ROC AUC, are
+        averaged over the folds.
+    sort_by : str, default=None
+        The metric that sorts; by default the first one.
+    margin : float or dict {metric: float}, default=None
+        The largest difference that does not matter; by default 0.01, and 0.005 for the Brier score.
     groups : array-like of shape (n_samples,), default=None
         The group of each row, for splitters that keep groups together.
     sample_weight : array-like of shape (n_samples,), default=None
         The weight of each row, in learning and in scoring.
+    random_state : int, default=0
+        The seed of the folds.
     progress : bool, default=True
         Whether to show progress on a terminal when it takes longer than a second.
 
     Returns
     -------
     comparison : Comparison
-        With ``table``, ``best_`` (the best model, fitted on all rows), ``plot()`` and ``to_frame()``.
+        With ``table``, ``baseline``, ``best_`` (the best model, fitted on all rows), ``plot()`` and ``to_frame()``.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from suffice import GaussianDiscriminant, GaussianNB, compare
     >>> comparison = compare(*load_iris(return_X_y=True), {"naive": GaussianNB(), "full": GaussianDiscriminant()})
-    >>> [(line["model"], round(line["accuracy"], 2)) for line in comparison.table]
-    [('full', 0.98), ('naive', 0.95)]
+    >>> [(line["model"], round(line["accuracy"], 2), line["verdict"]) for line in comparison.table]
+    [('full', 0.98, 'best'), ('naive', 0.95, 'undecided')]
     """
+    metrics = _sort_metrics(find_metrics(scoring), sort_by)
+    margins = _find_margins(metrics, margin)
+    if repeats < 1 or (repeats > 1 and not isinstance(cv, (int, np.integer))):
+        raise ValueError(f"repeats={repeats!r} is how often a number of folds, cv=10, is drawn: 1 or more")
     named = _named(_candidates(X, y) if models is None else models)
+    if BASELINE in named:
+        raise ValueError(f"models has the name {BASELINE!r}, which is the one of the baseline: use another")
     classes, codes = encode(y, owner="compare")
     weights = weights_of(sample_weight, len(codes))
-    splits = make_splits(cv, X, y, groups)
+    splits = make_splits(cv, X, y, groups, seeds=range(random_state, random_state + repeats))
     check_weights(splits, weights)
     learners, done = [learner_of(model, splits) for model in named.values()], list[int]()
+    keeps = any(metric.of_rows is None for metric in metrics)
     with Progress("comparing", len(named) * len(splits), progress) as line:
 
         def tick(folds: int) -> None:
             done.append(folds)
             line.say(sum(done))
 
-        scores = score_folds(learners, LabelledRows(X, y, classes, codes, weights), splits, tick)
-    lines = [_line(name, score, weights) for name, score in zip(named, scores, strict=True)]
-    order = sorted(range(len(lines)), key=lambda place: (lines[place]["log_loss"], place))
+        data = LabelledRows(X, y, classes, codes, weights)
+        scores = score_folds(learners, data, splits, tick, keeps_predictions=keeps)
+    # the baseline needs no columns
+    alone = LabelledRows(codes[:, None], y, classes, codes, weights)
+    with np.errstate(divide="ignore"):
+        base = [learner_of(DummyClassifier(strategy="prior"), splits)]
+        scores += score_folds(base, alone, splits, keeps_predictions=keeps)
+    lines: list[dict[str, Any]] = [{"model": name} for name in (*named, BASELINE)]
+    for metric in metrics:
+        estimates = _estimate(metric, scores, alone, splits)
+        verdicts = judge(estimates, margins[metric.name], is_loss=metric.is_loss)
+        for place, verdict in enumerate(verdicts):
+            lines[place] |= _figures(metric.name, estimates, place) | {f"{metric.name}_verdict": verdict}
+    for line_, score in zip(lines, scores, strict=True):
+        line_ |= {"verdict": line_[f"{metrics[0].name}_verdict"]}
+        line_ |= {"fit_time": score.fit_time / len(splits), "predict_time": score.predict_time / len(splits)}
+    first, sign = metrics[0].name, 1 if metrics[0].is_loss else -1
+    order = sorted(range(len(named)), key=lambda place: (sign * lines[place][first], place))
     models = list(named.values())
     fitted = _fit_all([models[place] for place in order], X, y, sample_weight)
-    train = np.mean([len(split.test) / max(len(split.train), 1) for split in splits])
-    against = _test_against_best([scores[place] for place in order], weights, float(train))
-    for (p, worse), place, model in zip(against, order, fitted, strict=True):
-        lines[place] |= {"parameters": getattr(model, "n_parameters_", None), "p": p, "worse": worse}
+    for place, model in zip(order, fitted, strict=True):
+        lines[place]["parameters"] = getattr(model, "n_parameters_", None)
         lines[place]["refitted"] = not isinstance(learners[place], Recipe)
-    return Comparison([lines[place] for place in order], fitted[0], len(splits))
+    lines[-1] |= {"parameters": len(classes) - 1, "refitted": False}
+    is_number = isinstance(cv, (int, np.integer))
+    folds = f"{cv} shuffled folds" if is_number else f"{len(splits)} splits"
+    folds += f", drawn {repeats} times" if repeats > 1 else ""
+    table = [lines[place] for place in order]
+    return Comparison(table, lines[-1], fitted[0], metrics, margins, f"{len(codes):,} rows in {folds}")
+
+
+def _sort_metrics(metrics: list[Metric], sort_by: str | None) -> list[Metric]:
+    """Return the metrics; the first is the one that sorts."""
+    if sort_by is None:
+        return metrics
+    (wanted,) = find_metrics(sort_by)
+    return [wanted, *(metric for metric in metrics if metric.name != wanted.name)]
+
+
+def _find_margins(metrics: list[Metric], margin: float | Mapping[str, float] | None) -> dict[str, float]:
+    """Return the margin of each metric."""
+    found = {metric.name: metric.margin for metric in metrics}
+    if isinstance(margin, Mapping):
+        for name, value in margin.items():
+            (metric,) = find_metrics(name)
+            if metric.name not in found:
+                raise ValueError(f"margin={{…}} names {name!r}, which is not a metric of scoring: {', '.join(found)}")
+            found[metric.name] = float(value)
+    elif margin is not None:
+        found = dict.fromkeys(found, float(margin))
+    if any(not value >= 0 for value in found.values()):
+        raise ValueError(f"margin={margin!r} must not be negative")
+    return found
+
+
+def _estimate(metric: Metric, scores: Sequence[FoldScores], data: LabelledRows, splits: Sequence[Split]) -> Estimates:
+    """Return the metric of each model and its difference to the best; the last of the scores is the baseline."""
+    rows, models = scores[0].rows, len(scores) - 1
+    predicted, learned = len(np.unique(rows)), float(np.mean([len(split.train) for split in splits]))
+    weights = np.ones(len(rows)) if data.weights is None else data.weights[rows]
+    if metric.of_rows is not None:
+        values = np.array([metric.of_rows(each.assessment, weights) for each in scores])
+        if len(rows) > predicted:
+            # the predictions of one row depend on each other: its mean counts once
+            counts = np.bincount(rows, weights)
+            used = np.flatnonzero(np.bincount(rows))
+            sums = np.array([np.bincount(rows, weights * line)[used] for line in values])
+            values, weights = sums / np.maximum(counts[used], 1e-300), counts[used]
+        return estimate_by_rows(
+            values, weights, models, predicted / learned, is_loss=metric.is_loss, is_share=metric.is_share
+        )
+    sign = -1 if metric.is_loss else 1  # scorers are to be maximised
+    by_fold = [_score_by_fold(metric.scorer, each, data, len(splits)) for each in scores[:-1]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)  # the baseline predicts one class only
+        by_fold.append(_score_by_fold(metric.scorer, scores[-1], data, len(splits)))
+    overlap = float(np.mean([len(split.test) / len(split.train) for split in splits]))
+    return estimate_by_folds(sign * np.array(by_fold), overlap, predicted, models, is_loss=metric.is_loss)
+
+
+def _score_by_fold(scorer: Any, scores: FoldScores, data: LabelledRows, folds: int) -> list[float]:
+    """Return what a scorer of scikit-learn says of the predictions of each fold."""
+    assert scores.log_proba is not None
+    found = []
+    for fold in range(folds):
+        here = scores.fold == fold
+        rows = scores.rows[here]
+        weights = None if data.weights is None else data.weights[rows]
+        found.append(score_predictions(scorer, data.classes, scores.log_proba[here], data.codes[rows], weights))
+    return found
+
+
+def _figures(name: str, estimates: Estimates, place: int) -> dict[str, float]:
+    keys = (name, f"{name}_half_width", f"{name}_difference", f"{name}_difference_half_width")
+    columns = (estimates.value, estimates.half_width, estimates.difference, estimates.difference_half_width)
+    return {key: float(column[place]) for key, column in zip(keys, columns, strict=True)}
 
 
 def _candidates(X: Any, y: Any) -> dict[str, Any]:
@@ -209,46 +264,6 @@ def _named(models: Any) -> dict[str, Any]:
     return named
 
 
-def _line(name: str, scores: FoldScores, weights: Array | None) -> dict[str, Any]:
-    """Return the line of a model, without the cells that depend on other models."""
-    rows, row_weights = scores.assessment, None if weights is None else weights[scores.rows]
-    line: dict[str, Any] = {"model": name}
-    for measure, values in (("accuracy", rows.right), ("log_loss", rows.log_loss), ("brier", rows.brier)):
-        line |= {measure: scores.mean(values, weights), f"{measure}_se": _standard_error(values, row_weights)}
-    errors = Reliability.by_fold(rows.confidence, rows.right, scores.fold, row_weights).error
-    line["calibration_error"] = float(Reliability.of(rows.confidence, rows.right, row_weights).error)
-    line["calibration_error_se"] = float(np.std(errors, ddof=1) / np.sqrt(len(errors))) if len(errors) > 1 else 0.0
-    return line | {"fit_time": scores.fit_time / len(errors), "predict_time": scores.predict_time / len(errors)}
-
-
-def _standard_error(values: Array, weights: Array | None) -> float:
-    """Return the standard error of a mean over rows."""
-    weights = np.ones(len(values)) if weights is None else weights
-    mean = np.average(values, weights=weights)
-    return float(np.sqrt((weights**2 * (values - mean) ** 2).sum()) / weights.sum())
-
-
-def _test_against_best(scores: Sequence[FoldScores], weights: Array | None, ratio: float) -> list[tuple[float, bool]]:
-    """Return the p-value of each model's difference in log-loss to the first, and whether it is significant.
-
-    A t-test on the differences by fold. Its variance is corrected for the overlap of the training sets (Nadeau and
-    Bengio 2003): σ²·(1 / folds + test / train). The p-values are corrected for many comparisons (Holm).
-    """
-    losses = np.array([score.by_fold(score.assessment.log_loss, weights) for score in scores])
-    differences = losses - losses[0]
-    folds = differences.shape[1]
-    if folds < 2:
-        return [(1.0, False)] * len(scores)
-    mean, spread = differences.mean(axis=1), differences.std(axis=1, ddof=1)
-    error = spread * np.sqrt(1 / folds + ratio)
-    t = np.where(error > 0, mean / np.where(error > 0, error, 1.0), np.where(mean > 0, np.inf, 0.0))
-    p = 2 * stats.t.sf(np.abs(t), folds - 1)
-    p[0] = 1.0
-    order = np.argsort(p[1:]) + 1
-    p[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)), 1.0)
-    return [(float(value), bool(value < LEVEL)) for value in p]
-
-
 def _fit_all(models: Sequence[Any], X: Any, y: Any, sample_weight: Any) -> list[Any]:
     """Return the models, fitted on all rows; models with the same counts share the pass."""
     fitted: list[tuple[Recipe | None, Any]] = []
@@ -260,11 +275,3 @@ def _fit_all(models: Sequence[Any], X: Any, y: Any, sample_weight: Any) -> list[
             (recipe, fit_copy(model, X, y, sample_weight) if before is None else model.with_tally(before.tally_))
         )
     return [model for _, model in fitted]
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.1f} ms"
-
-
-def _cell(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -7,36 +7,18 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import check_scoring, get_scorer
+from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing
 
 from suffice.data import as_labels, encode, weights_of
 from suffice.evaluation.learners import additive_recipe, fitted_model, learner_of, leave_one_out, predict_splits
-from suffice.folds.assessment import LEAST_LOG
+from suffice.evaluation.metrics import calibration_errors, score_predictions
+from suffice.folds.assessment import LEAST_LOG, assess_predictions
 from suffice.folds.held_out import Prediction
 from suffice.folds.splits import IndexSplit, check_weights, make_splits
 from suffice.progress import Progress
 from suffice.recipe import Recipe
 from suffice.schema import Array
-
-
-class PredictedRows(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A stand-in classifier for scikit-learn's scorers: it returns predictions that were made before."""
-
-    def __init__(self, classes: Array, log_proba: Array) -> None:
-        self.classes_, self.log_proba = classes, log_proba
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return P(class | x)."""
-        return np.exp(self.log_proba)
-
-    def predict(self, X: Any) -> Array:
-        """Return the most probable label."""
-        return np.asarray(self.classes_[self.log_proba.argmax(axis=1)])
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
 
 
 @dataclass(frozen=True)
@@ -62,6 +44,9 @@ class Scores:
             return np.asarray(prediction.codes == truth, np.float64)
         if isinstance(scorer, str) and scorer == "neg_log_loss":
             return np.maximum(prediction.log_proba[np.arange(len(truth)), truth], LEAST_LOG)
+        if isinstance(scorer, str) and scorer == "calibration_error":
+            weights = self._weighting(prediction.split.test).get("sample_weight", np.ones(len(truth)))
+            return calibration_errors(assess_predictions(prediction.log_proba, truth), weights)
         return None
 
     def of_fold(self, scorer: Any, prediction: Prediction) -> float:
@@ -69,9 +54,10 @@ class Scores:
         rows, of_rows = prediction.split.test, self.of_each_row(scorer, prediction)
         if of_rows is not None:
             return float(np.average(of_rows, weights=self._weighting(rows).get("sample_weight")))
-        scorer = get_scorer(scorer) if isinstance(scorer, str) else scorer
-        if hasattr(scorer, "_score_func"):
-            return self._score(scorer, PredictedRows(self.classes, prediction.log_proba), rows[:, None], rows)
+        if isinstance(scorer, str) or hasattr(scorer, "_score_func"):
+            weights = self._weighting(rows).get("sample_weight")
+            score = score_predictions(scorer, self.classes, prediction.log_proba, self.codes[rows], weights)
+            return _as_number(score, scorer)
         self._check_callable(scorer, prediction.learned)
         return self._score(scorer, fitted_model(self.model, prediction.learned), _safe_indexing(self.X, rows), rows)
 
@@ -91,16 +77,8 @@ class Scores:
         return {} if self.weights is None else {"sample_weight": self.weights[rows]}
 
     def _score(self, scorer: Any, fitted: Any, X: Any, rows: Array, shown: Any = None) -> float:
-        """Return the result of a scorer as a float, or raise if it is not a number."""
-        score = scorer(fitted, X, self.labels[rows], **self._weighting(rows))
-        try:
-            return float(score)
-        except (TypeError, ValueError):
-            name = _name_of(shown or scorer)
-            raise ValueError(
-                f"scoring={name} returns {score!r}, which is not a number; for several scores pass "
-                "scoring={name: scorer}"
-            ) from None
+        """Return the score of rows that a fitted model predicts."""
+        return _as_number(scorer(fitted, X, self.labels[rows], **self._weighting(rows)), shown or scorer)
 
     def _check_callable(self, scorer: Any, learned: Any) -> None:
         """Raise if a function cannot score: it needs a fitted model, and must accept weights if rows have any."""
@@ -113,6 +91,17 @@ class Scores:
             raise ValueError(
                 f"scoring={_name_of(scorer)} takes no sample_weight, but the rows have weights: let it accept them"
             )
+
+
+def _as_number(score: Any, scorer: Any) -> float:
+    """Return the result of a scorer as a float, or raise if it is not a number."""
+    try:
+        return float(score)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"scoring={_name_of(scorer)} returns {score!r}, which is not a number; for several scores pass "
+            "scoring={name: scorer}"
+        ) from None
 
 
 def _name_of(scorer: Any) -> str:
@@ -161,7 +150,8 @@ def cross_validate(
     cv : int, "loo", splitter, or iterable of pairs (train, test), default=10
         The number of stratified folds, "loo" for leave-one-out, a splitter, or the row indices of each split.
     scoring : str, callable, list or dict, default=None
-        One or several of scikit-learn's scorers; by default accuracy.
+        One or several of scikit-learn's scorers, such as "roc_auc" or "f1_macro", or "calibration_error"; by default
+        accuracy. If a fold lacks a class and so has no score, the score is NaN, with a warning.
     groups : array-like of shape (n_samples,), default=None
         The group of each row, for splitters that keep groups together.
     sample_weight : array-like of shape (n_samples,), default=None

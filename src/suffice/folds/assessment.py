@@ -1,7 +1,7 @@
 """Assessment: the log-loss, Brier score and accuracy of many models on the same rows, from one pass."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,11 @@ Z_95 = 1.959963984540054
 
 @dataclass(frozen=True)
 class Assessment:
-    """Measures of each row: −log P(true class), the Brier score, the highest P, and 1 if that class is the true one."""
+    """Measures of each row: −log P(true class), the Brier score, the highest P, and 1 if that class is the true one.
+
+    The Brier score is Σ (P − 1 for the true class)² over the classes, and half of it if there are two classes, as in
+    scikit-learn's ``brier_score_loss``.
+    """
 
     log_loss: Array
     brier: Array
@@ -38,11 +42,19 @@ def assess_predictions(log_proba: Array, codes: Array) -> Assessment:
     >>> log_proba = np.log([[0.9, 0.1], [0.6, 0.4]])
     >>> assessment = assess_predictions(log_proba, np.array([0, 1]))
     >>> assessment.brier.round(2).tolist(), assessment.right.tolist()
-    ([0.02, 0.72], [1.0, 0.0])
+    ([0.01, 0.36], [1.0, 0.0])
     """
+    return _scale_brier(_assess(log_proba, codes), log_proba.shape[1])
+
+
+def _assess(log_proba: Array, codes: Array) -> Assessment:
     measures, no_prior = np.empty((len(codes), 4)), np.zeros(log_proba.shape[1])
     posterior.assess(log_proba, 0, no_prior, codes, LEAST_LOG, measures, work=4 * log_proba.size)
     return Assessment(*measures.T)
+
+
+def _scale_brier(assessment: Assessment, classes: int) -> Assessment:
+    return replace(assessment, brier=assessment.brier / 2) if classes == 2 else assessment
 
 
 def wilson_interval(right: float, n: float) -> tuple[float, float]:
@@ -58,11 +70,20 @@ def wilson_interval(right: float, n: float) -> tuple[float, float]:
     return max((p + z / 2 - half) / (1 + z), 0.0), min((p + z / 2 + half) / (1 + z), 1.0)
 
 
-def assess_models(models: Sequence[AnyModel], blocks: tuple[Block, ...], codes: Array) -> list[Assessment]:
-    """Return the assessment of each of several models of the same columns; ``codes`` are the true classes."""
+def assess_models(
+    models: Sequence[AnyModel], blocks: tuple[Block, ...], codes: Array, classes: int
+) -> list[Assessment]:
+    """Return the assessment of each of several models of the same columns.
+
+    ``codes`` are the true classes, −1 for one that the models have not learned, and ``classes`` the number of all.
+    """
+    return [_scale_brier(each, classes) for each in _assess_alike(models, blocks, codes)]
+
+
+def _assess_alike(models: Sequence[AnyModel], blocks: tuple[Block, ...], codes: Array) -> list[Assessment]:
     plain = [model for model in models if isinstance(model, Model)]
     if len(plain) < len(models):
-        return [assess_predictions(model.log_posterior(blocks), codes) for model in models]
+        return [_assess(model.log_posterior(blocks), codes) for model in models]
     if len(models) == 1:
         return _assessed(plain, blocks, codes)
     # several rules may give the same model, which is scored once

@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.folds.assessment import Assessment, assess_models, assess_predictions
 from suffice.folds.fold_tallies import fold_tallies
-from suffice.folds.held_out import FitFunction, estimate_fold, open_rows, predict_by_refitting
+from suffice.folds.held_out import FitFunction, estimate_fold, in_columns, open_rows, predict_by_refitting
 from suffice.folds.splits import Split
 from suffice.pooled_model import AnyModel
 from suffice.recipe import Recipe
@@ -18,22 +18,21 @@ from suffice.schema import Array
 
 @dataclass(frozen=True)
 class FoldScores:
-    """The assessment of each predicted row, fold after fold, and the time that learning and predicting took."""
+    """The assessment of each predicted row, fold after fold, and the time that learning and predicting took.
+
+    ``log_proba`` are the predictions, log P(class | x), if they were kept.
+    """
 
     rows: Array
     fold: Array
     assessment: Assessment
     fit_time: float
     predict_time: float
+    log_proba: Array | None = None
 
     def mean(self, values: Array, weights: Array | None) -> float:
         """Return the mean of a measure over all rows."""
         return float(np.average(values, weights=None if weights is None else weights[self.rows]))
-
-    def by_fold(self, values: Array, weights: Array | None) -> Array:
-        """Return the mean of a measure in each fold."""
-        row_weights = np.ones(len(self.rows)) if weights is None else weights[self.rows]
-        return np.bincount(self.fold, values * row_weights) / np.maximum(np.bincount(self.fold, row_weights), 1e-300)
 
 
 @dataclass(frozen=True)
@@ -52,20 +51,23 @@ def score_folds(
     data: LabelledRows,
     splits: Sequence[Split],
     tick: Callable[[int], None] = lambda folds: None,
+    *,
+    keeps_predictions: bool = False,
 ) -> list[FoldScores]:
     """Return the scores of each learner on the same splits.
 
     Recipes are learned by sums, and those with the same counts share a pass. Fit functions are called for each split.
-    ``tick`` is called with the number of folds that were just finished.
+    ``tick`` is called with the number of folds that were just finished. Predictions are kept where they are needed for
+    more than the assessment of single rows.
     """
     scores: dict[int, FoldScores] = {}
     recipes = {place: learner for place, learner in enumerate(learners) if isinstance(learner, Recipe)}
     for places in _group(recipes):
         group = [recipes[place] for place in places]
-        scores |= zip(places, _score_by_sums(group, data, splits, tick), strict=True)
+        scores |= zip(places, _score_by_sums(group, data, splits, tick, keeps_predictions), strict=True)
     for place, learner in enumerate(learners):
         if not isinstance(learner, Recipe):
-            scores[place] = _score_by_refitting(learner, data, splits, tick)
+            scores[place] = _score_by_refitting(learner, data, splits, tick, keeps_predictions)
     return [scores[place] for place in range(len(learners))]
 
 
@@ -82,10 +84,11 @@ def _group(recipes: dict[int, Recipe]) -> list[list[int]]:
 
 
 def _score_by_sums(
-    recipes: Sequence[Recipe], data: LabelledRows, splits: Sequence[Split], tick: Callable[[int], None]
+    recipes: Sequence[Recipe], data: LabelledRows, splits: Sequence[Split], tick: Callable[[int], None], keeps: bool
 ) -> list[FoldScores]:
     """Return the scores of a group of recipes, estimated from tallies of the first."""
     assessments: list[list[Assessment]] = [[] for _ in recipes]
+    kept: list[list[Array]] = [[] for _ in recipes]
     fit_time, predict_time = np.zeros(len(recipes)), 0.0
     started = perf_counter()
     opened, target = open_rows(recipes[0], data.X, data.y, data.weights)
@@ -104,13 +107,21 @@ def _score_by_sums(
         for places in _same_columns(models):
             group = [models[place] for place in places]
             blocks = fold.test_blocks(recipes[places[0]], group[0].columns)
-            for place, assessment in zip(places, assess_models(group, blocks, truth), strict=True):
+            if keeps:
+                for place in places:
+                    log_proba = models[place].log_posterior(blocks)
+                    kept[place].append(in_columns(log_proba, fold.tally.schema.classes, data.classes))
+                    assessments[place].append(assess_predictions(kept[place][-1], data.codes[fold.split.test]))
+                continue
+            assessed = assess_models(group, blocks, truth, len(data.classes))
+            for place, assessment in zip(places, assessed, strict=True):
                 assessments[place].append(assessment)
         predict_time += perf_counter() - started
         tick(len(recipes))
         started = perf_counter()
     share = predict_time / len(recipes)
-    return [_fold_scores(folds, splits, float(time), share) for folds, time in zip(assessments, fit_time, strict=True)]
+    found = zip(assessments, kept, fit_time, strict=True)
+    return [_fold_scores(folds, splits, float(time), share, log_proba) for folds, log_proba, time in found]
 
 
 def _same_columns(models: Sequence[AnyModel]) -> list[list[int]]:
@@ -126,20 +137,23 @@ def _same_columns(models: Sequence[AnyModel]) -> list[list[int]]:
 
 
 def _score_by_refitting(
-    learner: FitFunction, data: LabelledRows, splits: Sequence[Split], tick: Callable[[int], None]
+    learner: FitFunction, data: LabelledRows, splits: Sequence[Split], tick: Callable[[int], None], keeps: bool
 ) -> FoldScores:
-    assessments, times = [], np.zeros(2)
+    assessments, kept, times = [], list[Array](), np.zeros(2)
     for prediction in predict_by_refitting(learner, data.X, data.y, splits, data.weights, data.classes):
         assessments.append(assess_predictions(prediction.log_proba, data.codes[prediction.split.test]))
+        if keeps:
+            kept.append(prediction.log_proba)
         times += (prediction.fit_time, prediction.predict_time)
         tick(1)
-    return _fold_scores(assessments, splits, float(times[0]), float(times[1]))
+    return _fold_scores(assessments, splits, float(times[0]), float(times[1]), kept)
 
 
 def _fold_scores(
-    parts: Sequence[Assessment], splits: Sequence[Split], fit_time: float, predict_time: float
+    parts: Sequence[Assessment], splits: Sequence[Split], fit_time: float, predict_time: float, kept: Sequence[Array]
 ) -> FoldScores:
     tests = [split.test for split in splits]
     fold = np.repeat(np.arange(len(tests)), [len(test) for test in tests])
     joined = Assessment(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Assessment)))
-    return FoldScores(np.concatenate(tests), fold, joined, fit_time, predict_time)
+    log_proba = np.concatenate(kept) if kept else None
+    return FoldScores(np.concatenate(tests), fold, joined, fit_time, predict_time, log_proba)

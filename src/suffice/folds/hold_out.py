@@ -7,6 +7,8 @@ import numpy as np
 from sklearn.utils import _safe_indexing, indexable
 
 from suffice.data.row_keys import row_keys
+from suffice.decision.reliability import Reliability
+from suffice.folds.assessment import assess_predictions
 from suffice.folds.fold_scores import LabelledRows
 from suffice.folds.held_out import FitFunction, open_rows, predict_held_out
 from suffice.folds.splits import DealtRows, deal_rows
@@ -35,6 +37,14 @@ class HeldOut:
     codes: Array
     fold: Array
     weights: Array
+
+    def measure(self) -> dict[str, float]:
+        """Return the number of rows, and the quality of their predictions."""
+        rows, weights = assess_predictions(self.log_proba, self.codes), self.weights
+        means = {"accuracy": rows.right, "log_loss": rows.log_loss, "brier": rows.brier}
+        found = {name: float(np.average(values, weights=weights)) for name, values in means.items()}
+        error = Reliability.of(rows.confidence, rows.right, weights).error
+        return {"rows": float(weights.sum()), **found, "calibration_error": error}
 
 
 def hold_out(learner: Recipe | FitFunction, recipe: Recipe, X: Any, y: Any, sample_weight: Any) -> HeldOut:

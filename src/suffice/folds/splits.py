@@ -1,5 +1,7 @@
 """Splits: which rows are learned and which are predicted, from folds or from scikit-learn's splitters."""
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,6 +11,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.validation import _num_samples
 
 from suffice.data import as_labels, encode
+from suffice.data.column_names import list_names
 from suffice.schema import Array
 
 # Weights of more than this many copies in all are taken as they are: doubles do not count beyond it.
@@ -42,14 +45,17 @@ class FoldSplit:
 Split = IndexSplit | FoldSplit
 
 
-def make_splits(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Split]:
-    """Return the splits of a number of folds, a splitter, or pairs of row indices (train, test)."""
+def make_splits(cv: Any, X: Any, y: Any, groups: Any = None, *, seeds: Sequence[int | None] = (None,)) -> list[Split]:
+    """Return the splits of a number of folds, a splitter, or pairs of row indices (train, test).
+
+    A number of folds gives one set of folds for each seed: shuffled, or in the order of the rows if it is None.
+    """
     rows = _num_samples(X)
     labels = as_labels(y, "cross_validate")
     if len(labels) != rows:
         raise ValueError(f"X has {rows} rows and y has {len(labels)}: they must have the same length")
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
-        return stratified(labels, int(cv))
+        return [split for seed in seeds for split in stratified(labels, int(cv), seed)]
     if isinstance(cv, str):
         raise ValueError(f"cv={cv!r} is not known; it is a number of folds, a splitter, or pairs of row indices")
     pairs = check_cv(cv, labels, classifier=True).split(np.zeros(rows), labels, groups)
@@ -83,8 +89,10 @@ def check_weights(splits: list[Split], weights: Array | None) -> None:
                 raise ValueError(f"split {place} {verb} only rows of weight 0: leave such rows out, or use another cv")
 
 
-def stratified(labels: Array, folds: int) -> list[Split]:
+def stratified(labels: Array, folds: int, seed: int | None = None) -> list[Split]:
     """Return folds with the same share of each class: those of scikit-learn's StratifiedKFold.
+
+    A class with fewer rows than folds is missing in some of them, with a warning. Rows are shuffled if there is a seed.
 
     >>> [split.test.tolist() for split in stratified(np.array(["a", "a", "b", "b"]), 2)]
     [[0, 2], [1, 3]]
@@ -92,18 +100,28 @@ def stratified(labels: Array, folds: int) -> list[Split]:
     if folds < 2:
         raise ValueError(f"cv={folds}: there must be at least 2 folds")
     classes, codes = encode(labels, owner="cross_validate")
-    counts = np.bincount(codes)
-    rarest = int(counts.argmin())
-    if counts[rarest] < folds:
-        few = int(counts[rarest])
-        way = f"cv={few}" if few > 1 else "a splitter, such as KFold(10, shuffle=True)"
+    counts = np.bincount(codes, minlength=1)
+    if counts.max() < folds:
+        most = int(counts.max())
         raise ValueError(
-            f"class {classes.tolist()[rarest]!r} has {few} rows, too few for cv={folds}: each fold needs one; "
-            f"use {way}, or leave the class out"
+            f"cv={folds}: no class has as many rows as there are folds; the largest has {most}, so use "
+            f"{f'cv={most}, or ' if most > 1 else ''}a splitter, such as KFold(5, shuffle=True), or get more rows"
         )
+    rare = np.flatnonzero(counts < folds).tolist()
+    if rare:
+        shown = list_names([f"{classes.tolist()[k]!r} ({int(counts[k])})" for k in rare], 5)
+        warnings.warn(
+            f"{'a class has' if len(rare) == 1 else f'{len(rare)} classes have'} fewer rows than cv={folds} folds: "
+            f"{shown}; some folds have no row of them",
+            UserWarning,
+            stacklevel=3,
+        )
+    splitter = StratifiedKFold(folds, shuffle=seed is not None, random_state=seed)
     fold_of = np.empty(len(codes), np.intp)
-    for fold, (_, test) in enumerate(StratifiedKFold(folds).split(codes[:, None], codes)):
-        fold_of[test] = fold
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        for fold, (_, test) in enumerate(splitter.split(codes[:, None], codes)):
+            fold_of[test] = fold
     return [FoldSplit(fold_of, fold) for fold in range(folds)]
 
 

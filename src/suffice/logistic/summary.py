@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from suffice.records import Records
 from suffice.schema import Array
 
 LEAST_CURVATURE = 1e-12  # smaller eigenvalues, relative to the largest, are rounding
@@ -13,17 +14,17 @@ LEAST_CURVATURE = 1e-12  # smaller eigenvalues, relative to the largest, are rou
 
 def coefficient_table(
     estimates: Array, hessian: Array, labels: Sequence[Any], features: Sequence[str], level: float
-) -> list[dict[str, Any]]:
+) -> Records:
     """Return one line for each coefficient, of ``estimates`` [label, feature] and the Hessian of the loss."""
     errors = standard_errors(hessian, len(labels)).reshape(estimates.shape)
     z, half = estimates / errors, stats.norm.ppf((1 + level) / 2) * errors
     figures = {"estimate": estimates, "error": errors, "z": z, "p": 2 * stats.norm.sf(np.abs(z))}
     figures |= {"lower": estimates - half, "upper": estimates + half}
-    return [
+    return Records(
         {"class": label, "feature": feature, **{name: float(values[k, j]) for name, values in figures.items()}}
         for k, label in enumerate(labels)
         for j, feature in enumerate(features)
-    ]
+    )
 
 
 def standard_errors(hessian: Array, scores: int) -> Array:

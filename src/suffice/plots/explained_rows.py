@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.explain import subtract_logs
+from suffice.explain import CALIBRATION, PRIOR
 from suffice.plots.canvas import BLUE, RED, Axes, axes_for, choose_two_classes, finish, percent, plain, write_beside
 from suffice.schema import Array
 
@@ -56,7 +56,7 @@ def waterfall(
         raise ValueError(f"most is the number of features with a bar, at least 1, not {most!r}")
     parts = explanation.log_odds(row, label, against)
     shown, rest = parts[: most + 1], parts[most + 1 :]
-    names = ["prior", *(_name_with_value(name, value) for name, value, _ in shown[1:])]
+    names = [_name_with_value(name, value) for name, value, _ in shown]
     nats = [each for _, _, each in shown]
     if rest:
         names.append(f"{len(rest)} more")
@@ -81,6 +81,8 @@ def waterfall(
 
 
 def _name_with_value(name: str, value: Any) -> str:
+    if value is None and name in (PRIOR, CALIBRATION):
+        return name.strip("()")
     shown = f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)
     return f"{plain(name)} = {plain(shown, 18)}"
 
@@ -199,13 +201,13 @@ def _draw_words(ax: Axes, tokens: list[str], shades: Array) -> None:
 
 
 def compare_classes(explanation: Any, row: int, label: Any, against: Any) -> tuple[int, int, Array]:
-    """Return the places of two classes, and the evidence of each feature, log p(x | label) − log p(x | against)."""
+    """Return the places of two classes, and what each feature adds to their log-odds."""
     if not hasattr(explanation, "contributions"):
         raise TypeError(f"this plot is drawn of an explanation, model.explain(X), not of {type(explanation).__name__}")
     if not 0 <= row < len(explanation):
         raise ValueError(f"row={row!r} is not among the {len(explanation)} rows that are explained")
     mine, other = choose_two_classes(explanation.classes, label, against, explanation.log_proba[row])
-    return mine, other, subtract_logs(explanation.contributions[row, mine], explanation.contributions[row, other])
+    return mine, other, explanation.feature_log_odds(row, mine, other)
 
 
 def clip_infinite(nats: Array) -> Array:

@@ -131,15 +131,22 @@ def _find_curve(name: str, given: Any) -> Any:
     return given.calibration_.reliability["after"]
 
 
-def ladder(table: Sequence[dict[str, Any]], ax: Axes | None = None) -> Axes:
-    """Draw the log-loss of each model of a comparison, best at the top, with two standard errors to each side.
+def ladder(
+    table: Sequence[dict[str, Any]], ax: Axes | None = None, *, metric: str = "log_loss", title: str = "log-loss"
+) -> Axes:
+    """Draw a metric of each model of a comparison, best at the top, with 95 % intervals.
 
     Parameters
     ----------
     table : list of dict
-        The rows of ``compare(…).table``, with keys "model", "log_loss", "log_loss_se", "accuracy" and "worse".
+        The rows of ``compare(…).table``, with keys "model", "log_loss", "log_loss_half_width" and "log_loss_verdict".
+        The accuracy is written on the right, if there is one.
     ax : matplotlib.axes.Axes, default=None
         Axes to draw on; by default those of a new figure.
+    metric : str, default="log_loss"
+        The key of the metric.
+    title : str, default="log-loss"
+        The name of the metric on the axis.
 
     Returns
     -------
@@ -148,20 +155,22 @@ def ladder(table: Sequence[dict[str, Any]], ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> line = {"model": "GaussianNB", "log_loss": 0.1, "log_loss_se": 0.02, "accuracy": 0.95, "worse": False}
+    >>> line = {"model": "GaussianNB", "log_loss": 0.1, "log_loss_half_width": 0.04, "log_loss_verdict": "best"}
     >>> [tick.get_text() for tick in ladder([line]).get_yticklabels()]
     ['GaussianNB']
     """
     ax = axes_for(ax, (8, 1 + 0.32 * len(table)))
-    places = range(len(table))[::-1]
+    places, has_accuracy = range(len(table))[::-1], metric != "accuracy" and all("accuracy" in line for line in table)
     for place, line in zip(places, table, strict=True):
-        colour = RED if line["worse"] else BLUE
-        ax.errorbar(line["log_loss"], place, xerr=2 * line["log_loss_se"], fmt="o", color=colour, capsize=3)
-        write_beside(ax, place, f"{100 * line['accuracy']:.1f} %")
+        colour = RED if line[f"{metric}_verdict"] == "worse" else BLUE
+        half = line[f"{metric}_half_width"]
+        ax.errorbar(line[metric], place, xerr=half if np.isfinite(half) else None, fmt="o", color=colour, capsize=3)
+        if has_accuracy:
+            write_beside(ax, place, f"{100 * line['accuracy']:.1f} %")
     ax.set_yticks(places, [plain(line["model"], 60) for line in table])
     ax.margins(y=0.5 / max(len(table), 1))
-    label = "log-loss on held-out rows (bars: ± 2 standard errors; right: accuracy)"
-    return finish(ax, label, title="blue: no significant difference from the best; red: worse", grid="x")
+    label = f"{title} on held-out rows (bars: 95 % intervals{'; right: accuracy' if has_accuracy else ''})"
+    return finish(ax, label, title="red: worse than the best; blue: not shown to be worse", grid="x")
 
 
 def over_time(rows: Any, accuracy: Any, ax: Axes | None = None) -> Axes:

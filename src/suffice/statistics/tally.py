@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
+from suffice.records import Records
 from suffice.schema import (
     Array,
     Columns,
@@ -57,6 +59,8 @@ class Tally(Frozen):
         A fingerprint of the sums.
     arrays()
         The arrays by name.
+    to_frame()
+        The sums of each class and cell as a pandas frame.
 
     Examples
     --------
@@ -331,6 +335,44 @@ class Tally(Frozen):
         for place, statistic in enumerate(self.statistics):
             named |= {f"{place}.{name}": array for name, array in statistic.arrays().items()}
         return named
+
+    def to_frame(self) -> Any:
+        """Return the sums of each class and cell as a pandas frame; those of pairs of cells are left out.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            With the columns class, family, cell (a column, or a level of it), n (the weight of the rows that have
+            the column), and total or mean and m2.
+
+        Examples
+        --------
+        >>> from suffice import BernoulliNB
+        >>> frame = BernoulliNB().fit([[1, 0], [0, 1], [1, 1]], ["a", "b", "b"]).tally_.to_frame()
+        >>> frame[["class", "cell", "n", "total"]].values.tolist()
+        [['a', 'column 0', 1.0, 1.0], ['a', 'column 1', 1.0, 0.0], ['b', 'column 0', 2.0, 1.0],
+         ['b', 'column 1', 2.0, 2.0]]
+        """
+        lines = Records()
+        for block, statistic in zip(self.schema.blocks, self.statistics, strict=True):
+            names = [block.name_of_cell(cell) for cell in range(block.width)]
+            column = np.repeat(np.arange(block.count), 1 if block.sizes is None else block.sizes)
+            n = np.broadcast_to(statistic.n, (len(self.class_count), max(block.count, statistic.n.shape[1])))
+            shown = [(name, array) for name, array in statistic.arrays().items() if name in ("total", "mean", "m2")]
+            for k, label in enumerate(self.schema.classes.tolist()):
+                for cell, name in enumerate(names):
+                    line = {"class": label, "family": block.family, "cell": name, "n": float(n[k, column[cell]])}
+                    lines.append(line | {key: float(array[k, cell]) for key, array in shown if array.ndim == 2})
+        return lines.to_frame()
+
+    def _repr_html_(self) -> str:
+        counts = zip(self.schema.classes.tolist(), self.class_count.tolist(), strict=True)
+        classes = Records({"class": label, "rows": count} for label, count in counts)
+        blocks = Records(
+            {"family": block.family, "columns": block.count, "cells": block.width, "statistic": type(sums).__name__}
+            for block, sums in zip(self.schema.blocks, self.statistics, strict=True)
+        )
+        return classes._repr_html_() + blocks._repr_html_()
 
 
 @dataclass(frozen=True, eq=False)
