@@ -49,6 +49,8 @@ LEARNED: dict[str, Check] = {
     **dict.fromkeys(("target_name_", "weight_name_"), text),
     "chosen_": mapping(choice("prior"), number(0)),
     "pool_": instance(Pool),
+    "held_out_": mapping(text, number()),
+    "target_cuts_": sequence(number()),
     "mixtures_": sequence(instance(Mixture)),
     "fitted_with_": sequence(anything),
     "subspace_": sequence(anything),
