@@ -64,14 +64,14 @@ def opened(browser, tmp_path):
 
     def opens(model, X=None, y=None, title=None, **settings):
         path = report.write(model, tmp_path / f"{len(pages)}.html", X, y, title)
-        assert path.stat().st_size < 3_000_000
+        assert path.stat().st_size < 12_000_000
         page = browser.new_page(**settings)
         page.route("**/*", route)
         page.on("console", lambda message: troubles.append(message.text) if message.type != "log" else None)
         page.on("pageerror", lambda error: troubles.append(str(error)))
         page.on("dialog", lambda dialog: (troubles.append(f"dialog: {dialog.message}"), dialog.dismiss()))
         page.goto(path.as_uri())
-        page.wait_for_function("window.suffice !== undefined")
+        page.wait_for_function("document.documentElement.dataset.ready")
         pages.append(page)
         return page
 

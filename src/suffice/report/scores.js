@@ -12,7 +12,8 @@ function prepareEngine(engine) {
 }
 
 function prepareBlock(block, classes) {
-  const terms = block.terms.map((term) => prepareTerm(term, classes));
+  const combinations = block.combinations && new Map(block.combinations.map((codes, place) => [codes.join(), place]));
+  const terms = block.terms.map((term) => ({ ...prepareTerm(term, classes), combinations }));
   return {
     ...block,
     index: block.words && new Map(block.words.map((word, place) => [word, place])),
@@ -24,11 +25,18 @@ function prepareBlock(block, classes) {
 /** Return a field of a term: an array, a number if the array has no dimensions, or a term within the term. */
 function prepareField(its, classes) {
   if (isPacked(its)) return its.shape.length ? unpack(its) : unpack(its)[0];
-  return its && its.weights ? prepareTerm(its, classes) : its;
+  return its && (its.weights || its.table) ? prepareTerm(its, classes) : its;
+}
+
+/** Return a mixture whose terms are prepared; the classes of these are the components of a class. */
+function prepareMixture(term) {
+  const weights = term.log_weights.map(unpack);
+  return { ...term, log_weights: weights, components: term.components.map((terms, k) => terms.map((its) => prepareTerm(its, weights[k].length))) };
 }
 
 /** Return a term with its arrays unpacked; ``width`` is the length of a row of its first array [class, …]. */
 function prepareTerm(term, classes) {
+  if (term.components) return prepareMixture(term);
   const table = Object.values(term).find((its) => its && its.shape && its.shape.length === 2);
   return {
     ...Object.fromEntries(Object.entries(term).map(([name, its]) => [name, prepareField(its, classes)])),
