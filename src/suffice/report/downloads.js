@@ -20,7 +20,8 @@ function save(blob, name) {
 }
 
 /** Return a node as a PNG file, drawn from the boxes and texts that the browser has laid out. */
-async function toPicture(node) {
+async function toPicture(whole) {
+  const node = whole.matches("svg") ? whole : whole.querySelector("svg.large-shape, table") || whole;
   const frame = node.getBoundingClientRect();
   const [width, height, scale] = [Math.max(node.scrollWidth || 0, frame.width), Math.max(node.scrollHeight || 0, frame.height), 2];
   const canvas = el("canvas", { width: Math.ceil(width * scale), height: Math.ceil(height * scale) });
@@ -32,7 +33,7 @@ async function toPicture(node) {
   const [left, top] = [frame.left - (node.scrollLeft || 0), frame.top - (node.scrollTop || 0)];
   for (const its of inner) {
     const box = its.getBoundingClientRect();
-    if (its.closest("button.small") || !box.width || its.ownerSVGElement) continue;
+    if (its.matches("button:not(.tint), input") || !box.width || its.ownerSVGElement) continue;
     if (its.matches("svg")) context.drawImage(await svgImage(its, box), box.left - left, box.top - top, box.width, box.height);
     else if (its.matches("canvas")) context.drawImage(its, box.left - left, box.top - top, box.width, box.height);
     else drawBox(context, its, box, left, top);

@@ -89,7 +89,7 @@ function contributionsOf(engine, state, best, next, update) {
   const all = [prior, ...parts.map((part) => part.nats)];
   const isImpossible = all.includes(Infinity) && all.includes(-Infinity);
   const head = el("h3", {}, "Contributions to the log-odds");
-  const total = isImpossible ? "No class can produce this row, so only the class prior decides." : `They sum to ${signed(sum(all))} nats${engine.calibration ? " before calibration" : ""}.`;
+  const total = isImpossible ? "No class can produce this row, so only the class prior decides." : `They sum to ${signed(sum(all))} nats.`;
   const others = engine.classes.map((_, k) => k).filter((k) => k !== best);
   const chooser = others.length > 1 ? menu(`${engine.classes[best]} compared with`, others.map((k) => engine.classes[k]), others.indexOf(next), (place) => ((state.against = others[place]), update())) : note(`${engine.classes[best]} compared with ${engine.classes[next]}.`);
   const lines = () => [["feature", "value", "nats"], ["(intercept)", "", prior], ...parts.map((part) => [part.name, shown(part.value), part.nats])];
@@ -105,7 +105,7 @@ function contributionLines(engine, prior, parts) {
   for (const part of shownParts) {
     const rows = supportOf(part);
     const few = rows !== null && rows < FEW_ROWS ? el("em", { class: "few" }, ` ${rows ? `only ${countOf(rows, "training row")}` : "no training row"}`) : null;
-    lines.push(line([`${part.name} = ${shown(part.value)}`, few], twoSided(part.nats, finite), signed(part.nats)));
+    lines.push(line([part.feature < 0 ? part.name : `${part.name} = ${shown(part.value)}`, few], twoSided(part.nats, finite), signed(part.nats)));
   }
   const hidden = parts.filter((part) => !shownParts.includes(part));
   const rest = sum(hidden.map((part) => part.nats));
@@ -118,7 +118,7 @@ function contributionLines(engine, prior, parts) {
 /** Return the contributions as an image. */
 function evidenceMap(engine, parts) {
   const values = new Array(engine.features.length).fill(0);
-  for (const part of parts) values[part.feature] += part.nats;
+  for (const part of parts) if (part.feature >= 0) values[part.feature] += part.nats;
   const most = Math.max(...values.map(Math.abs).filter(Number.isFinite));
   const canvas = picture(values, engine.side, "Contribution of each pixel: for (green) and against (orange)", { most, two: true, size: 28 });
   canvas.id = "live-contributions";

@@ -25,7 +25,7 @@ function confusionSection({ quality, about }, panel) {
   if (!quality || about.classes.length < 3) return null;
   const names = about.classes.map((its) => its.name);
   const chosen = el("div");
-  const choose = (truth, predicted) => showCell(chosen, (row) => row.truth === truth && predictedOf(row) === predicted, `true ${names[truth]}, predicted ${names[predicted]}`, panel);
+  const choose = (truth, predicted) => showCell(chosen, (row) => row.truth === truth && predictedOf(row) === predicted, `true ${names[truth]}, predicted ${names[predicted]}`, quality.confusion[truth][predicted], panel);
   const lines = () => [["true class", ...names.map((name) => `predicted ${name}`)], ...quality.confusion.map((line, k) => [names[k], ...line])];
   const matrix = names.length <= MAX_MATRIX ? matrixTable(names, quality.confusion, choose) : note(`The matrix of ${names.length} classes is in the CSV file.`);
   const pairs = quality.confusion.flatMap((line, k) => line.map((count, j) => ({ k, j, count }))).filter(({ k, j, count }) => k !== j && count).sort((a, b) => b.count - a.count);
@@ -35,9 +35,9 @@ function confusionSection({ quality, about }, panel) {
 }
 
 /** Show the rows of a cell of a confusion matrix. */
-function showCell(node, belongs, title, panel) {
+function showCell(node, belongs, title, count, panel) {
   const rows = data.shown.rows.filter((row) => row.truth !== undefined && belongs(row));
-  const text = rows.length ? `${countOf(rows.length, "row")} of this page` : "none of the rows in this page";
+  const text = `${rows.length < count ? `This page has ${grouped(rows.length)} of ` : ""}${countOf(count, "row")}.`;
   const head = el("h3", { tabindex: "-1" }, `Rows: ${title}`);
   node.replaceChildren(el("div", { class: "cell-rows" }, head, note(text), el("ol", { class: "rows" }, rows.slice(0, 20).map((row) => rowItem(row, panel)))));
   head.focus({ preventScroll: true });
@@ -48,18 +48,19 @@ function showCell(node, belongs, title, panel) {
 function rowItem(row, panel) {
   const { target, classes } = data.about;
   const predicted = predictedOf(row);
-  const own = row.truth >= 0 ? `; ${probabilityText(row.probabilities[row.truth])} for ${row.label}` : "";
-  const is = target ? `${target} = ${row.label}` : row.label;
-  const isRight = row.truth === predicted;
+  const order = row.probabilities.map((_, k) => k).sort((a, b) => row.probabilities[b] - row.probabilities[a]);
+  const listed = [...new Set([...order.slice(0, 2), ...(row.truth >= 0 ? [row.truth] : [])])];
   return el("li", {},
     data.engine.side ? picture(row.cells, data.engine.side, `Image of row ${row.row}`) : null,
-    el("p", {}, el("strong", {}, `Row ${grouped(row.row)}`), `: ${is}, predicted ${classes[predicted].name} (${probabilityText(row.probabilities[predicted])}${isRight ? "" : own}). `,
+    el("p", {}, el("strong", {}, `Row ${grouped(row.row)}`), `: ${target || "class"} = ${row.label}. Probabilities: ${listed.map((k) => `${probabilityText(row.probabilities[k])} ${classes[k].name}`).join(", ")}. `,
       panel ? button("Try it", () => panel.open(row), { class: "small", "aria-label": `Try row ${row.row}` }) : null),
     rowCells(row, predicted),
     row.reasons && row.reasons.length && !data.engine.side ? note(`Reasons for ${classes[predicted].name}${row.truth >= 0 ? ` against ${row.label}` : ""}: ${row.reasons.map(reasonText).join(", ")}.`) : null);
 }
 
-const reasonText = ([name, value, nats]) => `${name === "(prior)" ? "intercept (class prior)" : `${name} = ${shown(value)}`} (${signed(nats)})`;
+// terms that are no features: the class prior and the calibration
+const TERM_NAMES = { "(prior)": "intercept (class prior)", "(calibration)": "calibration" };
+const reasonText = ([name, value, nats]) => `${TERM_NAMES[name] || `${name} = ${shown(value)}`} (${signed(nats)})`;
 
 /** Return the texts of a row with highlighted words, and the cells of its most important features. */
 function rowCells(row, predicted) {

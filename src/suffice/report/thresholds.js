@@ -43,7 +43,7 @@ function thresholdBody(state, its, names, panel) {
     chosen.replaceChildren();
     const outcome = outcomeAt(its, place);
     curves.move(outcome);
-    result.replaceChildren(...thresholdResult(outcome, its, state, name, other, (truth, predicted) => showCell(chosen, (row) => Number(row.truth !== state.k) === truth && Number(row.probabilities[state.k] < place / 100) === predicted, `true ${[name, other][truth]}, predicted ${[name, other][predicted]}`, panel)));
+    result.replaceChildren(...thresholdResult(outcome, its, state, name, other, (truth, predicted) => showCell(chosen, (row) => Number(row.truth !== state.k) === truth && Number(row.probabilities[state.k] < place / 100) === predicted, `true ${[name, other][truth]}, predicted ${[name, other][predicted]}`, [[outcome.tp, outcome.fn], [outcome.fp, outcome.tn]][truth][predicted], panel)));
   };
   const cost = (kind, text) => el("label", { class: "field" }, `${text} `, el("input", { type: "number", min: 0, step: "any", value: state.costs[kind], onchange: (event) => ((state.costs[kind] = Math.max(Number(event.target.value) || 0, 0)), move(state.place)) }));
   const least = button("Least cost", () => move(cheapest(its, state.costs)), { id: "least-cost" });
