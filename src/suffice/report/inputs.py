@@ -59,9 +59,9 @@ def read_inputs(schema: Schema, blocks: Blocks, scored: tuple[Columns, ...]) -> 
     names = column_keys(schema.blocks[0]) if schema.features is None else schema.features.names
     found = {key: Input(column_title(key)) for key in names}
     for columns, statistic in blocks:
-        for j, key in enumerate(column_keys(columns)):
+        for j, (key, family) in enumerate(zip(column_keys(columns), columns.families, strict=True)):
             if key in found:
-                found[key].family, found[key].may_be_empty = columns.families[j], schema.features is not None
+                found[key].family, found[key].may_be_empty = family, schema.features is not None
                 _set_kind(found[key], columns, statistic, j)
     for columns in scored:
         if columns.codings is None and columns.sizes is not None:

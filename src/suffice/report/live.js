@@ -11,7 +11,7 @@ function livePanel(engine) {
   const examples = exampleRows();
   const result = el("div", { class: "result" });
   const status = el("p", { class: "status", role: "status", "aria-live": "polite", id: "live-status" });
-  const state = { row: [...(examples[0] || typicalRow(engine))], strokes: [], isEmpty: Boolean(engine.side), next: 0, against: null, waiting: false };
+  const state = { row: [...(examples[0] || typicalRow(engine))], strokes: [], isEmpty: Boolean(engine.side), next: engine.side ? 0 : 1, against: null, waiting: false };
   const update = () => {
     if (state.waiting) return;
     state.waiting = true;
