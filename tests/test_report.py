@@ -10,7 +10,6 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import suffice
-from conftest import expect_warning
 from suffice import (
     BayesClassifier,
     BernoulliNB,

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from sklearn.datasets import load_digits
 
-from axe_playwright_python.sync_playwright import Axe
 from negative_binomial import NegativeBinomial
 from suffice import (
     BayesClassifier,
@@ -442,9 +442,7 @@ def test_cells_of_the_matrix_lead_to_rows_and_to_the_panel(opened):
     items.first.get_by_role("button", name="Try row").press("Enter")
     shown(page)
     assert "Most probable: other" in page.locator("#live-status").inner_text()
-    nats = np.array(page.evaluate("row => logOddsParts(suffice.engine, row, 1, 0)", cells(X[row : row + 1])[0])["parts"])
-    added = sum(part["nats"] for part in nats)
-    assert added != 0
+    assert "other compared with c" in page.locator(".outcome").inner_text()
 
 
 def test_contributions_sum_to_the_calibrated_log_odds(opened):
@@ -506,8 +504,8 @@ def test_features_are_opened_with_their_shape(opened):
     is_blue = (table["colour"] == "blue").to_numpy()
     assert blue[1] == str(is_blue.sum())
     assert blue[2].startswith(f"{100 * (y[is_blue] == 'b').mean():.1f} %")
-    rows = [table.iloc[place] for place in page.evaluate("data.shown.examples.slice(0, 20).map((i) => data.shown.rows[i].row)")]
-    expected = model.predict_proba(pd.DataFrame(rows).assign(colour="blue").astype(table.dtypes))[:, 1].mean()
+    places = page.evaluate("data.shown.examples.slice(0, 20).map((place) => data.shown.rows[place].row)")
+    expected = model.predict_proba(table.iloc[places].assign(colour="blue"))[:, 1].mean()
     assert blue[3] == f"{100 * expected:.1f} %"
 
 
@@ -573,9 +571,10 @@ def test_pages_have_no_violations_of_accessibility(opened, scheme):
     table, labels = mixed(200)
     rows = table.assign(note=[f"a note on {label} and more" for label in labels])
     pooled = BayesClassifier(structure=Pooled(("naive", "trees")), calibrate="temperature", families={"note": "text"})
+    images = GaussianNB(var_smoothing=0.1, calibrate="isotonic")
     pages = (
         opened(pooled.fit(rows, labels), rows, np.roll(labels, 1), color_scheme=scheme),
-        opened(GaussianNB(var_smoothing=0.1, calibrate="isotonic").fit(X[:300], y[:300]), X[300:500], y[300:500], color_scheme=scheme),
+        opened(images.fit(X[:300], y[:300]), X[300:500], y[300:500], color_scheme=scheme),
     )
     for page in pages:
         page.locator("button.tint").nth(1).click()

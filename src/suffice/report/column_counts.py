@@ -1,4 +1,4 @@
-"""Columns as counts: the rows of each class at each level or in each interval of a column, and the codes of new rows."""
+"""Columns as counts: the rows of each class at each level or in each interval of a column, and codes of new rows."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -66,7 +66,8 @@ def count_columns(tally: Tally, blocks: tuple[Block, ...] | None = None) -> dict
     """Return the columns that have levels or intervals, by name; ``blocks`` are new rows, if there are any."""
     found: dict[Any, CountedColumn] = {}
     given = blocks or (None,) * len(tally.schema.blocks)
-    for columns, statistic, block in zip(tally.schema.blocks, tally.statistics, given, strict=True):
+    statistics: tuple[Any, ...] = tally.statistics
+    for columns, statistic, block in zip(tally.schema.blocks, statistics, given, strict=True):
         codings = columns.codings or ()
         if columns.sizes is None or any(isinstance(coding, Words) for coding in codings):
             continue
@@ -113,5 +114,3 @@ def cut_rows(columns: tuple[Columns, ...], blocks: tuple[Block, ...]) -> dict[An
 def rows_of_column(column: CountedColumn) -> Array:
     """Return the training rows at each label, [label]."""
     return np.zeros(len(column.labels)) if column.counts is None else column.counts.sum(axis=0)
-
-

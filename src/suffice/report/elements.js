@@ -91,6 +91,8 @@ function shortened(names, most) {
   return names.map((name, i) => (cut.indexOf(cut[i]) === i && cut.lastIndexOf(cut[i]) === i ? cut[i] : name));
 }
 
+const SEARCHED = 12; // items; a list of more has a search field
+
 /** Return a list that draws its items {name, draw()} in steps, with a search field; they are put into ``list``. */
 function pagedList(items, { size, what, list, view = list }) {
   if (window.innerWidth < 600) size = Math.ceil(size / 2);
@@ -113,5 +115,5 @@ function pagedList(items, { size, what, list, view = list }) {
     draw(size);
   } });
   draw(size);
-  return el("div", { class: "paged" }, items.length > size ? search : null, view, items.length > size ? [count, more] : null);
+  return el("div", { class: "paged" }, items.length > Math.max(size, SEARCHED) ? search : null, view, items.length > size ? [count, more] : null);
 }

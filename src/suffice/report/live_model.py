@@ -94,6 +94,7 @@ def _pack_cells(columns: Columns, terms: score.Score) -> Packed:
 def _combination_codes(columns: Columns) -> list[list[int]]:
     """Return the codes of the columns in each combination; its labels are in the order of the names of the columns."""
     *codings, combined = columns.codings or ()
+    assert isinstance(combined, Combinations)
     places = np.argsort(combination_order(tuple(column_keys(columns)[:-1]))).tolist()
     pairs = list(zip(places, codings, strict=True))
     return [

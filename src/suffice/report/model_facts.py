@@ -103,7 +103,7 @@ def describe_features(view: ModelView, inputs: dict[Any, Input], importance: dic
             elif key in inputs:
                 found[key] = _describe_summary(FAMILIES[columns.family].summarize(columns, statistic, j))
     places = {key: place for place, key in enumerate(inputs)}
-    entries = [
+    entries: list[dict[str, Any]] = [
         {
             "name": inputs[key].name,
             "place": places[key],

@@ -170,6 +170,6 @@ def _find_column_warnings(columns: Columns, block: Block) -> list[str]:
         if empty[j] > NOTABLE_GAPS * rows:
             found.append(f"{name} is empty in {100 * empty[j] / rows:.1f} % of the rows.")
         if unknown[j]:
-            count = f"{int(unknown[j]):,} rows" if unknown[j] > 1 else "1 row"
-            found.append(f"{name} has a level that is unknown to the model in {count}.")
+            having = f"{int(unknown[j]):,} rows" if unknown[j] > 1 else "1 row"
+            found.append(f"{name} has a level that is unknown to the model in {having}.")
     return found

@@ -27,7 +27,8 @@ def find_subgroups(columns: Sequence[CountedColumn], is_right: Array) -> dict[st
     found.sort(key=lambda group: (group["high"], -group["rows"]))
     distinct = {group.pop("members"): group for group in reversed(found)}
     kept = sorted(distinct.values(), key=lambda group: (group["high"], -group["rows"]))
-    return {"groups": kept[:MAX_GROUPS], "more": max(len(kept) - MAX_GROUPS, 0), "least_rows": LEAST_ROWS}
+    worse = sum(group["high"] < is_right.mean() for group in kept)
+    return {"groups": kept[:MAX_GROUPS], "worse": int(worse), "least_rows": LEAST_ROWS}
 
 
 class _Division:

@@ -18,7 +18,7 @@ function subgroupsSection({ subgroups, quality }) {
     const verdict = its.high < overall ? "lower" : its.low > overall ? "higher" : "";
     return { name, cells: () => [name, grouped(its.rows), shareCell(its), `${percent(its.low, 0)}–${percent(its.high, 0)}`, verdict], data: [name, its.rows, its.accuracy, `${its.low}–${its.high}`, verdict] };
   });
-  const worse = subgroups.groups.filter((its) => its.high < overall).length;
+  const { worse } = subgroups;
   return section("Subgroups", "subgroups",
     el("p", {}, `Accuracy is ${percent(overall)} on all rows. ${worse ? `${countOf(worse, "group")} of rows ${worse === 1 ? "has" : "have"} an interval below it.` : "No group has an interval below it."}`),
     note(`Groups of at least ${subgroups.least_rows} rows: by each column, and by pairs of the most important ones. Sorted by the upper end of the 95 % interval, so that the groups come first that are worse by more than chance. With many groups, some intervals miss by chance.`),
