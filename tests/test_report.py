@@ -305,3 +305,15 @@ def test_drawings_are_measured_as_images_are():
     assert (straight["is_centred"], straight["is_straight"]) == (True, True)
     assert plain["ink"] == pytest.approx(X.sum(axis=1).mean() / 16, rel=0.01)
     assert measure_drawing(np.zeros((3, 64)))["height"] > 0
+
+
+def test_numbers_without_intervals_are_counted_in_the_labelled_rows():
+    X, y = load_iris(return_X_y=True)
+    page = data_of(report.render(GaussianNB().fit(X[::2], y[::2]), X[1::2], y[1::2]))
+    its = next(its for its in page["learned"]["features"] if its["place"] == 2)
+    codes = np.searchsorted(its["edges"], X[1::2, 2], side="right")
+    expected = [[int(((codes == j) & (y[1::2] == k)).sum()) for j in range(len(its["labels"]))] for k in range(3)]
+    assert its["of_new_rows"]
+    assert its["counts"] == expected
+    alone = data_of(report.render(GaussianNB().fit(X, y)))["learned"]["features"]
+    assert {its["kind"] for its in alone} == {"numbers"}

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from sklearn.datasets import load_digits
 
@@ -29,7 +28,7 @@ from suffice import (
     Tree,
     report,
 )
-from suffice.demo import main
+from suffice.demo import write_page
 from suffice.families import FAMILIES, register
 from suffice.images import deskew
 from suffice.report.inputs import plain_value
@@ -240,7 +239,7 @@ def test_page_computes_a_family_that_is_registered(opened, rule):
         page.keyboard.press("Tab")
         assert shown(page) != before
         page.locator("details.feature", has_text="events").locator("summary").click()
-        assert page.get_by_role("group", name="Means of events").locator("tbody tr").count() == 3
+        assert page.get_by_role("group", name="Values of events").locator("tbody tr").count() > 2
     finally:
         del FAMILIES["negative-binomial"]
 
@@ -377,10 +376,9 @@ def test_drawing_pad_works_by_mouse_and_by_keyboard(opened):
     assert page.locator("main > section").first.get_attribute("id") == "live"
 
 
-def test_demonstration_recognises_drawn_digits(browser, tmp_path, monkeypatch):
-    monkeypatch.setattr("suffice.demo.compare", lambda *_, **__: "")  # what is compared is of no concern here
+def test_demonstration_recognises_drawn_digits(browser, tmp_path):
     page = browser.new_page()
-    page.goto(main(str(tmp_path / "digits.html")).as_uri())
+    page.goto(write_page(str(tmp_path / "digits.html")).as_uri())
     page.wait_for_function("document.documentElement.dataset.ready")
     found = page.evaluate(
         """drawings => drawings.map((strokes) => {
@@ -567,6 +565,8 @@ def test_page_compares_models_and_notices_training_rows(opened):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_have_no_violations_of_accessibility(opened, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
     X, y = load_digits(return_X_y=True)
     table, labels = mixed(200)
     rows = table.assign(note=[f"a note on {label} and more" for label in labels])

@@ -32,6 +32,19 @@ def draw_image(values: Array, width: int = 8) -> list[str]:
     return ["".join(SHADES[shade] * 2 for shade in line) for line in shades.reshape(-1, width)]
 
 
+def split_digits() -> list[Array]:
+    """Return the images and labels of the digits, split into training and test images."""
+    X, y = load_digits(return_X_y=True)
+    return list(train_test_split(X, y, test_size=0.4, random_state=0, stratify=y))
+
+
+def write_page(output: str) -> Path:
+    """Write a report on a model of the digits that recognises drawings: images are deskewed, as drawings are."""
+    X_train, X_test, y_train, y_test = split_digits()
+    model = GaussianDiscriminant(shrinkage=SHRINKAGE, calibrate="temperature").fit(deskew(X_train), y_train)
+    return write(model, output, deskew(X_test), y_test, title="Handwritten digits")
+
+
 def main(output: str = "digits.html") -> Path:
     """Compare models from naive to full dependence on the digits, and write a report with a drawing pad.
 
@@ -47,7 +60,7 @@ def main(output: str = "digits.html") -> Path:
     """
     check_output_path(output)
     X, y = load_digits(return_X_y=True)
-    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_state=0, stratify=y)
+    X_train, X_test, y_train, _ = split_digits()
     naive = BernoulliNB(binarize=INK).fit(X_train, y_train)
     print(f"Handwritten digits: {len(X_train)} training images of 8 x 8 pixels, {len(X_test)} test images.\n")
     print("The parameters of naive Bayes: the probability of ink in each pixel, for each digit.\n")
@@ -66,7 +79,6 @@ def main(output: str = "digits.html") -> Path:
     }
     print("Models from naive to full dependence, five-fold cross-validation:\n")
     print(compare(X, y, models, cv=5))
-    model = GaussianDiscriminant(shrinkage=SHRINKAGE, calibrate="temperature").fit(deskew(X_train), y_train)
-    written = write(model, output, deskew(X_test), y_test, title="Handwritten digits")
+    written = write_page(output)
     print(f"\nThe report is in {written.resolve()}: open it in a browser and draw a digit.")
     return written

@@ -1,5 +1,6 @@
 """Columns as counts: the rows of each class at each level or in each interval of a column, and codes of new rows."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -107,7 +108,19 @@ def cut_rows(columns: tuple[Columns, ...], blocks: tuple[Block, ...]) -> dict[An
                 codes = np.where(np.isnan(values[:, j]), -1, np.searchsorted(edges, values[:, j], side="right"))
                 cuts = Cuts(tuple(edges.tolist()))
                 labels = [cuts.label(code) for code in range(cuts.size)]
-                found[key] = CountedColumn(key, labels, list(cuts.edges), [], None, codes)
+                inside = support_of_coding(cuts).values
+                found[key] = CountedColumn(key, labels, list(cuts.edges), inside, None, codes)
+    return found
+
+
+def count_rows(columns: Iterable[CountedColumn], truth: Array, classes: int) -> dict[Any, CountedColumn]:
+    """Return the columns that training rows were not counted for, with the counts of new rows by their true class."""
+    found: dict[Any, CountedColumn] = {}
+    for column in columns:
+        if column.counts is None and column.codes is not None:
+            counts, is_there = np.zeros((classes, len(column.labels))), (truth >= 0) & (column.codes >= 0)
+            np.add.at(counts, (truth[is_there], column.codes[is_there]), 1)
+            found[column.key] = replace(column, counts=counts)
     return found
 
 

@@ -11,12 +11,13 @@ function featuresSection({ learned, about, images }, engine) {
   const draw = () => body.replaceChildren(pagedList(learned.features.map((feature) => ({ name: feature.name, draw: () => featureRow(feature, names, state.k, engine) })), { size: FIRST_FEATURES, what: "feature", list: el("div", { class: "features" }) }));
   draw();
   const has = (kind) => learned.features.some((feature) => feature.kind === kind);
-  const chooser = names.length > 1 ? menu("Class", names, state.k, (k) => ((state.k = k), draw())) : null;
+  const whose = learned.features.some((feature) => feature.of_new_rows) ? "labelled" : "training";
+  const chooser = names.length > 1 && learned.features.some((feature) => feature.kind !== "numbers") ? menu("Class", names, state.k, (k) => ((state.k = k), draw())) : null;
   const pool = about.components.length ? " Each column is counted by itself." : "";
   return section("Features", "features",
     isMeasured() ? note(measureText(learned.measure)) : null,
-    has("counts") ? note(`Points: share of the class among the training rows with this value, with its 95 % interval. Bars: number of these rows. Dashed: share of the class among all rows.${pool}`) : null,
-    has("numbers") ? note("Dots and bars: mean and standard deviation of each class.") : null,
+    has("counts") ? note(`Points: share of the class among the ${whose} rows with this value, with its 95 % interval. Bars: number of these rows. Dashed: share of the class among all training rows.${pool}`) : null,
+    has("numbers") ? note("Dots and bars: mean and standard deviation of each class, one below the other.") : null,
     chooser, body,
     el("p", { class: "save" }, button("CSV of all features", () => save(new Blob([toCsv(featureLines(learned.features, names))], { type: "text/csv" }), "features.csv"), { class: "small" })));
 }
@@ -45,11 +46,12 @@ function openFeature(details, feature, names, k, engine) {
   const predicted = engine.live ? meanPredictions(engine, feature, k, rows) : null;
   const points = shapeOf(feature, k);
   const said = predicted ? el("p", { class: "note legend" }, el("i", { class: "against" }), ` Mean probability of ${names[k]} by the model if the column had this value, over ${rows.length} rows.`) : null;
-  const head = [feature.name, "training rows", `share of ${names[k]}`, "low", "high", "mean prediction", ...names.map((name) => `rows of ${name}`)];
+  const rowsTitle = feature.of_new_rows ? "rows of this page" : "training rows";
+  const head = [feature.name, rowsTitle, `share of ${names[k]}`, "low", "high", "mean prediction", ...names.map((name) => `rows of ${name}`)];
   const lines = () => [head, ...points.map((its, j) => [its.label, its.rows, its.share, its.low, its.high, predicted ? predicted[j] : "", ...feature.counts.map((line) => line[j])])];
   details.append(savable(el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": `Chart of ${feature.name}` }, largeShape(feature, names, k, predicted)), feature.name, lines, said));
   const cells = points.map((its, j) => [its.label, grouped(its.rows), its.rows ? `${percent(its.share)} (${percent(its.low, 0)}–${percent(its.high, 0)})` : "–", predicted && predicted[j] !== null ? percent(predicted[j]) : "–"]);
-  details.append(table([feature.name, "Training rows", `Share of ${names[k]} (95 % interval)`, "Mean prediction"], cells, { label: `Values of ${feature.name}` }));
+  details.append(table([feature.name, rowsTitle, `Share of ${names[k]} (95 % interval)`, "Mean prediction"], cells, { label: `Values of ${feature.name}` }));
 }
 
 function meansTable(feature, names) {

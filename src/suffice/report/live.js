@@ -78,7 +78,7 @@ function warningOf(feature, value) {
 /** Return the number of training rows with the value of a contribution; null if it was not counted. */
 function supportOf(part) {
   const feature = data.learned.features.find((its) => its.place === part.feature);
-  if (!feature || feature.kind !== "counts" || part.value === ANY_OTHER) return null;
+  if (!feature || feature.kind !== "counts" || feature.of_new_rows || part.value === ANY_OTHER) return null;
   let j = isEmpty(part.value) ? feature.values.indexOf(null) : feature.edges ? feature.edges.filter((edge) => edge <= part.value).length : -1;
   if (j < 0 && !isEmpty(part.value)) j = feature.values.findIndex((value) => value !== null && keyOf(value) === keyOf(part.value));
   return j < 0 ? null : sum(feature.counts.map((line) => line[j]));

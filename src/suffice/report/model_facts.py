@@ -87,12 +87,15 @@ def _describe_component(component: Component) -> str:
     return f"mean of {component.forest.count:,} decision trees with {component.forest.width:,} leaves"
 
 
-def describe_features(view: ModelView, inputs: dict[Any, Input], importance: dict[str, float]) -> dict[str, Any]:
+def describe_features(
+    view: ModelView, inputs: dict[Any, Input], importance: dict[str, float], counted_rows: dict[Any, CountedColumn]
+) -> dict[str, Any]:
     """Return what was counted for each column, the most important first.
 
     The importance of a column is its mean absolute contribution, if it was measured, else the information that it has
     by itself on the class. A feature has a ``kind``: "counts" has labels and the training rows [class, label],
-    "numbers" has the mean and spread of each class, "words" has the words of each class.
+    "numbers" has the mean and spread of each class, "words" has the words of each class. A number whose training rows
+    were not counted in intervals has the counts of new rows, ``counted_rows``, if there are any.
     """
     information = {} if importance else _measure_information(view)
     counted, found = count_columns(view.binned), dict[Any, dict[str, Any]]()
@@ -100,6 +103,8 @@ def describe_features(view: ModelView, inputs: dict[Any, Input], importance: dic
         for j, key in enumerate(column_keys(columns)):
             if key in counted and key in inputs:
                 found[key] = _describe_counts(counted[key])
+            elif key in inputs and key in counted_rows:
+                found[key] = _describe_counts(counted_rows[key]) | {"of_new_rows": True}
             elif key in inputs:
                 found[key] = _describe_summary(FAMILIES[columns.family].summarize(columns, statistic, j))
     places = {key: place for place, key in enumerate(inputs)}
@@ -186,6 +191,6 @@ def find_model_warnings(view: ModelView) -> list[str]:
             )
     if len(view.classes) == 1:
         found.append("There is only one class, so every row is predicted to belong to it.")
-    if view.settings.get("estimate") == "mle":
+    if view.settings.get("estimate") == "mle" and any(columns.sizes is not None for columns in view.model.columns):
         found.append('estimate="mle": a value that was never seen in a class has probability 0 there.')
     return found

@@ -8,6 +8,7 @@ import numpy as np
 
 MAX_CHARACTERS = 10_000_000  # of the arrays of a model in a page
 MAX_BYTES = 1 << 28  # of an array before compression; the page holds it in memory
+SMALLER = 'a naive model takes less (structure="naive" of BayesClassifier needs no other pass over the rows)'
 MIN_COMPRESSED = 256  # bytes; shorter arrays stay as they are
 
 
@@ -20,7 +21,7 @@ def check_size(characters: float) -> None:
     if characters > MAX_CHARACTERS:
         raise NotLiveError(
             f"its tables and trees would take {characters / 1e6:.1f} MB or more of this page, and the limit is "
-            f'{MAX_CHARACTERS / 1e6:.1f} MB; structure="naive" takes less and needs no other pass over the rows'
+            f"{MAX_CHARACTERS / 1e6:.1f} MB; {SMALLER}"
         )
 
 
@@ -49,8 +50,7 @@ def pack_whole(array: Any) -> dict[str, Any]:
 def _pack(kind: str, array: Any) -> dict[str, Any]:
     if array.nbytes > MAX_BYTES:
         raise NotLiveError(
-            f"one of its tables has {array.nbytes / 1e6:,.0f} MB, and the limit is {MAX_BYTES / 1e6:,.0f} MB; "
-            'structure="naive" takes less and needs no other pass over the rows'
+            f"one of its tables has {array.nbytes / 1e6:,.0f} MB, and the limit is {MAX_BYTES / 1e6:,.0f} MB; {SMALLER}"
         )
     content = array.tobytes()
     short = zlib.compress(content) if len(content) >= MIN_COMPRESSED else content

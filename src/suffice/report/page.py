@@ -15,6 +15,7 @@ import numpy as np
 
 from suffice.decision.calibration import Calibration
 from suffice.report import quality
+from suffice.report.column_counts import CountedColumn, count_rows
 from suffice.report.inputs import fit_ranges, image_side, read_inputs
 from suffice.report.live_model import write_live_model
 from suffice.report.model_facts import describe_features, describe_images, describe_model, find_model_warnings
@@ -123,7 +124,7 @@ def _collect(views: dict[str, ModelView], rows: list[ScoredRows], y: Any, title:
     side = image_side(inputs, has_names=view.tally.schema.feature_names is not None)
     measured, groups, importance, images = list[dict[str, Any]](), None, dict[str, float](), None
     shown: dict[str, Any] = {"rows": [], "errors": [], "examples": [], "wrong": 0}
-    warnings, drift = find_model_warnings(view), list[dict[str, Any]]()
+    warnings, drift, counted = find_model_warnings(view), list[dict[str, Any]](), dict[Any, CountedColumn]()
     if rows:
         truth, labels = None, None
         if y is not None:
@@ -138,6 +139,7 @@ def _collect(views: dict[str, ModelView], rows: list[ScoredRows], y: Any, title:
         drift = [] if side else measure_drift(rows[0].columns.values())
         if truth is not None and not side:
             ranked = sorted(rows[0].columns.values(), key=lambda its: -importance.get(its.name, 0.0))
+            counted = count_rows(ranked, truth, len(view.classes))
             groups = find_subgroups(ranked, rows[0].log_proba.argmax(axis=1) == truth)
         warnings += quality.find_row_warnings(rows[0], measured[0] if measured else None)
     return {
@@ -146,7 +148,7 @@ def _collect(views: dict[str, ModelView], rows: list[ScoredRows], y: Any, title:
         "quality": measured[0] if measured else None,
         "comparison": quality.compare_scores(list(views), list(views.values()), measured) if len(measured) > 1 else [],
         "shown": shown,
-        "learned": {"features": []} if side else describe_features(view, inputs, importance),
+        "learned": {"features": []} if side else describe_features(view, inputs, importance, counted),
         "images": describe_images(view, inputs, importance, images) if side else None,
         "subgroups": groups,
         "drift": drift,

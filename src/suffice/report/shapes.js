@@ -83,11 +83,17 @@ function largeShape(feature, names, k, predicted) {
 /** Return the share of a class among the training rows. */
 const baseRate = (k) => data.about.classes[k].share;
 
+/** Return a value with a label of a feature; that of an interval lies within the range of the feature. */
+function valueAt(feature, j, { low, high }) {
+  const value = feature.values[j];
+  return feature.edges && !isEmpty(value) ? Math.min(Math.max(value, low), high) : value;
+}
+
 /** Return the mean prediction of a class if a feature is set to each of its values, over some rows. */
 function meanPredictions(engine, feature, k, rows) {
   if (!rows.length) return null;
   return feature.labels.map((_, j) => {
-    const value = feature.values[j];
+    const value = valueAt(feature, j, engine.features[feature.place]);
     if (value === undefined) return null; // all other levels
     const shares = rows.map((row) => probabilities(engine, row.with(feature.place, value))[k]);
     return sum(shares) / shares.length;
