@@ -70,9 +70,10 @@ function warningsOf(engine, row) {
 function warningOf(feature, value) {
   if (isEmpty(value) || feature.input === "none") return null;
   if (feature.input === "menu" && !feature.index.has(keyOf(value))) return `${feature.name}: the model has not learned this level.`;
-  const isOutside = feature.input === "number" && (value < feature.low || value > feature.high);
-  const whose = feature.has_range_of_rows ? "the rows of this page" : "what the model has learned, about";
-  return isOutside ? `${feature.name} = ${shown(value)} is outside of ${whose} (${rounded(feature.low)} to ${rounded(feature.high)}). The probabilities are not reliable there.` : null;
+  const margin = 0.05 * (feature.high - feature.low); // the range is that of a sample
+  const isOutside = feature.input === "number" && (value < feature.low - margin || value > feature.high + margin);
+  const whose = feature.has_range_of_rows ? "the range of the rows" : "the range that the model has learned, about";
+  return isOutside ? `${feature.name} = ${shown(value)} is outside of ${whose}: ${rounded(feature.low)} to ${rounded(feature.high)}. The probabilities are not reliable there.` : null;
 }
 
 /** Return the number of training rows with the value of a contribution; null if it was not counted. */

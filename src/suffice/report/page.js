@@ -72,4 +72,7 @@ async function start() {
   document.documentElement.dataset.ready = "yes";
 }
 
-start();
+start().catch((error) => {
+  document.getElementById("main").append(el("p", { class: "caution" }, `This page could not be drawn: ${error.message}. It needs a browser of 2023 or later.`));
+  throw error;
+});

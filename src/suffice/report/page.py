@@ -31,7 +31,7 @@ COMPUTING = (
 DRAWING = ("elements.js", "downloads.js", "charts.js", "curves.js", "shapes.js", "strokes.js", "pad.js")
 SECTIONS = ("inputs.js", "live.js", "rows.js", "thresholds.js", "features.js", "tables.js", "page.js")
 SCRIPTS = (*COMPUTING, *DRAWING, *SECTIONS)
-RANGE_ROWS = 2000
+RANGE_ROWS, RANGE_CELLS = 2000, 400_000
 
 
 def write(model: Any, path: str | os.PathLike[str], X: Any = None, y: Any = None, title: str | None = None) -> Path:
@@ -132,7 +132,7 @@ def _collect(views: dict[str, ModelView], rows: list[ScoredRows], y: Any, title:
             measured = [quality.measure_quality(its, *known) for its, known in zip(rows, truths, strict=True)]
             truth, labels = truths[0]
         importance = quality.measure_importance(rows[0], inputs)
-        cells = rows[0].plain_cells(rows[0].spaced_positions(RANGE_ROWS))
+        cells = rows[0].plain_cells(rows[0].spaced_positions(min(RANGE_ROWS, RANGE_CELLS // max(len(inputs), 1))))
         fit_ranges(inputs, cells)
         images = np.array([[float(value or 0) for value in line] for line in cells]) if side else None
         shown = show_rows(rows[0], truth, labels)

@@ -1,5 +1,6 @@
 """Subgroups: the accuracy of the rows with each level or interval of a column, and of pairs of columns."""
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
@@ -63,5 +64,5 @@ def _groups_of(divided: list[_Division], size: int, is_right: Array) -> Iterator
                 "accuracy": float(right[code] / rows[code]),
                 "low": low,
                 "high": high,
-                "members": np.packbits(codes == code).tobytes(),
+                "members": hashlib.blake2b(np.packbits(codes == code).tobytes()).digest(),
             }
