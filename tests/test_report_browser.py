@@ -238,8 +238,7 @@ def test_page_computes_a_family_that_is_registered(opened, rule):
         page.get_by_label("events, as a number").fill("40")
         page.keyboard.press("Tab")
         assert shown(page) != before
-        page.locator("details.feature", has_text="events").locator("summary").click()
-        assert page.get_by_role("group", name="Values of events").locator("tbody tr").count() > 2
+        assert len(opened_values(page, "events")) > 2
     finally:
         del FAMILIES["negative-binomial"]
 
@@ -316,6 +315,14 @@ def test_page_reads_texts(opened):
 def shown(page):
     page.wait_for_timeout(60)
     return page.locator(".outcome").inner_text()
+
+
+def opened_values(page, name):
+    """Open a feature and return the lines of the table of its values."""
+    page.locator("details.feature", has_text=name).locator("summary").click()
+    lines = page.get_by_role("group", name=f"Values of {name}").locator("tbody tr")
+    lines.first.wait_for()
+    return lines.all_inner_texts()
 
 
 def test_sliders_and_menus_move_the_probabilities(opened):
@@ -473,7 +480,7 @@ def test_panel_warns_of_values_without_support(opened):
 def test_charts_are_saved_as_tables_and_pictures(opened, tmp_path):
     model, X, y = two_classes()
     page = opened(model, X, y)
-    page.locator("details.feature", has_text="height").locator("summary").click()
+    opened_values(page, "height")
     shown(page)
     names = page.get_by_role("button", name="as PNG").evaluate_all("all => all.map((its) => its.ariaLabel)")
     assert {"Save Calibration as PNG", "Save Subgroups as PNG", "Save height as PNG", "Save Drift as PNG"} <= {*names}
@@ -496,9 +503,7 @@ def test_features_are_opened_with_their_shape(opened):
     model = BayesClassifier().fit(table, y)
     page = opened(model, table, y)
     page.locator("#features select").select_option("b")
-    page.locator("details.feature", has_text="colour").locator("summary").click()
-    lines = page.get_by_role("group", name="Values of colour").locator("tbody tr").all_inner_texts()
-    blue = next(line.split("\t") for line in lines if line.startswith("blue"))
+    blue = next(line.split("\t") for line in opened_values(page, "colour") if line.startswith("blue"))
     is_blue = (table["colour"] == "blue").to_numpy()
     assert blue[1] == str(is_blue.sum())
     assert blue[2].startswith(f"{100 * (y[is_blue] == 'b').mean():.1f} %")
