@@ -25,9 +25,7 @@ from suffice.report.shown_rows import show_rows
 from suffice.report.subgroups import find_subgroups
 from suffice.store import check_output_path
 
-COMPUTING = (
-    *("numbers.js", "cells.js", "terms.js", "dependent_terms.js", "mixture_terms.js", "trees.js", "scores.js"),
-)
+COMPUTING = ("numbers.js", "cells.js", "terms.js", "dependent_terms.js", "mixture_terms.js", "trees.js", "scores.js")
 DRAWING = ("elements.js", "downloads.js", "charts.js", "curves.js", "shapes.js", "strokes.js", "pad.js")
 SECTIONS = ("inputs.js", "live.js", "rows.js", "thresholds.js", "features.js", "tables.js", "page.js")
 SCRIPTS = (*COMPUTING, *DRAWING, *SECTIONS)
