@@ -1,13 +1,16 @@
 """The report in a browser: its computations, its controls, and that it loads nothing from outside."""
 
+import json
 import os
 import shutil
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 from sklearn.datasets import load_digits
 
 from negative_binomial import NegativeBinomial
@@ -18,12 +21,16 @@ from suffice import (
     ComplementNB,
     GaussianDiscriminant,
     GaussianNB,
+    Joint,
+    MixtureClassifier,
     MultinomialNB,
     PoissonNB,
     Tree,
     report,
 )
+from suffice.demo import write_page
 from suffice.families import FAMILIES, register
+from suffice.images import deskew
 from suffice.report.inputs import plain_value
 from suffice.schema import Partition
 from suffice.structures import Pooled, Trees
@@ -31,6 +38,9 @@ from suffice.structures import Pooled, Trees
 MISSING = "needs a browser: pip install playwright, and apt-get install chromium (or chrome on the path)"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 ROWS = 200
+
+# 100 digits, drawn once: polylines of points from 0 to 1000.
+STROKES = json.loads((Path(__file__).parent / "digit_strokes.json").read_text())
 
 
 @pytest.fixture(scope="module")
@@ -64,14 +74,14 @@ def opened(browser, tmp_path):
 
     def opens(model, X=None, y=None, title=None, **settings):
         path = report.write(model, tmp_path / f"{len(pages)}.html", X, y, title)
-        assert path.stat().st_size < 3_000_000
+        assert path.stat().st_size < 12_000_000
         page = browser.new_page(**settings)
         page.route("**/*", route)
         page.on("console", lambda message: troubles.append(message.text) if message.type != "log" else None)
         page.on("pageerror", lambda error: troubles.append(str(error)))
         page.on("dialog", lambda dialog: (troubles.append(f"dialog: {dialog.message}"), dialog.dismiss()))
         page.goto(path.as_uri())
-        page.wait_for_function("window.suffice !== undefined")
+        page.wait_for_function("document.documentElement.dataset.ready")
         pages.append(page)
         return page
 
@@ -236,7 +246,7 @@ def test_page_computes_a_family_that_is_registered(opened, rule):
         page.get_by_label("events, as a number").fill("40")
         page.keyboard.press("Tab")
         assert shown(page) != before
-        assert page.locator("article", has_text="events").locator(".line-of").count() == 3
+        assert len(opened_values(page, "events")) > 2
     finally:
         del FAMILIES["negative-binomial"]
 
@@ -262,6 +272,22 @@ def test_page_computes_models_of_digits(opened, name):
     check(opened(model), model, X[-ROWS:])
 
 
+@pytest.mark.parametrize("family", ["gaussian", "bernoulli"])
+def test_page_computes_mixtures(opened, family):
+    X, y = load_digits(return_X_y=True)
+    X, y = X[y < 4, 18:30], y[y < 4]
+    model = MixtureClassifier(components=2, family=family, binarize=7.5, shrinkage=0.1, random_state=0).fit(X, y)
+    check(opened(model), model, X[:50])
+
+
+def test_page_computes_combinations_of_levels(opened):
+    table, y = mixed()
+    discrete = ["old", "colour", "shape"]
+    model = BayesClassifier(structure=Joint()).fit(table[discrete], y)
+    rows = unseen(mixed(ROWS, 1)[0])[discrete]
+    check(opened(model), model, rows)
+
+
 def test_page_computes_gaussians_of_low_rank(opened):
     X, y = load_digits(return_X_y=True)
     model = GaussianDiscriminant(covariance="shared", solver="svd").fit(X[:1200], y[:1200])
@@ -280,8 +306,14 @@ def test_page_reads_texts(opened):
     table = pd.DataFrame({"message": texts, "length": [len(text) / 3 for text in texts]})
     y = ["spam", "ham", "ham", "spam", "ham"] * 8
     model = BayesClassifier(families={"message": "text"}, structure="naive").fit(table, y)
-    page = opened(model, table, y)
+    page = opened(model, table, y[::-1])
     check(page, model, table)
+    error = page.locator("#wrong li").first  # the words of a message that was misclassified
+    marked = {word.lower() for word in error.locator("mark").all_inner_texts()}
+    assert marked & {"free", "prize", "home", "call"}
+    assert error.locator("mark").first.get_attribute("title").endswith(" nats")
+    page.locator("details.feature", has_text="message").locator("summary").click()
+    assert "prize" in page.locator("dl.words").inner_text()
     for text, label in (("see you at home", "ham"), ("free prize, free call", "spam")):
         page.get_by_label("message").fill(text)
         shown(page)
@@ -293,13 +325,21 @@ def shown(page):
     return page.locator(".outcome").inner_text()
 
 
+def opened_values(page, name):
+    """Open a feature and return the lines of the table of its values."""
+    page.locator("details.feature", has_text=name).locator("summary").click()
+    lines = page.get_by_role("group", name=f"Values of {name}").locator("tbody tr")
+    lines.first.wait_for()
+    return lines.all_inner_texts()
+
+
 def test_sliders_and_menus_move_the_probabilities(opened):
     table, y = mixed()
     page = opened(BayesClassifier().fit(table, y), table, y)
     seen = [shown(page)]
-    page.get_by_label("colour").select_option("(any other)")
+    page.get_by_label("colour", exact=True).select_option("(unknown level)")
     seen.append(shown(page))
-    page.get_by_label("colour").select_option("(empty)")
+    page.get_by_label("colour", exact=True).select_option("(missing)")
     seen.append(shown(page))
     slider = page.get_by_label("height", exact=True)
     slider.focus()
@@ -320,35 +360,242 @@ def test_sliders_and_menus_move_the_probabilities(opened):
 
 def test_drawing_pad_works_by_mouse_and_by_keyboard(opened):
     X, y = load_digits(return_X_y=True)
-    page = opened(BernoulliNB(binarize=7.5).fit(X, y), X, y)
-    page.get_by_role("button", name="Clear").click()
+    page = opened(GaussianDiscriminant(shrinkage=0.2).fit(deskew(X), y), deskew(X), y)
+    status = page.locator("#live-status")
     empty = shown(page)
+    assert status.inner_text() == ""  # an empty pad says nothing
+    assert "%" not in empty
+    (seven,) = [its["strokes"] for its in STROKES if its["digit"] == 7 and len(its["strokes"]) == 1][:1]
     box = page.locator("#pad").bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 10)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 10, steps=20)
-    page.mouse.up()
-    drawn = shown(page)
-    assert drawn != empty
-    assert "Most probable: 1" in page.locator("#live-status").inner_text()
-    page.get_by_role("button", name="Clear").press("Enter")
+    for stroke in seven:
+        places = [(box["x"] + x / 1000 * box["width"], box["y"] + y / 1000 * box["height"]) for x, y in stroke]
+        page.mouse.move(*places[0])
+        page.mouse.down()
+        for place in places[1:]:
+            page.mouse.move(*place)
+        page.mouse.up()
+    shown(page)
+    assert "Most probable: 7" in status.inner_text()
+    page.get_by_role("button", name="Undo").click()
     assert shown(page) == empty
     page.locator("#pad").focus()
-    for key in ("ArrowUp", "Space", "ArrowLeft", "ArrowLeft", "Space", "ArrowDown", "Space"):
+    for key in ("Space", *["ArrowDown"] * 8, "Space"):
         page.keyboard.press(key)
-    inked = shown(page)
-    assert inked != empty
+    shown(page)
+    assert "Most probable: 1" in status.inner_text()
+    page.get_by_role("button", name="Clear").press("Enter")
+    assert shown(page) == empty
     page.get_by_role("button", name="Another example").click()
-    assert shown(page) != inked
+    assert "%" in shown(page)
+    assert page.locator("#features canvas").count() == 11  # the mean image of each class, and the importance of pixels
+    assert page.locator("main > section").first.get_attribute("id") == "live"
 
 
-def test_rows_with_errors_can_be_tried(opened):
+def test_demonstration_recognises_drawn_digits(browser, tmp_path):
+    page = browser.new_page()
+    page.goto(write_page(str(tmp_path / "digits.html")).as_uri())
+    page.wait_for_function("document.documentElement.dataset.ready")
+    found = page.evaluate(
+        """drawings => drawings.map((strokes) => {
+            const image = suffice.image(strokes.map((stroke) => stroke.map(([x, y]) => [x / 1000, y / 1000])));
+            const row = suffice.engine.features.map((its, i) => valueOfInk(its, image[i], data.images.drawing.darkest));
+            const shares = suffice.probabilities(row);
+            return shares.indexOf(Math.max(...shares));
+        })""",
+        [its["strokes"] for its in STROKES],
+    )
+    page.close()
+    assert sum(digit == its["digit"] for digit, its in zip(found, STROKES, strict=True)) >= 95
+
+
+def test_page_straightens_images_as_the_transformer_does(opened):
+    X, y = load_digits(return_X_y=True)
+    page = opened(BernoulliNB(binarize=7.5).fit(X, y))
+    found = page.evaluate("images => images.map((image) => deskew(image, 8))", X[:50].tolist())
+    np.testing.assert_allclose(found, deskew(X[:50]), atol=1e-9)
+
+
+def two_classes():
+    """Return a model of two classes, and rows that it has not learned."""
     table, y = mixed()
-    page = opened(BayesClassifier().fit(table, y), table, y)
-    page.get_by_role("button", name="Try row").first.press("Enter")
-    page.wait_for_timeout(60)
-    said = page.locator("#wrong li p").first.inner_text()
-    assert page.locator("#live-status").inner_text().split(": ")[1].split(",")[0] in said
+    y = np.where(y == "c", "c", "other")
+    model = BayesClassifier(structure="naive", calibrate="temperature").fit(table[:400], y[:400])
+    return model, table[400:], y[400:]
+
+
+def test_threshold_moves_the_confusion_matrix_and_the_cost(opened):
+    model, X, y = two_classes()
+    page, is_other = opened(model, X, y), y == "other"
+    p = model.predict_proba(X)[:, 1]
+    numbers = "[...document.querySelectorAll('#threshold-result td')].slice(1).map((its) => Number(its.innerText) || 0)"
+    for place in (50, 80):
+        page.locator("#threshold-slider").fill(str(place))
+        said = p >= place / 100
+        pairs = ((is_other & said), (is_other & ~said), (~is_other & said), (~is_other & ~said))
+        assert page.evaluate(numbers) == [each.sum() for each in pairs]
+    figures = page.locator("#threshold-result .figure strong").all_inner_texts()
+    assert figures[1] == f"{100 * pairs[0].sum() / is_other.sum():.1f} %"  # recall
+    assert figures[4] == str(pairs[1].sum() + pairs[2].sum())  # cost
+    page.get_by_label("Cost of a false positive").fill("10")
+    page.keyboard.press("Tab")
+    page.locator("#least-cost").click()
+    costs = [10 * (~is_other & (p >= t / 100)).sum() + (is_other & (p < t / 100)).sum() for t in range(101)]
+    assert page.locator("#threshold-result .figure strong").nth(4).inner_text() == f"{min(costs):,}"
+    assert page.locator("#threshold .chart").count() == 2
+
+
+def test_cells_of_the_matrix_lead_to_rows_and_to_the_panel(opened):
+    model, X, y = two_classes()
+    page = opened(model, X, y)
+    page.get_by_role("button", name="True c, predicted other").click()
+    items = page.locator("#threshold .rows li")
+    assert items.count() > 0
+    row = int(items.first.locator("strong").inner_text().removeprefix("Row "))
+    assert (y[row], model.predict(X[row : row + 1])[0]) == ("c", "other")
+    items.first.get_by_role("button", name="Try row").press("Enter")
+    shown(page)
+    assert "Most probable: other" in page.locator("#live-status").inner_text()
+    assert "other compared with c" in page.locator(".outcome").inner_text()
+
+
+def test_contributions_sum_to_the_calibrated_log_odds(opened):
+    table, y = mixed()
+    for method in ("temperature", "vector", "isotonic"):
+        model = BayesClassifier(structure="naive", calibrate=method).fit(table, y)
+        found = opened(model).evaluate(
+            "rows => rows.map((row) => { const { prior, parts } = logOddsParts(suffice.engine, row, 2, 0);"
+            " return prior + sum(parts.map((part) => part.nats)); })",
+            cells(table[:30]),
+        )
+        log_proba = model.predict_log_proba(table[:30])
+        np.testing.assert_allclose(found, log_proba[:, 2] - log_proba[:, 0], atol=1e-8)
+
+
+def test_panel_warns_of_values_without_support(opened):
+    table, y = mixed()
+    table.loc[:1, "shape"] = "rare"
+    page = opened(BayesClassifier(structure="naive").fit(table, y), table, y)
+    assert page.locator("#live-warnings").count() == 0
+    page.get_by_label("height, as a number").fill("200")
+    page.keyboard.press("Tab")
+    assert "height = 200 is outside of" in shown(page)
+    page.get_by_label("shape", exact=True).select_option("rare")
+    assert "only 2 training rows" in shown(page)
+    page.get_by_label("colour", exact=True).select_option("(unknown level)")
+    assert "colour: the model has not learned this level" in shown(page)
+
+
+def test_charts_are_saved_as_tables_and_pictures(opened, tmp_path):
+    model, X, y = two_classes()
+    page = opened(model, X, y)
+    opened_values(page, "height")
+    shown(page)
+    names = page.get_by_role("button", name="as PNG").evaluate_all("all => all.map((its) => its.ariaLabel)")
+    assert {"Save Calibration as PNG", "Save Subgroups as PNG", "Save height as PNG", "Save Drift as PNG"} <= {*names}
+    for name in names:
+        with page.expect_download() as found:
+            page.get_by_role("button", name=name, exact=True).click()
+        found.value.save_as(tmp_path / "chart.png")
+        with Image.open(tmp_path / "chart.png") as image:
+            assert len(image.getcolors(1 << 24)) > 2  # there is something to see
+    with page.expect_download() as found:
+        page.get_by_role("button", name="Save height as CSV").click()
+    found.value.save_as(tmp_path / "height.csv")
+    saved = pd.read_csv(tmp_path / "height.csv")
+    assert saved["training rows"].sum() == 400
+    assert saved["rows of other"].sum() == (model.tally_.class_count[1])
+
+
+def test_features_are_opened_with_their_shape(opened):
+    table, y = mixed()
+    model = BayesClassifier().fit(table, y)
+    page = opened(model, table, y)
+    page.locator("#features select").select_option("b")
+    blue = next(line.split("\t") for line in opened_values(page, "colour") if line.startswith("blue"))
+    is_blue = (table["colour"] == "blue").to_numpy()
+    assert blue[1] == str(is_blue.sum())
+    assert blue[2].startswith(f"{100 * (y[is_blue] == 'b').mean():.1f} %")
+    places = page.evaluate("data.shown.examples.slice(0, 20).map((place) => data.shown.rows[place].row)")
+    expected = model.predict_proba(table.iloc[places].assign(colour="blue"))[:, 1].mean()
+    assert blue[3] == f"{100 * expected:.1f} %"
+
+
+def test_thousand_columns_stay_usable_on_a_phone(opened):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 150)
+    X = rng.normal(size=(150, 1000))
+    X[:, :20] += y[:, None]
+    names = [f"measurement_of_gene_number_{place:04d}_of_the_assay" for place in range(1000)]
+    table = pd.DataFrame(X, columns=names)
+    model = BayesClassifier(structure="naive").fit(table[:100], y[:100])
+    page = opened(model, table[100:], y[100:], viewport={"width": 375, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    assert page.evaluate("document.documentElement.scrollHeight") < 15_000
+    assert page.locator("details.feature").count() < 20
+    assert "1,000 features" in page.locator("#features").inner_text()
+    page.get_by_label("Search features").fill("0777")
+    assert page.locator("details.feature strong").all_inner_texts() == [names[777]]
+    page.get_by_label("Search inputs").fill("0777")
+    before = shown(page)
+    page.get_by_label(f"{names[777]}, as a number").fill("-9")
+    page.keyboard.press("Tab")
+    after = shown(page)
+    assert after != before
+    labels = page.locator("#live-contributions .name").all_inner_texts()
+    assert len(set(labels)) == len(labels)
+    check(page, model, table[100:120])
+
+
+def test_many_classes_have_a_complete_matrix(opened):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 26, 2000)
+    names = np.array([f"department of {chr(97 + k)}, and of others whose name is long" for k in range(26)])
+    X = np.column_stack([codes // 5, codes % 5]) + rng.normal(0, 0.4, (2000, 2))
+    model = GaussianNB().fit(X[:1000], names[codes[:1000]])
+    page = opened(model, X[1000:], names[codes[1000:]])
+    headings = page.locator("#confusions thead th").all_inner_texts()
+    assert len(set(headings)) == 26
+    assert page.locator("#confusions tbody tr").count() == 26
+    total = "[...document.querySelectorAll('#confusions td')].map((its) => Number(its.innerText) || 0)"
+    assert sum(page.evaluate(total)) == 1000
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    page.locator("#threshold select").select_option(str(names[7]))
+    figures = page.locator("#threshold-result .figure strong").all_inner_texts()
+    p, is_class = model.predict_proba(X[1000:])[:, 7], codes[1000:] == 7
+    assert figures[1] == f"{100 * (p >= 0.5)[is_class].mean():.1f} %"
+    page.locator("#confusions .link").first.click()
+    assert page.locator("#confusions .rows li").count() > 0
+
+
+def test_page_compares_models_and_notices_training_rows(opened):
+    table, y = mixed()
+    models = {name: BayesClassifier(structure=name).fit(table, y) for name in ("naive", "averaged")}
+    page = opened(models, table, y)
+    assert page.locator("#comparison tbody tr").count() == 2
+    assert f"{100 * models['averaged'].score(table, y):.1f} %" in page.locator("#comparison").inner_text()
+    assert "These rows look like the training rows" in page.locator("#quality").inner_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_have_no_violations_of_accessibility(opened, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    X, y = load_digits(return_X_y=True)
+    table, labels = mixed(200)
+    rows = table.assign(note=[f"a note on {label} and more" for label in labels])
+    pooled = BayesClassifier(structure=Pooled(("naive", "trees")), calibrate="temperature", families={"note": "text"})
+    images = GaussianNB(var_smoothing=0.1, calibrate="isotonic")
+    pages = (
+        opened(pooled.fit(rows, labels), rows, np.roll(labels, 1), color_scheme=scheme),
+        opened(images.fit(X[:300], y[:300]), X[300:500], y[300:500], color_scheme=scheme),
+    )
+    for page in pages:
+        page.locator("button.tint").nth(1).click()
+        for summary in page.locator("details summary").all()[:3]:
+            summary.click()
+        found = Axe().run(page).response
+        assert not [(its["id"], its["nodes"][0]["html"]) for its in found["violations"]]
+        assert len(found["passes"]) > 20
 
 
 def test_names_and_values_cannot_become_markup(opened):
@@ -366,8 +613,7 @@ def test_names_and_values_cannot_become_markup(opened):
     assert page.locator("h1").inner_text() == "{{style}}<h1>&"
     assert page.locator("script").count() == 2
     assert page.locator("img, i:not([class]), b:not([class])").count() == 0
-    assert page.get_by_label(nasty).count() == 1
-    page.get_by_label(nasty).select_option("</script>")
+    page.get_by_label(nasty, exact=True).select_option("</script>")
     assert "</script>" in page.locator("#live-contributions").inner_text()
 
 
@@ -384,18 +630,6 @@ def test_page_fits_a_phone(opened, scheme):
     assert page.evaluate(f"{unlabelled}.length") == 0
 
 
-def test_small_squares_have_a_drawing_pad_and_inputs(opened):
-    X, y = load_digits(return_X_y=True)
-    X = X.reshape(-1, 8, 8)[:, ::2, ::2].reshape(-1, 16)
-    page = opened(GaussianNB(var_smoothing=0.1).fit(X, y), X, y)
-    page.get_by_role("button", name="Clear").click()
-    empty = shown(page)
-    page.locator("#pad").focus()
-    page.keyboard.press("Space")
-    assert shown(page) != empty
-    assert page.get_by_label("column 10", exact=True).input_value() == "16"
-
-
 def test_long_names_do_not_widen_the_page(opened):
     rng = np.random.default_rng(0)
     names = np.array(["x" * 150, "a class whose name is long, as those of departments are", "ham"])
@@ -408,15 +642,11 @@ def test_long_names_do_not_widen_the_page(opened):
     for width in (1200, 375):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        narrow = page.evaluate(
-            "Math.min(...[...document.querySelectorAll('.words dd, tbody th')].map(e => e.offsetWidth))"
-        )
+        narrow = page.evaluate("Math.min(...[...document.querySelectorAll('tbody th')].map(e => e.offsetWidth))")
         assert narrow > 25
-        assert page.evaluate("Math.min(...[...document.querySelectorAll('.words dd')].map(e => e.offsetWidth))") > 200
     text = page.inner_text("body")
-    assert "It predicts part." in text
+    assert "The model predicts part." in text
     assert "Most probable part:" in text
-    assert "has part = " in text
-    assert "100.0 %;" not in text
+    assert "part = " in text
     assert "0.0000 %" not in text
     assert "more add 0.00" not in text

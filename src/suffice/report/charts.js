@@ -1,111 +1,79 @@
-// Elements and charts. Text is inserted as text nodes only, so that no name or value can become markup.
+// Charts: lines over two shares from 0 to 100 %, and images of pixels.
 
-const SVG = "http://www.w3.org/2000/svg";
+const CHART = { size: 260, left: 40, top: 12, bottom: 40 };
 
-/** Return an element with attributes and children; strings become text. */
-function el(tag, attributes = {}, ...children) {
-  return fill(document.createElement(tag), attributes, children);
-}
+/** Return where a point of a chart is; x and y are shares. */
+const chartPoint = (x, y) => [CHART.left + x * CHART.size, CHART.top + (1 - y) * CHART.size];
 
-function svg(tag, attributes = {}, ...children) {
-  return fill(document.createElementNS(SVG, tag), attributes, children);
-}
-
-function fill(node, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name === "style") for (const [property, its] of Object.entries(value)) node.style.setProperty(property, its);
-    else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value === true) node.setAttribute(name, "");
-    else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, String(value));
+/** Return a square chart of shares; ``parts`` are drawn on it. */
+function shareChart(label, xTitle, yTitle, parts) {
+  const { size, left, top, bottom } = CHART;
+  const frame = [svg("rect", { x: left, y: top, width: size, height: size, class: "frame" })];
+  for (const tick of [0, 0.25, 0.5, 0.75, 1]) {
+    frame.push(svg("text", { x: chartPoint(tick, 0)[0], y: top + size + 14, "text-anchor": "middle" }, String(100 * tick)));
+    frame.push(svg("text", { x: left - 5, y: chartPoint(0, tick)[1] + 3, "text-anchor": "end" }, String(100 * tick)));
   }
-  const there = children.flat(Infinity).filter((child) => child !== null && child !== undefined);
-  node.append(...there.map((child) => (child.nodeType ? child : String(child))));
-  return node;
+  frame.push(svg("text", { x: left + size / 2, y: top + size + 32, "text-anchor": "middle" }, xTitle));
+  frame.push(svg("text", { x: 0, y: 0, "text-anchor": "middle", transform: `translate(11 ${top + size / 2}) rotate(-90)` }, yTitle));
+  return svg("svg", { viewBox: `0 0 ${left + size + 14} ${top + size + bottom}`, role: "img", "aria-label": label, class: "chart" }, frame, parts);
 }
 
-const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
-const probabilityText = (share) => (share > 0.999 && share < 1 ? "> 99.9 %" : share < 0.001 && share > 0 ? "< 0.1 %" : percent(share));
-const signed = (value) => (value > 0 ? "+" : value < 0 ? "−" : "") + (Math.abs(value) === Infinity ? "∞" : Math.abs(value).toFixed(2));
-const grouped = (value) => value.toLocaleString("en", { maximumFractionDigits: 2 });
+const straight = (from, to, kind) => svg("line", { x1: from[0], y1: from[1], x2: to[0], y2: to[1], class: kind });
+const polyline = (points, kind) => svg("polyline", { points: points.map(([x, y]) => chartPoint(x, y).join()).join(" "), class: kind });
 
-/** Return a number with four significant digits, in groups of three. */
-const rounded = (value) => Number(value.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 15 });
-
-/** Return a cell value as text. */
-function shown(value) {
-  if (value === null || value === undefined) return "(empty)";
-  if (value === ANY_OTHER) return "(any other)";
-  if (typeof value === "boolean") return value ? "True" : "False";
-  if (typeof value === "number") return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(4)));
-  return String(value);
-}
-
-// A label that differs from all labels of the data.
-const ANY_OTHER = "\u0000any other";
-
-/** Return a bar whose length is a share of the width; an interval is drawn as a line over it. */
-function bar(share, { low = null, high = null, tone = "accent" } = {}) {
-  const width = (value) => `${100 * Math.min(Math.max(value, 0), 1)}%`;
-  const whisker = low === null ? null : el("i", { class: "whisker", style: { left: width(low), width: width(high - low) } });
-  return el("span", { class: "bar", "aria-hidden": "true" }, el("b", { class: tone, style: { width: width(share) } }), whisker);
-}
-
-/** Return a bar to the left (negative) or to the right (positive) of the middle. */
-function twoSided(value, most) {
-  const share = Math.min(Math.abs(value) / (most || 1), 1) * 50;
-  const left = value < 0 ? 50 - share : 50;
-  const tone = value < 0 ? "against" : "for";
-  return el("span", { class: "bar two", "aria-hidden": "true" }, el("b", { class: tone, style: { left: `${left}%`, width: `${share}%` } }));
-}
-
-/** Return a table from headings and rows of cells; a cell is text or an element. */
-function table(headings, lines, attributes = {}) {
-  // long text is cut off by the style, and shown in full as a tooltip
-  const title = (cell, scope) => el("th", { scope, title: typeof cell === "string" ? cell || null : null }, cell);
-  const head = el("thead", {}, el("tr", {}, headings.map((heading) => title(heading, "col"))));
-  const body = lines.map((cells) => el("tr", {}, cells.map((cell, j) => (j ? el("td", {}, cell) : title(cell, "row")))));
-  return el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": attributes.label || "table" }, el("table", { class: attributes.class }, head, el("tbody", {}, body)));
-}
-
-/** Return a reliability diagram: accuracy against the predicted probability. */
+/** Return a reliability diagram: accuracy against the predicted probability, with 95 % intervals if rows are known. */
 function reliabilityChart(series) {
-  const [size, pad] = [260, 34];
-  const at = (x, y) => [pad + x * size, pad / 2 + (1 - y) * size];
-  const line = (from, to, kind) => svg("line", { x1: from[0], y1: from[1], x2: to[0], y2: to[1], class: kind });
-  const parts = [svg("rect", { x: pad, y: pad / 2, width: size, height: size, class: "frame" }), line(at(0, 0), at(1, 1), "ideal")];
-  for (const tick of [0, 0.5, 1]) {
-    parts.push(svg("text", { x: at(tick, 0)[0], y: at(0, 0)[1] + 15, "text-anchor": "middle" }, percent(tick, 0)));
-    parts.push(svg("text", { x: pad - 4, y: at(0, tick)[1] + 4, "text-anchor": "end" }, String(100 * tick)));
-  }
-  series.forEach(({ name, its, tone }) => {
-    const filled = its.share.map((share, i) => [share, its.confidence[i], its.accuracy[i]]).filter(([share]) => share > 0);
-    const points = filled.map(([, x, y]) => at(x, y).join()).join(" ");
-    parts.push(svg("polyline", { points, class: `line ${tone}` }));
-    for (const [share, x, y] of filled) {
-      const [cx, cy] = at(x, y);
-      const tooltip = `${name}: probability ${percent(x)}, accuracy ${percent(y)}, ${percent(share)} of the rows`;
-      parts.push(svg("circle", { cx, cy, r: 2.5 + 9 * Math.sqrt(share), class: `dot ${tone}` }, svg("title", {}, tooltip)));
+  const parts = [straight(chartPoint(0, 0), chartPoint(1, 1), "ideal")];
+  for (const { name, its, tone } of series) {
+    const filled = its.share.map((share, i) => ({ share, x: its.confidence[i], y: its.accuracy[i] })).filter(({ share }) => share > 0);
+    parts.push(polyline(filled.map(({ x, y }) => [x, y]), `line ${tone}`));
+    for (const { share, x, y } of filled) {
+      const n = its.rows ? Math.round(share * its.rows) : 0;
+      const [low, high] = wilson(y * n, n);
+      if (n) parts.push(straight(chartPoint(x, low), chartPoint(x, high), `line ${tone}`));
+      const [cx, cy] = chartPoint(x, y);
+      const interval = n ? ` (95 % interval ${percent(low)} to ${percent(high)}, ${countOf(n, "row")})` : `, ${percent(share)} of the rows`;
+      parts.push(svg("circle", { cx, cy, r: 2.5 + 7 * Math.sqrt(share), class: `dot ${tone}` }, svg("title", {}, `${name}: probability ${percent(x)}, accuracy ${percent(y)}${interval}`)));
     }
-  });
+  }
   const label = `Accuracy against predicted probability: ${series.map((its) => its.name).join(", ")}`;
-  const box = `0 0 ${size + pad + 16} ${size + pad + 22}`;
-  parts.push(svg("text", { x: pad + size / 2, y: size + pad + 16, "text-anchor": "middle" }, "predicted probability → accuracy ↑"));
-  return svg("svg", { viewBox: box, role: "img", "aria-label": label, class: "reliability" }, parts);
+  return shareChart(label, "predicted probability (%)", "accuracy (%)", parts);
+}
+
+/** Return the data of a reliability diagram. */
+function reliabilityLines(series) {
+  const lines = series.flatMap(({ name, its }) => its.share.map((share, i) => [name, its.confidence[i], its.accuracy[i], share]));
+  return [["rows", "probability", "accuracy", "share"], ...lines.filter((line) => line[3] > 0)];
+}
+
+/** Return the colour of a custom property of the page as numbers, so that a canvas can mix it. */
+function colourOf(property) {
+  const probe = el("i", { style: { color: `var(${property})` } });
+  document.body.append(probe);
+  const found = getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).join();
+  probe.remove();
+  return found;
 }
 
 /** Paint values as a square of cells: shades from 0 to the largest value, or two colours by sign. */
 function paint(canvas, values, side, most, two = false) {
   const context = canvas.getContext("2d");
+  const [plus, minus] = two ? [colourOf("--for"), colourOf("--against")] : [colourOf("--accent"), ""];
   const cell = canvas.width / side;
   context.clearRect(0, 0, canvas.width, canvas.height);
   values.forEach((value, place) => {
     const share = Math.min(Math.abs(Number(value) || 0) / (most || 1), 1);
     if (!share) return;
-    const colour = !two ? "72, 118, 200" : value > 0 ? "44, 140, 106" : "206, 98, 50";
-    context.fillStyle = `rgba(${colour}, ${share})`;
+    context.fillStyle = `rgba(${value > 0 || !two ? plus : minus}, ${share})`;
     const [x, y] = [place % side, Math.floor(place / side)];
     const [left, top] = [Math.round(x * cell), Math.round(y * cell)];
     context.fillRect(left, top, Math.round((x + 1) * cell) - left, Math.round((y + 1) * cell) - top);
   });
   return canvas;
+}
+
+/** Return an image of pixels. */
+function picture(values, side, label, { most = null, two = false, size = 8 } = {}) {
+  const canvas = el("canvas", { width: side * size, height: side * size, class: "map", role: "img", "aria-label": label });
+  return paint(canvas, values, side, most ?? Math.max(...values.map((value) => Math.abs(Number(value) || 0)), 1e-12), two);
 }

@@ -89,7 +89,7 @@ TERMS.AveragedPairs = {
       if (!parents.length) return levels.reduce((sum, level) => sum + alone(level), 0);
       const logs = parents.map((parent) => {
         let value = alone(parent) + Math.log(term.weights[parent.column]);
-        for (const child of levels) if (child !== parent) value += term.given[(parent.slot * slots + child.slot) * classes + k];
+        for (const child of levels) if (child !== parent) value += term.given[(k * slots + parent.slot) * slots + child.slot];
         return value;
       });
       return logSumExp(logs) - Math.log(weight);
@@ -147,6 +147,7 @@ function densityInOrder(term, cells) {
 }
 
 TERMS.TriangularSolve = {
+  inOrder: densityInOrder,
   contributions(term, cells) {
     const backward = densityInOrder(term, [...cells].reverse()).map((line) => line.reverse());
     return meanOf(densityInOrder(term, cells), backward);

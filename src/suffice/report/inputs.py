@@ -13,7 +13,7 @@ from suffice.families import FAMILIES
 from suffice.families.description import rows_of
 from suffice.schema import Array, Columns, Schema
 
-SMALLEST_IMAGE = 16  # columns
+SMALLEST_SIDE = 7  # pixels; a smaller square may be a table
 
 Blocks = Sequence[tuple[Columns, Any]]
 
@@ -24,7 +24,8 @@ class Input:
 
     ``input`` is "menu", "number", "text", or "none" if the model does not use the column. A menu has ``labels``, a
     binned number has ``edges``. A slider goes from ``low`` to ``high``, in whole steps if ``is_whole``, and starts at
-    ``typical``. A menu that ``is_open`` also offers an unknown level.
+    ``typical``. A menu that ``is_open`` also offers an unknown level. ``has_range_of_rows`` says that ``low`` and
+    ``high`` are those of rows, and not what the parameters of the model suggest.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Input:
     typical: Any = None
     may_be_empty: bool = False
     is_open: bool = False
+    has_range_of_rows: bool = False
 
     def set_range(self, low: float, high: float) -> None:
         """Make this a number between two bounds, which must differ."""
@@ -57,9 +59,9 @@ def read_inputs(schema: Schema, blocks: Blocks, scored: tuple[Columns, ...]) -> 
     names = column_keys(schema.blocks[0]) if schema.features is None else schema.features.names
     found = {key: Input(column_title(key)) for key in names}
     for columns, statistic in blocks:
-        for j, key in enumerate(column_keys(columns)):
+        for j, (key, family) in enumerate(zip(column_keys(columns), columns.families, strict=True)):
             if key in found:
-                found[key].family, found[key].may_be_empty = columns.families[j], schema.features is not None
+                found[key].family, found[key].may_be_empty = family, schema.features is not None
                 _set_kind(found[key], columns, statistic, j)
     for columns in scored:
         if columns.codings is None and columns.sizes is not None:
@@ -111,6 +113,7 @@ def fit_ranges(inputs: dict[Any, Input], rows: list[list[Any]]) -> None:
         values = [cell for cell in cells if isinstance(cell, (int, float))]
         if its.input == "number" and values:
             its.set_range(float(min(values)), float(max(values)))
+            its.has_range_of_rows = True
             its.is_whole = all(float(value).is_integer() for value in values)
             its.set_typical(float(np.median(values)))
 
@@ -130,7 +133,7 @@ def plain_value(value: Any) -> Any:
 def image_side(inputs: dict[Any, Input], has_names: bool) -> int | None:
     """Return the side of the square image that a row may be; None if it is not an image."""
     side = int(np.sqrt(len(inputs)))
-    if has_names or side * side != len(inputs) or len(inputs) < SMALLEST_IMAGE:
+    if has_names or side * side != len(inputs) or side < SMALLEST_SIDE:
         return None
     labels = [label for its in inputs.values() for label in its.labels or ()]
     is_numeric = all(isinstance(label, (int, float)) for label in labels)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from suffice import score
+from suffice.data.read_columns import combination_order
 from suffice.data.texts import analyzer
 from suffice.decision.calibration import Calibration
 from suffice.explain import column_keys
@@ -16,16 +17,13 @@ from suffice.pooled_model import PooledModel
 from suffice.report.inputs import Input
 from suffice.report.live_trees import pack_leaves, pack_trees
 from suffice.report.model_view import ModelView
-from suffice.report.packed_arrays import (
-    CHARACTERS_PER_NUMBER,
-    MAX_CHARACTERS,
-    NotLiveError,
-    check_size,
-    pack_array,
-)
-from suffice.schema import Array, Columns, Cuts, MissingLevel, Text, Words
+from suffice.report.packed_arrays import NotLiveError, check_size, pack_array
+from suffice.schema import Array, Columns, Combinations, Cuts, Levels, MissingLevel, Text, Words
+from suffice.structures.joint import COMBINATION
 
-MAX_VOCABULARY_CHARACTERS = 1_000_000
+MAX_VOCABULARY_CHARACTERS, CHARACTERS_PER_WEIGHT = 5_000_000, 6
+
+MAX_TRIANGLE = 100_000  # numbers of a covariance matrix that all classes share
 
 # A block or a term as JSON. Its key "note", if there is one, says what the page computes differently.
 Packed = dict[str, Any]
@@ -74,12 +72,16 @@ def _pack_block(columns: Columns, terms: score.Score, inputs: Mapping[Any, Input
     coding = columns.codings[0] if columns.codings else None
     packed = _pack_texts(coding, terms) if isinstance(coding, Words) else _pack_cells(columns, terms)
     positions = {key: place for place, key in enumerate(inputs)}
-    return packed | {"columns": [positions[key] for key in column_keys(columns)]}
+    keys = [key for key in column_keys(columns) if key != COMBINATION]
+    return packed | {"columns": [positions[key] for key in keys]}
 
 
 def _pack_cells(columns: Columns, terms: score.Score) -> Packed:
     """Return a block of numbers or levels; a binned number has its edges."""
     codings = columns.codings or ()
+    if codings and isinstance(codings[-1], Combinations):
+        alone = Columns.coded(columns.family, tuple(column_keys(columns)[:-1]), codings[:-1])
+        return _pack_cells(alone, terms) | {"combinations": _combination_codes(columns)}
     inner = [coding.values if isinstance(coding, MissingLevel) else coding for coding in codings]
     return {
         "sizes": _pack_value(columns.sizes),
@@ -87,6 +89,18 @@ def _pack_cells(columns: Columns, terms: score.Score) -> Packed:
         "edges": [list(coding.edges) if isinstance(coding, Cuts) else None for coding in inner],
         "terms": [_pack_term(term) for term in terms],
     }
+
+
+def _combination_codes(columns: Columns) -> list[list[int]]:
+    """Return the codes of the columns in each combination; its labels are in the order of the names of the columns."""
+    *codings, combined = columns.codings or ()
+    assert isinstance(combined, Combinations)
+    places = np.argsort(combination_order(tuple(column_keys(columns)[:-1]))).tolist()
+    pairs = list(zip(places, codings, strict=True))
+    return [
+        [of.index[label[place]] if isinstance(of, Levels) else int(label[place]) for place, of in pairs]
+        for label in combined.labels
+    ]
 
 
 def _pack_value(value: Any) -> Any:
@@ -103,16 +117,17 @@ def _pack_fields(term: Any) -> Packed:
 
 
 def _pack_averaged_pairs(term: score.AveragedPairs) -> Packed:
-    # the page exchanges a and b for the other direction of a pair; levels that imply others are few
+    # the page exchanges a and b for the other direction of a pair; levels that imply others are few; an array
+    # [class, slot a, slot b] takes less space when it is compressed
     implied = [] if term.implied is None else [[a, b, int(term.implied[a, b])] for a, b in np.argwhere(term.implied)]
-    packed = _pack_fields(replace(term, given=term.given[:, :, 0], implied=None))
+    packed = _pack_fields(replace(term, given=np.moveaxis(term.given[:, :, 0], -1, 0), implied=None))
     return packed | {"implied": np.array(implied, int).tolist()}
 
 
 def _pack_triangular_solve(term: score.TriangularSolve) -> Packed:
     """Pack the lower triangles of the covariances; a covariance that all classes share may be too large for that."""
     rows, cells = np.tril_indices(term.mean.shape[1])
-    is_shared, is_large = len(term.covariance) == 1, len(rows) * CHARACTERS_PER_NUMBER > MAX_CHARACTERS
+    is_shared, is_large = len(term.covariance) == 1, len(rows) > MAX_TRIANGLE
     if is_shared and term.dof is None and is_large:
         return _pack_shared_gaussian(term.mean, lambda away: np.linalg.solve(term.covariance[0], away.T).T)
     lower = pack_array(term.covariance[:, rows, cells])
@@ -131,25 +146,27 @@ def _pack_shared_gaussian(mean: Array, solve: Callable[[Array], Array]) -> Packe
     return {"type": "Linear", "note": note} | _pack_fields(score.Linear(weights, biases))
 
 
-PLAIN_TERMS = (score.LookUp, score.Linear, score.Quadratic, score.LogQuadratic, score.PairLookUp)
+def _pack_mixture(term: score.LogSumExp) -> Packed:
+    components = [[_pack_term(each) for each in its] for its in term.components]
+    return {"components": components, "log_weights": [pack_array(weights) for weights in term.log_weights]}
+
+
+PLAIN_TERMS = (score.LookUp, score.Linear, score.Quadratic, score.LogQuadratic, score.PairLookUp, score.JointLookUp)
 COUNT_TERMS = (score.LogGamma, score.LogGammaOfTotal, score.LogFactorial)
 PACKERS: dict[type[score.Term], Callable[[Any], Packed]] = {
     **dict.fromkeys((*PLAIN_TERMS, *COUNT_TERMS), _pack_fields),
     score.AveragedPairs: _pack_averaged_pairs,
+    score.LogSumExp: _pack_mixture,
     score.MeanOfTrees: pack_leaves,
     score.TriangularSolve: _pack_triangular_solve,
     score.LowRank: lambda term: _pack_shared_gaussian(term.mean, term.slopes),
-}
-REFUSALS: dict[type[score.Term], str] = {
-    score.JointLookUp: "it has a probability for each combination of all levels, which are too many for a page",
-    score.LogSumExp: "a page does not compute mixtures of components",
 }
 
 
 def _pack_term(term: score.Term) -> Packed:
     kind = type(term)
     if kind not in PACKERS:
-        raise NotLiveError(REFUSALS.get(kind, f"a page has no code for terms of type {kind.__name__}"))
+        raise NotLiveError(f"a page has no code for terms of type {kind.__name__}")
     return {"type": kind.__name__} | PACKERS[kind](term)
 
 
@@ -178,8 +195,9 @@ def _is_zero_at_zero(term: Any) -> bool:
 
 def _choose_words(coding: Words, terms: score.Score) -> Array:
     """Return the words that fit into the page, chosen by how much their weights differ between classes."""
-    numbers = sum(np.shape(array)[0] for term in terms for array in vars(term).values() if np.ndim(array) == 2)
-    sizes = np.array([len(word) + 4 for word in coding.labels]) + numbers * CHARACTERS_PER_NUMBER
+    # weights that are compressed take about this many characters
+    numbers = CHARACTERS_PER_WEIGHT * sum(term.class_count for term in terms)
+    sizes = np.array([len(word) + 4 for word in coding.labels]) + numbers
     if sizes.sum() <= MAX_VOCABULARY_CHARACTERS:
         return np.arange(coding.size)
     if not all(isinstance(term, score.Linear) for term in terms):

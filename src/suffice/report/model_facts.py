@@ -2,12 +2,17 @@
 
 from typing import Any
 
+import numpy as np
+
 from suffice.data.column_names import list_names
 from suffice.explain import column_keys, column_title
 from suffice.families import FAMILIES
 from suffice.pooled_model import AnyModel, Component, PooledModel
+from suffice.report.column_counts import CountedColumn, count_columns
+from suffice.report.drawing import measure_drawing
 from suffice.report.inputs import Input, mean_images
 from suffice.report.model_view import ModelView
+from suffice.schema import Array
 from suffice.score import (
     AveragedPairs,
     JointLookUp,
@@ -19,8 +24,7 @@ from suffice.score import (
     TriangularSolve,
 )
 
-SHOWN_COLUMNS = 60
-SMALLEST_PICTURE = 7  # pixels on a side; a smaller square may be a table
+SHOWN_LEVELS = 30
 RARE_SHARE, RARE_ROWS = 0.05, 20
 
 # How columns depend on each other, by the term that joins them.
@@ -84,22 +88,92 @@ def _describe_component(component: Component) -> str:
 
 
 def describe_features(
-    view: ModelView, inputs: dict[Any, Input], importance: dict[str, float], side: int | None
+    view: ModelView, inputs: dict[Any, Input], importance: dict[str, float], counted_rows: dict[Any, CountedColumn]
 ) -> dict[str, Any]:
-    """Return what was counted for each column, the most important first; for images, their means."""
-    blocks = view.counted_blocks
-    if side is not None and side >= SMALLEST_PICTURE:
-        images = mean_images(blocks, inputs, len(view.classes)).round(4)
-        return {"images": images.tolist(), "side": side, "features": []}
-    found: dict[Any, dict[str, Any]] = {}
-    for columns, statistic in blocks:
+    """Return what was counted for each column, the most important first.
+
+    The importance of a column is its mean absolute contribution, if it was measured, else the information that it has
+    by itself on the class. A feature has a ``kind``: "counts" has labels and the training rows [class, label],
+    "numbers" has the mean and spread of each class, "words" has the words of each class. A number whose training rows
+    were not counted in intervals has the counts of new rows, ``counted_rows``, if there are any.
+    """
+    information = {} if importance else _measure_information(view)
+    counted, found = count_columns(view.binned), dict[Any, dict[str, Any]]()
+    for columns, statistic in view.counted_blocks:
         for j, key in enumerate(column_keys(columns)):
-            if key in inputs:
-                entry = {"family": inputs[key].family, "importance": importance.get(inputs[key].name)}
-                found[key] = entry | FAMILIES[columns.family].summarize(columns, statistic, j)
-    entries = [{"name": its.name} | found[key] for key, its in inputs.items() if key in found]
-    entries.sort(key=lambda entry: -(entry["importance"] or 0.0))
-    return {"features": entries[:SHOWN_COLUMNS], "more": max(len(entries) - SHOWN_COLUMNS, 0)}
+            if key in counted and key in inputs:
+                found[key] = _describe_counts(counted[key])
+            elif key in inputs and key in counted_rows:
+                found[key] = _describe_counts(counted_rows[key]) | {"of_new_rows": True}
+            elif key in inputs:
+                found[key] = _describe_summary(FAMILIES[columns.family].summarize(columns, statistic, j))
+    places = {key: place for place, key in enumerate(inputs)}
+    entries: list[dict[str, Any]] = [
+        {
+            "name": inputs[key].name,
+            "place": places[key],
+            "family": inputs[key].family,
+            "importance": importance.get(inputs[key].name, information.get(key, 0.0)),
+        }
+        | its
+        for key, its in found.items()
+    ]
+    entries.sort(key=lambda entry: (-entry["importance"], entry["place"]))
+    return {"features": entries, "measure": "contribution" if importance else "information"}
+
+
+def _measure_information(view: ModelView) -> dict[Any, float]:
+    """Return the mutual information of each column and the class in nats, each column by itself."""
+    found: dict[Any, float] = {}
+    for columns, statistic in view.counted_blocks:
+        values = FAMILIES[columns.family].information(columns, statistic)
+        if len(values) == columns.count:
+            found |= dict(zip(column_keys(columns), np.nan_to_num(values).tolist(), strict=True))
+    return found
+
+
+def _describe_counts(column: CountedColumn) -> dict[str, Any]:
+    """Return the training rows at each label; of many levels, the most common ones and the sum of all others."""
+    labels, values, counts = column.labels, column.values, np.asarray(column.counts)
+    filled = np.flatnonzero(counts.sum(axis=0) > 0) if column.edges is None else np.arange(len(labels))
+    if column.edges is None and len(filled) > SHOWN_LEVELS:
+        order = np.argsort(-counts.sum(axis=0), kind="stable")
+        shown = np.sort(order[: SHOWN_LEVELS - 1])
+        rest = np.delete(counts, shown, axis=1).sum(axis=1, keepdims=True)
+        counts = np.concatenate([counts[:, shown], rest], axis=1)
+        labels = [*(labels[place] for place in shown), f"({len(filled) - len(shown):,} other levels)"]
+        values = [values[place] for place in shown]
+    else:
+        counts, labels, values = counts[:, filled], *([each[place] for place in filled] for each in (labels, values))
+    found = {"kind": "counts", "labels": labels, "edges": column.edges, "values": values}
+    return found | {"counts": [_short(line) for line in counts]}
+
+
+def _short(counts: Any) -> list[float]:
+    """Return numbers with at most two decimals, whole ones without."""
+    return [int(count) if count == int(count) else round(float(count), 2) for count in counts.tolist()]
+
+
+def _describe_summary(its: dict[str, Any]) -> dict[str, Any]:
+    """Return the summary of a family that does not count levels."""
+    if its["shows"] == "levels":  # shares, of which the counts are not known
+        return {"kind": "shares", "labels": its["labels"], "shares": its["shares"]}
+    return {"kind": its["shows"]} | {name: value for name, value in its.items() if name != "shows"}
+
+
+def describe_images(
+    view: ModelView, inputs: dict[Any, Input], importance: dict[str, float], images: Array | None
+) -> dict[str, Any]:
+    """Return the mean image of each class, the importance of each pixel, and how images are drawn."""
+    means = mean_images(view.counted_blocks, inputs, len(view.classes))
+    information = {} if importance else _measure_information(view)
+    weights = [importance.get(its.name, information.get(key, 0.0)) for key, its in inputs.items()]
+    return {
+        "means": means.round(4).tolist(),
+        "importance": np.round(weights, 5).tolist(),
+        "measure": "contribution" if importance else "information",
+        "drawing": measure_drawing(means if images is None else images),
+    }
 
 
 def find_model_warnings(view: ModelView) -> list[str]:
@@ -117,6 +191,6 @@ def find_model_warnings(view: ModelView) -> list[str]:
             )
     if len(view.classes) == 1:
         found.append("There is only one class, so every row is predicted to belong to it.")
-    if view.settings.get("estimate") == "mle":
+    if view.settings.get("estimate") == "mle" and any(columns.sizes is not None for columns in view.model.columns):
         found.append('estimate="mle": a value that was never seen in a class has probability 0 there.')
     return found

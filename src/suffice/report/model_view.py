@@ -11,6 +11,7 @@ from suffice.blocks import Block
 from suffice.decision.calibration import Calibration
 from suffice.explain import Explanation, explain_rows
 from suffice.pooled_model import AnyModel, Component, PooledModel
+from suffice.report.column_counts import CountedColumn, binned_recipe, count_columns, cut_rows, read_coded
 from suffice.report.inputs import plain_value
 from suffice.schema import Array, Columns
 from suffice.statistics import Tally
@@ -22,7 +23,7 @@ class ModelView:
     """A fitted classifier as data: its name and settings, tally, estimated model and calibration.
 
     ``separate`` is the tally that describes each column by itself: that of a naive model if the model is a pool, whose
-    components count a column in different forms.
+    components count a column in different forms. ``binned`` has numbers in intervals, too, if they were counted so.
     """
 
     classifier: str
@@ -31,6 +32,7 @@ class ModelView:
     left_out: dict[Any, str]
     tally: Tally
     separate: Tally
+    binned: Tally
     model: AnyModel
     calibration: Calibration | None
 
@@ -69,13 +71,16 @@ def view_model(classifier: Any) -> ModelView:
         name = type(classifier).__name__
         raise TypeError(f"a report needs a fitted classifier that learns from sums (a tally); {name} is none")
     tally, recipe = classifier.chosen_tally(), classifier.recipe()
+    separate = recipe.part(Naive()).lay_out(classifier.tally_) if recipe.is_pooled else tally
+    is_table = tally.schema.features is not None
     return ModelView(
         classifier=type(classifier).__name__,
         settings=classifier.get_params(deep=False),
         target=getattr(classifier, "target_name_", None),
         left_out=getattr(classifier, "left_out_", {}),
         tally=tally,
-        separate=recipe.part(Naive()).lay_out(classifier.tally_) if recipe.is_pooled else tally,
+        separate=separate,
+        binned=binned_recipe(recipe).lay_out(classifier.tally_) if is_table else separate,
         model=classifier.estimate_model(),
         calibration=classifier.fitted_calibration(),
     )
@@ -85,13 +90,14 @@ def view_model(classifier: Any) -> ModelView:
 class ScoredRows:
     """Rows that were read and scored once.
 
-    ``blocks`` are the rows as the model scores them, ``log_proba`` [row, class] is log P(class | x), and ``read``
-    reads the rows at some positions again.
+    ``blocks`` are the rows as the model scores them, ``log_proba`` [row, class] is log P(class | x), ``columns`` have
+    the codes of the rows, and ``read`` reads the rows at some positions again.
     """
 
     view: ModelView
     blocks: tuple[Block, ...]
     log_proba: Array
+    columns: dict[Any, CountedColumn]
     read: Callable[[Array], Any]
 
     def plain_cells(self, positions: Sequence[int]) -> list[list[Any]]:
@@ -109,13 +115,18 @@ class ScoredRows:
         chosen = np.asarray(positions, np.intp)
         blocks, read = tuple(block.take(chosen) for block in self.blocks), self.read(chosen)
         model, classes = self.view.model, self.view.classes
-        return explain_rows(model, classes, blocks, read.names, read.values, self.log_proba[chosen])
+        slope = 1.0 if self.view.calibration is None else self.view.calibration.slope
+        return explain_rows(model, classes, blocks, read.names, read.values, self.log_proba[chosen], slope)
 
 
 def score_rows(view: ModelView, classifier: Any, X: Any) -> ScoredRows:
     """Return rows with the predictions of a classifier."""
-    blocks = classifier.read_rows(X).blocks
+    read = classifier.read_rows(X)
+    blocks = read.blocks
     log_proba = view.model.log_posterior(blocks)
     if view.calibration is not None:
         log_proba = np.asarray(view.calibration(log_proba))
-    return ScoredRows(view, blocks, log_proba, lambda chosen: classifier.read_rows(_safe_indexing(X, chosen)))
+    columns = cut_rows(view.model.columns, blocks)
+    if view.tally.schema.features is not None:
+        columns |= count_columns(view.binned, read_coded(binned_recipe(classifier.recipe()), view.binned, read.opened))
+    return ScoredRows(view, blocks, log_proba, columns, lambda chosen: classifier.read_rows(_safe_indexing(X, chosen)))

@@ -8,12 +8,30 @@ const NUMBER_TYPES = [["f64", 8, "getFloat64"], ["u8", 1, "getUint8"], ["u16", 2
 
 const isPacked = (its) => Boolean(its && its.shape && NUMBER_TYPES.some(([name]) => its[name] !== undefined));
 
-/** Return the numbers of a packed array {type, shape} as one array, row by row. */
+/** Return bytes that were compressed by zlib. */
+async function decompress(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Decode the bytes of all packed arrays {type, shape} within an object, in place. */
+async function decodeArrays(its) {
+  if (!its || typeof its !== "object") return;
+  if (!isPacked(its)) await Promise.all(Object.values(its).map(decodeArrays));
+  else {
+    const [name] = NUMBER_TYPES.find(([name]) => its[name] !== undefined);
+    const bytes = Uint8Array.from(atob(its[name]), (letter) => letter.charCodeAt(0));
+    its[name] = its.compressed ? await decompress(bytes) : bytes;
+  }
+}
+
+/** Return the numbers of a packed array whose bytes are decoded as one array, row by row. */
 function unpack(pack) {
   const [name, size, method] = NUMBER_TYPES.find(([name]) => pack[name] !== undefined);
-  const bytes = Uint8Array.from(atob(pack[name]), (letter) => letter.charCodeAt(0));
-  const view = new DataView(bytes.buffer);
-  return Float64Array.from({ length: bytes.length / size }, (_, i) => view[method](size * i, true));
+  const view = new DataView(pack[name].buffer);
+  const numbers = new Float64Array(pack[name].length / size);
+  for (let i = 0; i < numbers.length; i++) numbers[i] = view[method](size * i, true);
+  return numbers;
 }
 
 /** Return an object with all its packed arrays unpacked. */

@@ -1,13 +1,15 @@
-"""Arrays as the page unpacks them: bytes in base 64, with the type and the shape of the array."""
+"""Arrays as the page unpacks them: compressed bytes in base 64, with the type and the shape of the array."""
 
 import base64
+import zlib
 from typing import Any
 
 import numpy as np
 
-MAX_CHARACTERS = 1_900_000  # of all blocks of a page
-CHARACTERS_PER_BYTE = 4 / 3  # in base 64
-CHARACTERS_PER_NUMBER = 8 * CHARACTERS_PER_BYTE  # of a double
+MAX_CHARACTERS = 10_000_000  # of the arrays of a model in a page
+MAX_BYTES = 1 << 28  # of an array before compression; the page holds it in memory
+SMALLER = 'a naive model takes less (structure="naive" of BayesClassifier needs no other pass over the rows)'
+MIN_COMPRESSED = 256  # bytes; shorter arrays stay as they are
 
 
 class NotLiveError(ValueError):
@@ -15,12 +17,11 @@ class NotLiveError(ValueError):
 
 
 def check_size(characters: float) -> None:
-    """Raise if a page would have so many characters of arrays that it is slow to open."""
+    """Raise if the arrays of a model would make a page so long that it is slow to open."""
     if characters > MAX_CHARACTERS:
         raise NotLiveError(
             f"its tables and trees would take {characters / 1e6:.1f} MB or more of this page, and the limit is "
-            f'{MAX_CHARACTERS / 1e6:.1f} MB; naive columns (structure="naive") take less and need no other pass over '
-            "the rows"
+            f"{MAX_CHARACTERS / 1e6:.1f} MB; {SMALLER}"
         )
 
 
@@ -47,5 +48,12 @@ def pack_whole(array: Any) -> dict[str, Any]:
 
 
 def _pack(kind: str, array: Any) -> dict[str, Any]:
-    check_size(array.nbytes * CHARACTERS_PER_BYTE)
-    return {kind: base64.b64encode(array.tobytes()).decode(), "shape": list(array.shape)}
+    if array.nbytes > MAX_BYTES:
+        raise NotLiveError(
+            f"one of its tables has {array.nbytes / 1e6:,.0f} MB, and the limit is {MAX_BYTES / 1e6:,.0f} MB; {SMALLER}"
+        )
+    content = array.tobytes()
+    short = zlib.compress(content) if len(content) >= MIN_COMPRESSED else content
+    packed = {kind: base64.b64encode(min(short, content, key=len)).decode(), "shape": list(array.shape)}
+    check_size(len(packed[kind]))
+    return packed | ({"compressed": True} if len(short) < len(content) else {})

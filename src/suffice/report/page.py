@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Mapping
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -14,15 +15,21 @@ import numpy as np
 
 from suffice.decision.calibration import Calibration
 from suffice.report import quality
+from suffice.report.column_counts import CountedColumn, count_rows
 from suffice.report.inputs import fit_ranges, image_side, read_inputs
 from suffice.report.live_model import write_live_model
-from suffice.report.model_facts import describe_features, describe_model, find_model_warnings
+from suffice.report.model_facts import describe_features, describe_images, describe_model, find_model_warnings
 from suffice.report.model_view import ModelView, ScoredRows, score_rows, view_model
+from suffice.report.row_drift import measure_drift
+from suffice.report.shown_rows import show_rows
+from suffice.report.subgroups import find_subgroups
 from suffice.storage.atomic_write import check_output_path, replace_file
 
-COMPUTING = ("numbers.js", "cells.js", "terms.js", "dependent_terms.js", "trees.js", "scores.js")
-SCRIPTS = (*COMPUTING, "charts.js", "pad.js", "live.js", "page.js")
-EXAMPLES, EXAMPLE_CHARACTERS, RANGE_ROWS = 40, 300_000, 400
+COMPUTING = ("numbers.js", "cells.js", "terms.js", "dependent_terms.js", "mixture_terms.js", "trees.js", "scores.js")
+DRAWING = ("elements.js", "downloads.js", "charts.js", "curves.js", "shapes.js", "strokes.js", "pad.js")
+SECTIONS = ("inputs.js", "live.js", "rows.js", "thresholds.js", "features.js", "tables.js", "page.js")
+SCRIPTS = (*COMPUTING, *DRAWING, *SECTIONS)
+RANGE_ROWS, RANGE_CELLS = 2000, 400_000
 
 
 def write(model: Any, path: str | os.PathLike[str], X: Any = None, y: Any = None, title: str | None = None) -> Path:
@@ -30,8 +37,9 @@ def write(model: Any, path: str | os.PathLike[str], X: Any = None, y: Any = None
 
     Parameters
     ----------
-    model : classifier
-        A fitted classifier of this library.
+    model : classifier or dict of str to classifier
+        A fitted classifier of this library. Of several, by name, the first is described, and all are compared by
+        their scores.
     path : str or path
         The file to write.
     X : array-like, sparse matrix or data frame, default=None
@@ -39,7 +47,7 @@ def write(model: Any, path: str | os.PathLike[str], X: Any = None, y: Any = None
     y : array-like, default=None
         The labels of these rows, to measure the quality of the predictions.
     title : str, default=None
-        The title of the page.
+        The title of the page; by default the name of the target and of the classifier.
 
     Returns
     -------
@@ -74,19 +82,23 @@ def render(model: Any, X: Any = None, y: Any = None, title: str | None = None) -
     """
     if X is None and y is not None:
         raise ValueError("y has the labels of the rows of X; pass X as well")
-    view = view_model(model)
-    rows = None if X is None else score_rows(view, model, X)
-    if title is None:
-        predicts = "" if view.target is None else f"{view.target}, predicted by "
-        title = f"{predicts}{view.classifier}: a report"
+    models = model if isinstance(model, Mapping) else {"": model}
+    if not models:
+        raise ValueError("there is no model; pass a fitted classifier, or a dict of them by name")
+    if len(models) > 1 and y is None:
+        raise ValueError("several models are compared by their scores on the same rows; pass X and y")
+    views = {str(name): view_model(its) for name, its in models.items()}
+    rows = [] if X is None else [score_rows(*pair, X) for pair in zip(views.values(), models.values(), strict=True)]
+    view = next(iter(views.values()))
+    title = title or (view.classifier if view.target is None else f"{view.target} ({view.classifier})")
     script = "\n".join(_read(name) for name in SCRIPTS)
     style = _read("style.css")
     parts = {
         "title": escape(str(title)),
-        "policy": f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'",
+        "policy": f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'",
         "style": style,
         "script": script,
-        "data": embed_json(_collect(view, rows, y, str(title))),
+        "data": embed_json(_collect(views, rows, y, str(title))),
     }
     # in one pass: inserted text that holds a placeholder stays as it is
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _read("template.html"))
@@ -102,46 +114,45 @@ def embed_json(data: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _collect(view: ModelView, rows: ScoredRows | None, y: Any, title: str) -> dict[str, Any]:
-    """Return the data of the page."""
+def _collect(views: dict[str, ModelView], rows: list[ScoredRows], y: Any, title: str) -> dict[str, Any]:
+    """Return the data of the page: the first model in detail, and the scores of all."""
+    view = next(iter(views.values()))
     inputs = read_inputs(view.tally.schema, view.counted_blocks, view.model.columns)
     side = image_side(inputs, has_names=view.tally.schema.feature_names is not None)
-    measured, errors, examples, importance = None, list[Any](), list[list[Any]](), dict[str, float]()
-    warnings = find_model_warnings(view)
-    if rows is not None:
+    measured, groups, importance, images = list[dict[str, Any]](), None, dict[str, float](), None
+    shown: dict[str, Any] = {"rows": [], "errors": [], "examples": [], "wrong": 0}
+    warnings, drift, counted = find_model_warnings(view), list[dict[str, Any]](), dict[Any, CountedColumn]()
+    if rows:
+        truth, labels = None, None
         if y is not None:
-            truth, labels = quality.read_truth(rows, y)
-            measured, errors = (
-                quality.measure_quality(rows, truth, labels),
-                quality.describe_errors(rows, truth, labels),
-            )
-        warnings += quality.find_row_warnings(rows, measured)
-        importance = quality.measure_importance(rows, inputs)
-        cells = rows.plain_cells(rows.spaced_positions(RANGE_ROWS))
+            truths = [quality.read_truth(its, y) for its in rows]
+            measured = [quality.measure_quality(its, *known) for its, known in zip(rows, truths, strict=True)]
+            truth, labels = truths[0]
+        importance = quality.measure_importance(rows[0], inputs)
+        cells = rows[0].plain_cells(rows[0].spaced_positions(min(RANGE_ROWS, RANGE_CELLS // max(len(inputs), 1))))
         fit_ranges(inputs, cells)
-        examples = _choose_examples(cells)
+        images = np.array([[float(value or 0) for value in line] for line in cells]) if side else None
+        shown = show_rows(rows[0], truth, labels)
+        drift = [] if side else measure_drift(rows[0].columns.values())
+        if truth is not None and not side:
+            ranked = sorted(rows[0].columns.values(), key=lambda its: -importance.get(its.name, 0.0))
+            counted = count_rows(ranked, truth, len(view.classes))
+            groups = find_subgroups(ranked, rows[0].log_proba.argmax(axis=1) == truth)
+        warnings += quality.find_row_warnings(rows[0], measured[0] if measured else None)
     return {
         "title": title,
         "about": describe_model(view, inputs),
-        "quality": measured,
-        "wrong": errors,
-        "examples": examples,
-        "learned": describe_features(view, inputs, importance, side),
+        "quality": measured[0] if measured else None,
+        "comparison": quality.compare_scores(list(views), list(views.values()), measured) if len(measured) > 1 else [],
+        "shown": shown,
+        "learned": {"features": []} if side else describe_features(view, inputs, importance, counted),
+        "images": describe_images(view, inputs, importance, images) if side else None,
+        "subgroups": groups,
+        "drift": drift,
         "calibration": _describe_calibration(view.calibration),
         "warnings": warnings,
         "engine": write_live_model(view, inputs) | {"features": [vars(its) for its in inputs.values()], "side": side},
     }
-
-
-def _choose_examples(rows: list[list[Any]]) -> list[list[Any]]:
-    """Return a few rows, evenly spaced, that take little space in the page."""
-    left, chosen = EXAMPLE_CHARACTERS, []
-    for place in np.linspace(0, len(rows) - 1, min(len(rows), EXAMPLES)).astype(int).tolist():
-        left -= len(json.dumps(rows[place]))
-        if left < 0:
-            break
-        chosen.append(rows[place])
-    return chosen
 
 
 def _describe_calibration(calibration: Calibration | None) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""The quality of predictions for labelled rows: scores with intervals, confusion matrix, and the largest errors."""
+"""The quality of predictions for labelled rows: scores with intervals, confusion matrix, and warnings."""
 
 from typing import Any
 
@@ -11,10 +11,10 @@ from suffice.explain import column_keys, column_title
 from suffice.folds.assessment import Z_95, assess_predictions, wilson_interval
 from suffice.pooled_model import AnyModel
 from suffice.report.inputs import Input
-from suffice.report.model_view import ScoredRows
+from suffice.report.model_view import ModelView, ScoredRows
+from suffice.report.threshold_counts import count_at_thresholds
 from suffice.schema import Array, Columns, Levels, MissingLevel, Words
 
-LARGEST_ERRORS, CONFUSION_CLASSES = 10, 30
 EXPLAINED_ROWS, EXPLAINED_CELLS, EXPLAINED_WIDTH = 200, 20_000_000, 2000
 FEW_DEPENDENT_COLUMNS, MAX_DEPENDENT_COLUMNS = 20, 64
 NOTABLE_CALIBRATION_ERROR, NOTABLE_GAPS = 0.05, 0.05
@@ -43,43 +43,38 @@ def measure_quality(rows: ScoredRows, truth: Array, labels: Array) -> dict[str, 
     measured, right = assess_predictions(log_proba, truth), predicted == truth
     reliability = Reliability.of(measured.confidence, measured.right)
     low, high = wilson_interval(float(right.sum()), len(truth))
+    thresholds = count_at_thresholds(np.exp(log_proba), truth)
+    shares = counts[counts > 0] / max(counts.sum(), 1)
     return {
         "rows": len(truth),
-        "baseline": float(counts.max() / len(truth)),
+        "baseline": {"accuracy": float(counts.max() / len(truth)), "log-loss": float(-(shares * np.log(shares)).sum())},
         "scores": {
             "accuracy": {"value": float(right.mean()), "low": low, "high": high},
             "log-loss": _mean_with_interval(measured.log_loss),
+            "ROC AUC": {"value": _mean_auc(thresholds)},
             "Brier score": _mean_with_interval(measured.brier),
             "calibration error": {"value": float(reliability.error)},
         },
         "classes": [_score_class(truth == k, predicted == k) for k in range(classes)],
-        "confusion": confusion.tolist() if classes <= CONFUSION_CLASSES else None,
-        "reliability": reliability_bins(reliability),
+        "confusion": confusion.tolist(),
+        "thresholds": thresholds,
+        "reliability": reliability_bins(reliability) | {"rows": len(truth)},
         "unknown_labels": np.unique(labels[~is_known]).tolist(),
         # if there are as many rows of each class as were learned, they may be the same rows
         "has_training_counts": bool(np.array_equal(counts, rows.view.tally.class_count)),
     }
 
 
-def describe_errors(rows: ScoredRows, truth: Array, labels: Array) -> list[dict[str, Any]]:
-    """Return the wrong predictions with the least probability of the true class, each with its explanation."""
-    own = np.where(truth >= 0, rows.log_proba[np.arange(len(truth)), truth], -np.inf)
-    predicted = rows.log_proba.argmax(axis=1)
-    wrong = np.flatnonzero(predicted != truth)
-    worst: list[int] = wrong[np.argsort(own[wrong], kind="stable")[:LARGEST_ERRORS]].tolist()
-    explanation = rows.explain(worst) if worst and max_explained_rows(rows.view.model) else None
-    return [
-        {
-            "row": row,
-            "label": str(labels[row]),
-            "predicted": rows.view.class_names[predicted[row]],
-            "probability": float(np.exp(rows.log_proba[row].max())),
-            "label_probability": float(np.exp(own[row])),
-            "sentence": "" if explanation is None else explanation.sentence(place),
-            "cells": cells,
-        }
-        for place, (row, cells) in enumerate(zip(worst, rows.plain_cells(worst), strict=True))
-    ]
+def _mean_auc(thresholds: list[dict[str, Any]]) -> float | None:
+    """Return the area under the ROC curve; of more than two classes, the mean over classes against all others."""
+    found = [its["auc"] for its in thresholds if its["auc"] is not None]
+    return float(np.mean(found)) if found else None
+
+
+def compare_scores(names: list[str], views: list[ModelView], qualities: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the scores of several models on the same rows."""
+    triples = zip(names, views, qualities, strict=True)
+    return [{"name": name, "kind": view.classifier, "scores": its["scores"]} for name, view, its in triples]
 
 
 def _mean_with_interval(values: Array) -> dict[str, float]:
@@ -99,7 +94,7 @@ def _score_class(is_class: Array, is_predicted: Array) -> dict[str, Any]:
     return found
 
 
-def reliability_bins(reliability: Reliability) -> dict[str, list[float]]:
+def reliability_bins(reliability: Reliability) -> dict[str, Any]:
     """Return the bins of a reliability diagram."""
     return {name: getattr(reliability, name).round(5).tolist() for name in ("share", "confidence", "accuracy")}
 
@@ -139,17 +134,18 @@ def find_row_warnings(rows: ScoredRows, quality: dict[str, Any] | None) -> list[
         return found
     if quality["unknown_labels"]:
         found.append(f"Labels that are unknown to the model: {', '.join(map(repr, quality['unknown_labels'][:5]))}.")
-    if quality["has_training_counts"]:
-        found.append(
-            "Each class has as many rows here as in the training data. If these are the training rows, all figures "
-            "are optimistic: measure on held-out rows, or use cross_validate."
-        )
     error = quality["scores"]["calibration error"]["value"]
     if error > NOTABLE_CALIBRATION_ERROR:
         # the weights of a pool are a calibration
         is_calibrated = rows.view.settings.get("calibrate") or rows.view.components
         advice = "" if is_calibrated else '; calibrate="temperature" may reduce it'
         found.append(f"The calibration error is {100 * error:.1f} %{advice}.")
+    baseline = quality["baseline"]["log-loss"]
+    if quality["scores"]["log-loss"]["value"] > baseline > 0:
+        found.append(
+            f"The log-loss is above {baseline:.3f}, which the class shares alone would have: the probabilities do not "
+            "help. Calibrate the model, or use another structure."
+        )
     return found
 
 
@@ -174,5 +170,6 @@ def _find_column_warnings(columns: Columns, block: Block) -> list[str]:
         if empty[j] > NOTABLE_GAPS * rows:
             found.append(f"{name} is empty in {100 * empty[j] / rows:.1f} % of the rows.")
         if unknown[j]:
-            found.append(f"{name} has a level that is unknown to the model in {int(unknown[j]):,} rows.")
+            having = f"{int(unknown[j]):,} rows" if unknown[j] > 1 else "1 row"
+            found.append(f"{name} has a level that is unknown to the model in {having}.")
     return found

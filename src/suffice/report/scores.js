@@ -12,7 +12,8 @@ function prepareEngine(engine) {
 }
 
 function prepareBlock(block, classes) {
-  const terms = block.terms.map((term) => prepareTerm(term, classes));
+  const combinations = block.combinations && new Map(block.combinations.map((codes, place) => [codes.join(), place]));
+  const terms = block.terms.map((term) => ({ ...prepareTerm(term, classes), combinations }));
   return {
     ...block,
     index: block.words && new Map(block.words.map((word, place) => [word, place])),
@@ -24,11 +25,18 @@ function prepareBlock(block, classes) {
 /** Return a field of a term: an array, a number if the array has no dimensions, or a term within the term. */
 function prepareField(its, classes) {
   if (isPacked(its)) return its.shape.length ? unpack(its) : unpack(its)[0];
-  return its && its.weights ? prepareTerm(its, classes) : its;
+  return its && (its.weights || its.table) ? prepareTerm(its, classes) : its;
+}
+
+/** Return a mixture whose terms are prepared; the classes of these are the components of a class. */
+function prepareMixture(term) {
+  const weights = term.log_weights.map(unpack);
+  return { ...term, log_weights: weights, components: term.components.map((terms, k) => terms.map((its) => prepareTerm(its, weights[k].length))) };
 }
 
 /** Return a term with its arrays unpacked; ``width`` is the length of a row of its first array [class, …]. */
 function prepareTerm(term, classes) {
+  if (term.components) return prepareMixture(term);
   const table = Object.values(term).find((its) => its && its.shape && its.shape.length === 2);
   return {
     ...Object.fromEntries(Object.entries(term).map(([name, its]) => [name, prepareField(its, classes)])),
@@ -165,11 +173,36 @@ function probabilities(engine, row) {
   return calibrate(engine.calibration, logProbabilities(engine, row)).map(Math.exp);
 }
 
-/** Return the contributions to the log-odds of two classes, in nats, in decreasing order of their size. */
+/** Return the slope of a calibration: of isotonic calibration, the ratio of the log-odds after and before it, at most 1. */
+function slopeOf(map, before, after) {
+  if (map.kind === "temperature") return 1 / map.temperature;
+  if (map.kind === "vector") return sum(map.factors) / map.factors.length;
+  return Math.min(deviation(after) / deviation(before) || 1, 1);
+}
+
+function deviation(values) {
+  const mean = sum(values) / values.length;
+  return Math.sqrt(sum(values.map((value) => (value - mean) ** 2)) / values.length);
+}
+
+/** Return the factor of all contributions to the log-odds of two classes, and what calibration adds besides. */
+function calibrationEffect(engine, row, logJoint, mine, other) {
+  if (!engine.calibration) return { scale: 1, shift: 0 };
+  const after = calibrate(engine.calibration, logProbabilities(engine, row));
+  const [before, wanted] = [logJoint[mine] - logJoint[other], after[mine] - after[other]];
+  if (!Number.isFinite(before) || !Number.isFinite(wanted)) return { scale: 1, shift: 0 };
+  const scale = slopeOf(engine.calibration, logJoint, after);
+  const shift = wanted - scale * before;
+  return { scale, shift: Math.abs(shift) > 1e-9 * Math.max(Math.abs(logJoint[mine]), Math.abs(logJoint[other]), 1) ? shift : 0 };
+}
+
+/** Return the contributions to the log-odds of two classes after calibration, in nats, in decreasing order of their size. */
 function logOddsParts(engine, row, mine, other) {
-  const { prior, contributions } = explainRow(engine, row);
-  const difference = (added) => (added[mine] === added[other] ? 0 : added[mine] - added[other]);
+  const { prior, contributions, logJoint } = explainRow(engine, row);
+  const { scale, shift } = calibrationEffect(engine, row, logJoint, mine, other);
+  const difference = (added) => (added[mine] === added[other] ? 0 : scale * (added[mine] - added[other]));
   const parts = contributions.map((part) => ({ ...part, nats: difference(part.added) }));
+  if (shift) parts.push({ name: "calibration", feature: -1, value: null, nats: shift });
   parts.sort((a, b) => Math.abs(b.nats) - Math.abs(a.nats));
   return { prior: difference(prior), parts };
 }

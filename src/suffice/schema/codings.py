@@ -16,6 +16,9 @@ from suffice.schema.arrays import Array
 # The largest number of levels of a column; words of texts and combinations of levels are not limited.
 MOST_LEVELS = 100_000
 
+# An edge nearer to 0 than this only separates numbers from 0, and is shown as 0.
+NEGLIGIBLE_EDGE = 1e-100
+
 
 class Coding(ABC):
     """The meaning of the codes of one column. Immutable: a coding with more values is a new one."""
@@ -270,6 +273,8 @@ class Cuts(Coding):
 
     >>> Cuts((1.5, 4.0)).label(1)
     '1.5 ≤ x < 4'
+    >>> [Cuts((-1e-154, 1e-154, 4.0)).label(code) for code in range(4)]
+    ['x < 0', 'x = 0', '0 < x < 4', '4 ≤ x']
     """
 
     edges: tuple[float, ...]
@@ -294,9 +299,13 @@ class Cuts(Coding):
         return replace(self, edges=edges, whole=self.whole and other.whole)
 
     def label(self, code: int) -> str:
-        low = f"{self.edges[code - 1]:g} ≤ " if code else ""
-        high = f" < {self.edges[code]:g}" if code < len(self.edges) else ""
-        return f"{low}x{high}" if self.edges else "any"
+        if not self.edges:
+            return "any"
+        edges = [0.0 if abs(edge) < NEGLIGIBLE_EDGE else edge for edge in self.edges]
+        above = [0 < edge < NEGLIGIBLE_EDGE for edge in self.edges]  # an edge just above 0 separates 0 from the rest
+        low = f"{edges[code - 1]:g} {'<' if above[code - 1] else '≤'} " if code else ""
+        high = f" {'≤' if above[code] else '<'} {edges[code]:g}" if code < len(edges) else ""
+        return "x = 0" if (low, high) == ("0 ≤ ", " ≤ 0") else f"{low}x{high}"
 
     def places_in(self, wider: Any) -> Array:
         # each bin lies within one bin of the other coding if the other's edges are a subset of these
