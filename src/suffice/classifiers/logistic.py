@@ -231,7 +231,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples,)
             Labels.
         """
-        return np.asarray(self.classes_[decision.first_of_highest(self.predict_log_proba(X))])
+        log_proba = self.predict_log_proba(X)
+        return np.asarray(self.classes_[decision.first_of_highest(log_proba)])
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the fitted model to a file that `suffice.load` reads.

@@ -27,6 +27,7 @@ from suffice.families import FAMILIES
 from suffice.folds.held_out import FitFunction
 from suffice.folds.hold_out import HeldOut, hold_out
 from suffice.logistic.forms import LinearForm
+from suffice.pooled_model import PooledModel
 from suffice.recipe import Recipe, Rule
 from suffice.schema import Array, Plan
 from suffice.settings import setting_text
@@ -453,6 +454,8 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         model = self.estimate_model()
         if self.calibrate is not None:
             raise ValueError("calibrated probabilities have no linear form; set calibrate=None")
+        if isinstance(model, PooledModel):
+            raise ValueError('a pool has no linear form; set one structure, such as structure="naive"')
         if len(model.parameters) != 1:
             raise ValueError("a model with columns of several families has no linear form")
         with np.errstate(invalid="ignore", divide="ignore"):

@@ -233,7 +233,12 @@ TUNING_KINDS = (
     ),
     StoredKind(
         GaussianParameters,
-        {"mean": doubles(2), "variance": _POSITIVE_ARRAY, "floor": either(number(0), doubles(0, 1, 2, low=0.0))},
+        {
+            "mean": doubles(2),
+            "variance": _POSITIVE_ARRAY,
+            "floor": either(number(0), doubles(0, 1, 2, low=0.0)),
+            "tail": either(number(), doubles(0, 1, 2)),
+        },
         _same_shape("mean", "variance"),
     ),
     StoredKind(MultivariateGaussian, {"mean": doubles(2), "covariance": doubles(3)}, _check_covariance),
