@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import pty
 import signal
+from contextlib import suppress
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,27 @@ READING = {
     "explain": "explain MODEL -",
     "report": "report MODEL --data - -o MODEL",
 }
+
+
+def interrupt(server: CommandServer, process: int, number: signal.Signals) -> int:
+    """Send a signal each second until a process ends, as a user does; return the exit code.
+
+    Python notices a signal that comes just before a system call after that call, and reading a pipe may take for ever.
+    """
+    has_ended = Event()
+
+    def send() -> None:
+        with suppress(ProcessLookupError):
+            os.kill(process, number)
+            while not has_ended.wait(1):
+                os.kill(process, number)
+
+    thread = Thread(target=send)
+    thread.start()
+    code = server.wait(process)
+    has_ended.set()
+    thread.join()
+    return code
 
 
 def table(rows: int) -> pl.DataFrame:
@@ -62,8 +85,7 @@ def test_an_interrupted_command_changes_nothing(
     with rows.open("wb") as file:  # opens when the command opens it, and is not closed until the signal was sent
         file.write(b"x,k,y\n" + b"1.5,1,1\n" * 40_000)  # more than a pipe holds, so the command is reading
         file.flush()
-        os.kill(process, number)
-        assert server.wait(process) == SIGNALS[number]
+        assert interrupt(server, process, number) == SIGNALS[number]
     assert model.read_bytes() == before
     assert list(model.parent.iterdir()) == [model]
     assert errors.read_text() == "suffice: interrupted: no file was changed\n"
@@ -79,8 +101,7 @@ def test_waiting_for_a_lock_can_be_interrupted(
         process = server.start(["merge", model, model, "-o", model], files={2: errors})
         while "waiting for process" not in errors.read_text():
             pass
-        os.kill(process, number)
-        assert server.wait(process) == SIGNALS[number]
+        assert interrupt(server, process, number) == SIGNALS[number]
     assert f"waiting for process {os.getpid()}, which is changing {model}" in errors.read_text()
     assert "Traceback" not in errors.read_text()
 
@@ -93,8 +114,7 @@ def test_the_terminal_is_restored(server: CommandServer, model: Path, tmp_path: 
     shown = b""
     while b"\x1b[?25l" not in shown:  # the cursor is hidden while rows are read
         shown += os.read(terminal, 1 << 12)
-    os.kill(process, number)
-    assert server.wait(process) == SIGNALS[number]
+    assert interrupt(server, process, number) == SIGNALS[number]
     while b"no file was changed" not in shown:
         shown += os.read(terminal, 1 << 12)
     assert shown.rindex(b"\x1b[?25h") > shown.rindex(b"\x1b[?25l")
