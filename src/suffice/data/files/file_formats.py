@@ -91,7 +91,9 @@ def inspect_file(name: str, folder: ScratchFolder) -> FoundFile:
     if name == "-":
         path = str(Path(folder.path) / "standard input")
         with open(path, "wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
+            # one read at a time: a full buffer would be waited for, and an interrupt not noticed before
+            while piece := sys.stdin.buffer.read1(1 << 16):
+                file.write(piece)
     with open(path, "rb") as file:
         start = file.read(8)
     compression = next((kind for magic, kind in COMPRESSION_MAGIC.items() if start.startswith(magic)), "uncompressed")
