@@ -92,7 +92,7 @@ def inspect_file(name: str, folder: ScratchFolder) -> FoundFile:
         path = str(Path(folder.path) / "standard input")
         with open(path, "wb") as file:
             # one read at a time: a full buffer would be waited for, and an interrupt not noticed before
-            while piece := sys.stdin.buffer.read1(1 << 16):
+            while piece := sys.stdin.buffer.read1(1 << 16):  # type: ignore[union-attr]
                 file.write(piece)
     with open(path, "rb") as file:
         start = file.read(8)
