@@ -24,7 +24,31 @@ LEAST_SQUARE = 1e-304
 
 
 class LostDigitsError(ValueError):
-    """Raised if so much was forgotten that a variance is rounding error."""
+    """Raised if so much was forgotten that a mean or a variance is rounding error."""
+
+    def __init__(self, column: str, label: object, what: str, way_out: str) -> None:
+        super().__init__(f"so much of {column} in class {label!r} was forgotten that {what} lost in rounding: {way_out}")
+
+
+def check_digits(tally: Tally) -> None:
+    """Raise `LostDigitsError` if the moments of a column are rounding errors, whether a model uses them or not.
+
+    The error of a sum of squares is compared with that sum, and with the variance of the column in all classes. Where it
+    is small, that of the mean is far less than the standard deviation: the square of a mean's error is of the order of
+    the rounding of the sum's error.
+    """
+    for block, moments in _moments_of(tally):
+        spreads = moments.spreads
+        if not spreads.error.any():
+            continue
+        with np.errstate(over="ignore", invalid="ignore"):
+            pooled = spreads.pooled()
+            variance = pooled.m2 / np.where(pooled.n > 0, pooled.n, 1.0)
+            is_lost = spreads.error > LARGEST_ERROR * (spreads.m2 + variance)
+        if is_lost.any():
+            k, j = np.argwhere(is_lost)[0].tolist()
+            what, way_out = "its mean and variance are", "fit again on the rows that remain"
+            raise LostDigitsError(block.name(j), tally.schema.classes.tolist()[k], what, way_out)
 
 
 def has_few_digits(before: Tally, after: Tally) -> bool:
