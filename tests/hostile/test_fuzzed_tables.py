@@ -417,7 +417,7 @@ def main(first: int, tables: float) -> None:
             check_table(seed, totals)
             for failure in totals.failures[known:]:
                 print(failure, flush=True)
-            if totals.tables % 500 == 0:
+            if totals.tables % 100 == 0:
                 print(totals, flush=True)
     except KeyboardInterrupt:
         pass

@@ -10,7 +10,7 @@ from suffice.statistics.comoments import CoMoments
 from suffice.statistics.moments import LEAST_LEFT, ROUNDED, Moments
 from suffice.statistics.tally import Tally
 
-# A variance may be off by this share at most. The bounds of errors are ten to a hundred times the errors.
+# A variance may be off by this share at most.
 LARGEST_ERROR = 1e-4
 
 # The same for columns with a covariance: given the others, a column may have far less variance than by itself.
@@ -27,15 +27,15 @@ class LostDigitsError(ValueError):
     """Raised if so much was forgotten that a mean or a variance is rounding error."""
 
     def __init__(self, column: str, label: object, what: str, way_out: str) -> None:
-        super().__init__(f"so much of {column} in class {label!r} was forgotten that {what} lost in rounding: {way_out}")
+        lost = f"so much of {column} in class {label!r} was forgotten that {what} lost in rounding"
+        super().__init__(f"{lost}: {way_out}")
 
 
 def check_digits(tally: Tally) -> None:
     """Raise `LostDigitsError` if the moments of a column are rounding errors, whether a model uses them or not.
 
-    The error of a sum of squares is compared with that sum, and with the variance of the column in all classes. Where it
-    is small, that of the mean is far less than the standard deviation: the square of a mean's error is of the order of
-    the rounding of the sum's error.
+    The error of a sum of squares is compared with that sum, and with the variance of the column in all classes. This
+    judges means, too: with u = 2⁻⁵³, the error of a mean is at most about the root of 32·u·error / n.
     """
     for block, moments in _moments_of(tally):
         spreads = moments.spreads
