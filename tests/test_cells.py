@@ -203,3 +203,14 @@ def test_levels_are_judged_by_leaving_out_row_by_row(seed: int) -> None:
     form = choose_forms(levels, {"a": "quantiles"}, "auto", "auto")["a"]
     assert form.missing == (as_level - skipped > max(LEAST_GAIN, LEAST_GAIN_A_CELL * (cells < 0).sum()))
     assert form.missing == (seed >= 2)
+
+
+def test_the_last_bit_of_a_weight_decides_about_no_cut() -> None:
+    """The two cuts beside the middle cell are equally good; the first is taken, and not that of the smaller error."""
+    column = np.array([[30.0, 0.0], [0.5, 0.5], [0.0, 30.0]])
+    expected = mdl([CellCounts.of((1.0, 2.0), column)])
+    assert expected[0].edges == (1.0,)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        noisy = column * (1 + 1e-15 * rng.normal(size=column.shape))
+        assert mdl([CellCounts.of((1.0, 2.0), noisy)]) == expected

@@ -224,6 +224,11 @@ def test_the_mode_at_the_edge() -> None:
     nothing = suffice.Counts(n=[[0.0]], total=[[0.0]])
     assert Bernoulli.estimate(nothing, Beta(1, 1), "map").p == 0.5
     assert Poisson.estimate(Poisson.tally([0]), Gamma(0.5, 1), "map").rate == 0.0
+    halves = suffice.Counts(n=[[0.6]], total=[[0.1 + 0.2]])  # the last bit does not decide
+    for pseudo_count in (0.5, 0.7):
+        assert Bernoulli.estimate(halves, pseudo_count, "map").p == 0.5
+        thirds = suffice.Counts(n=[[0.9]], total=[[0.1 + 0.2, 0.3, 0.3]])
+        np.testing.assert_allclose(Categorical.estimate(thirds, pseudo_count, "map").p, 1 / 3)
 
 
 # intervals

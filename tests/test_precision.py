@@ -6,11 +6,14 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import logsumexp
 
 import suffice
 from suffice.statistics import Moments
+from suffice.statistics.cancellation import LostDigitsError
+from suffice.statistics.moments import OTHER_OPERATIONS, ROUNDED
 
 
 def exact_variance(column: Any, weights: Any = None) -> float:
@@ -159,6 +162,52 @@ def test_outliers_are_forgotten_exactly_or_not_at_all() -> None:
         with pytest.raises(ValueError, match=r"so much of column 0 in class 0 was forgotten .* fit again"):
             model.forget(X[2:], y[2:])
         assert model.tally_ is before
+
+
+@pytest.mark.parametrize("numeric", ["auto", "mdl", "gaussian"])
+def test_forms_are_not_chosen_from_lost_digits(numeric: Any) -> None:
+    """Without the outlier, the mean of class "a" would be its rounding error, and the column would have other bins."""
+    X = pd.DataFrame({"size": [0.3, -1.2, 0.8, 2.1, -0.4, 1.7, 9e48]})
+    y = np.array(["a", "b", "a", "b", "b", "a", "a"])
+    for structure in ("joint", "naive", "averaged"):
+        model = suffice.BayesClassifier(structure=structure, numeric=numeric).fit(X, y)
+        before = model.tally_
+        with pytest.raises(LostDigitsError, match=r"so much of column 'size' in class 'a' was forgotten .* fit again"):
+            model.forget(X[6:], y[6:])
+        assert model.tally_ is before
+
+
+def test_ordinary_rows_are_forgotten() -> None:
+    rng = np.random.default_rng(0)
+    for seed in range(100):
+        rows, scale = int(rng.integers(12, 200)), 10.0 ** rng.uniform(0, 6)
+        X = pd.DataFrame({"x": rng.normal(rng.choice([0.0, scale]), scale, rows), "z": np.exp(rng.normal(0, 2, rows))})
+        y, cut = rng.integers(0, 3, rows), int(rng.integers(1, rows - 10))
+        kind = (suffice.GaussianNB, suffice.GaussianDiscriminant, suffice.BayesClassifier)[seed % 3]
+        settings = {"structure": "naive"} if kind is suffice.BayesClassifier else {}
+        kind(**settings).fit(X, y).forget(X[:cut], y[:cut])
+
+
+def test_no_error_is_beyond_its_bound() -> None:
+    """Errors of less than 1e-12 are those of any sum; the bound is for what is subtracted."""
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        x = rng.normal(size=30) * 10.0 ** rng.uniform(0, rng.choice([0, 6, 30]), 30) + rng.choice([0.0, 1e9])
+        weights = rng.uniform(0.1, 3, 30) * 10.0 ** rng.choice([0, -30])
+        parts = np.array_split(rng.permutation(30), 6)
+        learned = [Moments.of(x[part, None], weights[part]) for part in parts]
+        left = sum(learned[1:], learned[0])
+        for gone in range(5):
+            left = left - learned[gone]
+            rest = np.concatenate(parts[gone + 1 :])
+            values, shares = ([Fraction(float(v)) for v in each[rest]] for each in (x, weights))
+            n = sum(shares)
+            mean = sum(w * v for w, v in zip(shares, values, strict=True)) / n
+            m2 = sum(w * (v - mean) ** 2 for w, v in zip(shares, values, strict=True))
+            bound = left.error[0, 0]
+            assert abs(Fraction(left.m2[0, 0]) - m2) <= max(Fraction(bound), m2 / 10**12)
+            of_mean = np.sqrt(2 * OTHER_OPERATIONS * ROUNDED * bound / float(n)) + 1e-15 * abs(float(mean))
+            assert abs(Fraction(left.mean[0, 0]) + Fraction(left.tail[0, 0]) - mean) <= of_mean
 
 
 def test_digits_are_not_lost_step_by_step() -> None:

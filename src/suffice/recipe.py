@@ -382,10 +382,8 @@ class Recipe:
             if is_lost.any():
                 k, j = np.argwhere(is_lost)[0].tolist()
                 label = tally.schema.classes.tolist()[k]
-                raise LostDigitsError(
-                    f"so much of {columns.name(j)} in class {label!r} was forgotten that its variance is lost in "
-                    "rounding: fit again on the rows that remain, or use a prior"
-                )
+                way_out = "fit again on the rows that remain, or use a prior"
+                raise LostDigitsError(columns.name(j), label, "its variance is", way_out)
 
     # -- which passes over the rows can be saved ---------------------------------------------------
 

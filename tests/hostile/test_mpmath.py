@@ -1,4 +1,4 @@
-"""Probabilities at 50 digits: every family and rule, Student's t, Normal-inverse-Wishart and logistic regression.
+"""Probabilities at 50 digits: every family and rule, complement, Normal-inverse-Wishart and logistic regression.
 
 The references take the numbers as they are in the table, and follow the formulas of the documentation in mpmath.
 """
@@ -171,6 +171,30 @@ def test_counts(name: str, rule: str, request: pytest.FixtureRequest) -> None:
         X[4:8] = X[[1, 0, 3, 2]]
         model = getattr(suffice, name)(estimate=rule, prior=2.0).fit(X, y)
         np.testing.assert_allclose(model.predict_proba(X), discrete(name, X, y, rule, 2.0), atol=1e-10)
+
+
+def complement(X: Any, y: Any, rule: str, alpha: float, norm: bool) -> Any:
+    """Return P(class | x) from the score −Σ x·log p̃, with p̃ the shares of the columns in all other classes."""
+    groups, _ = by_class(X, y, None)
+    pseudo = {"mle": mpf(0), "map": mpf(alpha) - 1}.get(rule, mpf(alpha))
+    weights = []
+    for k in range(len(groups)):
+        others = [row for place, (rows, _) in enumerate(groups) if place != k for row in rows]
+        totals = [mp.fsum(row[j] for row in others) + pseudo for j in range(X.shape[1])]
+        logged = [mp.log(total / mp.fsum(totals)) for total in totals]
+        weights.append([each / mp.fsum(logged) if norm else -each for each in logged])
+    return posterior(
+        [[mp.fsum(mpf(float(v)) * w for v, w in zip(x, line, strict=True)) for line in weights] for x in X]
+    )
+
+
+@pytest.mark.parametrize("norm", [False, True])
+@pytest.mark.parametrize("rule", RULES)
+def test_complement(rule: Any, norm: bool, request: pytest.FixtureRequest) -> None:
+    for seed in range(20 if request.config.getoption("--hostile") else 1):
+        X, y = counts(rows=24, seed=seed)
+        model = suffice.ComplementNB(estimate=rule, prior=2.0, norm=norm).fit(X, y)
+        np.testing.assert_allclose(model.predict_proba(X), complement(X, y, rule, 2.0, norm), atol=1e-10)
 
 
 def wishart(X: Any, y: Any, rule: str, c: float, is_shared: bool) -> Any:

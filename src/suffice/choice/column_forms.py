@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from suffice.choice.cuts import CUTTERS, CellCounts
-from suffice.schema import Array, Combinations, Cuts, MissingLevel, Words
+from suffice.schema import TIE, Array, Combinations, Cuts, MissingLevel, Words, round_ties
 from suffice.statistics import CoMoments, Counts, Moments, Tally, rest_of
 
 NUMERIC = ("gaussian", *CUTTERS, "auto")
@@ -88,7 +88,7 @@ class ColumnSums:
         """Whether the cells tell a few values apart, each of which several rows have."""
         rows = self.counts.sum(axis=1)
         held = int((rows > 0).sum())
-        return held < FEW_VALUES and float(rows.sum()) >= ROWS_A_VALUE * held
+        return held < FEW_VALUES and float(rows.sum()) >= ROWS_A_VALUE * held * (1 - TIE)
 
 
 def choose_forms(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: str) -> dict[Any, Form]:
@@ -195,12 +195,12 @@ def _list_candidates(columns: Mapping[Any, ColumnSums], hows: Mapping[Any, str])
 
 
 def _best(column: ColumnSums, candidates: Sequence[Candidate]) -> tuple[float, Form]:
-    """Return the candidate with the best predictions, and its score."""
+    """Return the candidate with the best predictions, the first of equal ones, and its score."""
     if len(candidates) == 1 and not column.missing.any():
         return 0.0, candidates[0][0]
-    scores = [_score(column, form, counts) for form, counts in candidates]
-    place = int(np.argmax(scores))
-    return scores[place], candidates[place][0]
+    scores = np.array([_score(column, form, counts) for form, counts in candidates])
+    place = int(np.argmax(round_ties(scores)))
+    return float(scores[place]), candidates[place][0]
 
 
 def _score(column: ColumnSums, form: Form, counts: Array | None) -> float:

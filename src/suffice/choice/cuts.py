@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.schema import Array, Cuts, starts_of
+from suffice.schema import TIE, Array, Cuts, starts_of
 
 BINS = 10
 
@@ -125,7 +125,7 @@ def _best_cuts(below: Array, first: Array, last: Array) -> Array:
     n, n1, n2 = whole.sum(axis=1), left.sum(axis=1), right.sum(axis=1)
     h, h1, h2 = _entropy(whole, n), _entropy(left, n1), _entropy(right, n2)
     after = (n1 * h1 + n2 * h2) / n[interval]
-    is_least = after == np.minimum.reduceat(after, starts)[interval]
+    is_least = after <= (np.minimum.reduceat(after, starts) + TIE * h)[interval]
     best = np.minimum.reduceat(np.where(is_least, np.arange(len(cut)), len(cut)), starts)
     k, k1, k2 = ((part > 0).sum(axis=1) for part in (whole, left[best], right[best]))
     # log₂(3ᵏ − 2), in a form that does not overflow for many classes

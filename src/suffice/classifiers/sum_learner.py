@@ -23,6 +23,7 @@ from suffice.recipe import Recipe, Rows
 from suffice.schema import Array, Plan, Schema, merged_classes
 from suffice.settings import comparable
 from suffice.statistics import Tally
+from suffice.statistics.cancellation import check_digits
 from suffice.statistics.remainder import check_remainder
 from suffice.storage.atomic_write import replace_file
 
@@ -121,6 +122,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         with cache.lock:
             recipe = self.recipe()
             if cache.tally is not tally:
+                check_digits(tally)
                 cache.chosen, cache.model = recipe.lay_out(tally), None
                 cache.tally = tally
             return cache.chosen  # type: ignore[no-any-return]
@@ -346,6 +348,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
             blocks = left.schema.blocks
             bits = [FAMILIES[block.family].cells == "bits" and block.sizes is None for block in blocks]
             check_remainder(known, left, bits)
+        check_digits(left)
         if len(left.class_count):
             self._check(recipe, recipe.lay_out(left))
         return left

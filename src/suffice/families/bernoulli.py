@@ -10,6 +10,7 @@ from scipy.special import betaln
 
 from suffice.blocks import Part
 from suffice.families import description
+from suffice.families.dirichlet import mode_weights
 from suffice.families.family import (
     NO_EVIDENCE,
     Family,
@@ -24,6 +25,7 @@ from suffice.priors import Beta, MEstimate, Prior, broadcast_to_columns, check_p
 from suffice.schema import Array, Columns
 from suffice.score import Linear, Score
 from suffice.statistics import Counts, Statistic, rest_of, scan
+from suffice.statistics.statistic import ROUNDING
 
 
 @dataclass(frozen=True)
@@ -89,9 +91,9 @@ class Bernoulli(Family):
 
     def mode(self, columns: Columns, hyperparameters: Hyperparameters) -> BernoulliParameters:
         a, b = hyperparameters
-        ones, zeros = np.maximum(a - 1, 0), np.maximum(b - 1, 0)
+        ones, zeros, tie = mode_weights(a), mode_weights(b), ROUNDING * (a + b)
         at_edge = (ones + zeros) == 0
-        return self._from_weights(columns, np.where(at_edge, a > b, ones), np.where(at_edge, b > a, zeros))
+        return self._from_weights(columns, np.where(at_edge, a > b + tie, ones), np.where(at_edge, b > a + tie, zeros))
 
     def mean(self, columns: Columns, hyperparameters: Hyperparameters) -> BernoulliParameters:
         return self._from_weights(columns, *hyperparameters)

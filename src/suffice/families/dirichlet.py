@@ -10,6 +10,16 @@ from scipy import stats
 from suffice.families.family import Family, Hyperparameters, Parameters, check_proper, draw_weights
 from suffice.schema import Array, Columns, by_group
 from suffice.statistics import Counts
+from suffice.statistics.statistic import ROUNDING
+
+
+def mode_weights(alpha: Array) -> Array:
+    """Return α − 1, or 0 where that is negative or rounding error.
+
+    >>> mode_weights(np.array([0.3, 1 + 2e-16, 3.0])).tolist()
+    [0.0, 0.0, 2.0]
+    """
+    return np.where(alpha > 1 + ROUNDING, alpha - 1, 0.0)
 
 
 @dataclass(frozen=True)
@@ -46,10 +56,10 @@ class DirichletFamily(Family):
 
     def mode(self, columns: Columns, hyperparameters: Hyperparameters) -> Parameters:
         (alpha, unseen), starts = hyperparameters, self._starts(columns)
-        weights, width = np.maximum(alpha - 1, 0), alpha.shape[-1]
+        weights, width = mode_weights(alpha), alpha.shape[-1]
         at_edge = self._by_cell(columns, by_group(np.add, weights, starts) == 0, width)
-        highest = alpha == self._by_cell(columns, by_group(np.maximum, alpha, starts), width)
-        return self._from_weights(columns, np.where(at_edge, highest, weights), np.maximum(unseen - 1, 0))
+        highest = alpha >= (1 - ROUNDING) * self._by_cell(columns, by_group(np.maximum, alpha, starts), width)
+        return self._from_weights(columns, np.where(at_edge, highest, weights), mode_weights(unseen))
 
     def mean(self, columns: Columns, hyperparameters: Hyperparameters) -> Parameters:
         return self._from_weights(columns, *hyperparameters)

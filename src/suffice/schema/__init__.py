@@ -1,6 +1,6 @@
 """Schema: the classes, the columns with their families, and the meaning of their codes. Everything is immutable."""
 
-from suffice.schema.arrays import Array, Frozen, by_group, field_names, starts_of
+from suffice.schema.arrays import TIE, Array, Frozen, by_group, field_names, round_ties, starts_of
 from suffice.schema.codings import Coding, Combinations, Cuts, Levels, MissingLevel, Text, Words, recoding
 from suffice.schema.columns import Columns
 from suffice.schema.forests import make_forest, places_in_forest, select_kept_trees, trees_of
@@ -9,6 +9,7 @@ from suffice.schema.plan import Plan, check_plan_columns
 from suffice.schema.schema import Features, Schema, merged_classes
 
 __all__ = [
+    "TIE",
     "Array",
     "Coding",
     "Columns",
@@ -31,6 +32,7 @@ __all__ = [
     "merged_classes",
     "places_in_forest",
     "recoding",
+    "round_ties",
     "select_kept_trees",
     "starts_of",
     "trees_of",

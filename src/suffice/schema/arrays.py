@@ -1,4 +1,4 @@
-"""Arrays: read-only fields of dataclasses, and reductions over groups of adjacent cells."""
+"""Arrays: read-only fields of dataclasses, reductions over groups of adjacent cells, and comparisons with ties."""
 
 from dataclasses import fields
 from functools import cache
@@ -8,6 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
+
+# Numbers that differ by less than this share are taken to be equal where one of them is chosen: their rounding errors
+# depend on the order of rows, and on what was forgotten.
+TIE = 1e-9
 
 
 @cache
@@ -55,3 +59,13 @@ def by_group(reduction: np.ufunc, values: Array, starts: Array) -> Array:
     if not empty.all():
         reduced[..., ~empty] = reduction.reduceat(values, starts[~empty], axis=-1)
     return reduced
+
+
+def round_ties(weights: Array) -> Array:
+    """Return weights rounded to a billionth of the largest: rounding errors must not decide between equal ones.
+
+    >>> round_ties(np.array([0.1 + 0.2, 0.3, 0.6])).tolist()
+    [0.5, 0.5, 1.0]
+    """
+    largest = float(np.abs(weights).max(initial=0.0))
+    return np.round(weights / largest, 9) if 0 < largest < np.inf else weights

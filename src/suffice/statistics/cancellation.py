@@ -10,7 +10,7 @@ from suffice.statistics.comoments import CoMoments
 from suffice.statistics.moments import LEAST_LEFT, ROUNDED, Moments
 from suffice.statistics.tally import Tally
 
-# A variance may be off by this share at most. The bounds of errors are ten to a hundred times the errors.
+# A variance may be off by this share at most.
 LARGEST_ERROR = 1e-4
 
 # The same for columns with a covariance: given the others, a column may have far less variance than by itself.
@@ -24,7 +24,31 @@ LEAST_SQUARE = 1e-304
 
 
 class LostDigitsError(ValueError):
-    """Raised if so much was forgotten that a variance is rounding error."""
+    """Raised if so much was forgotten that a mean or a variance is rounding error."""
+
+    def __init__(self, column: str, label: object, what: str, way_out: str) -> None:
+        lost = f"so much of {column} in class {label!r} was forgotten that {what} lost in rounding"
+        super().__init__(f"{lost}: {way_out}")
+
+
+def check_digits(tally: Tally) -> None:
+    """Raise `LostDigitsError` if the moments of a column are rounding errors, whether a model uses them or not.
+
+    The error of a sum of squares is compared with that sum, and with the variance of the column in all classes. This
+    judges means, too: with u = 2⁻⁵³, the error of a mean is at most about the root of 32·u·error / n.
+    """
+    for block, moments in _moments_of(tally):
+        spreads = moments.spreads
+        if not spreads.error.any():
+            continue
+        with np.errstate(over="ignore", invalid="ignore"):
+            pooled = spreads.pooled()
+            variance = pooled.m2 / np.where(pooled.n > 0, pooled.n, 1.0)
+            is_lost = spreads.error > LARGEST_ERROR * (spreads.m2 + variance)
+        if is_lost.any():
+            k, j = np.argwhere(is_lost)[0].tolist()
+            what, way_out = "its mean and variance are", "fit again on the rows that remain"
+            raise LostDigitsError(block.name(j), tally.schema.classes.tolist()[k], what, way_out)
 
 
 def has_few_digits(before: Tally, after: Tally) -> bool:

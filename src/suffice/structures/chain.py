@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from suffice.families.family import Parameters
-from suffice.schema import Array, Columns
+from suffice.schema import Array, Columns, round_ties
 from suffice.structures.conditionals import Conditionals, mutual_information
 from suffice.structures.covariances import check_prior_of, estimate_tree
 from suffice.structures.structure import Rule, Structure, Subject
-from suffice.structures.tree import BACKOFF, TreeParameters, check_backoff, round_ties
+from suffice.structures.tree import BACKOFF, TreeParameters, check_backoff
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.families.categorical import draw_slots
 from suffice.families.family import Parameters
-from suffice.schema import Array, Columns
+from suffice.schema import Array, Columns, round_ties
 from suffice.score import PairLookUp, Score
 from suffice.statistics import PairCounts
 from suffice.structures.conditionals import Conditionals, mutual_information
@@ -83,16 +83,6 @@ def check_backoff(backoff: float) -> None:
     """Raise if a back-off is not a positive number of rows."""
     if not backoff > 0:
         raise ValueError(f"backoff is a number of rows, more than 0, not {backoff!r}")
-
-
-def round_ties(weights: Array) -> Array:
-    """Return weights rounded to a billionth of the largest: rounding errors must not decide between equal ones.
-
-    >>> round_ties(np.array([0.1 + 0.2, 0.3, 0.6])).tolist()
-    [0.5, 0.5, 1.0]
-    """
-    largest = float(np.abs(weights).max(initial=0.0))
-    return np.round(weights / largest, 9) if 0 < largest < np.inf else weights
 
 
 def spanning_trees(weights: Array) -> Array:
