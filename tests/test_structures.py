@@ -19,6 +19,7 @@ from cases import ALL_STRUCTURES, every_structure
 from conftest import assert_same_model, data
 from suffice import Averaged, BayesClassifier, Chain, Full, Joint, Tree
 from suffice.estimation import RULES
+from suffice.statistics.cancellation import LostDigitsError
 from suffice.structures.chain import longest_path
 from suffice.structures.conditionals import mutual_information
 from suffice.structures.tree import spanning_tree
@@ -82,7 +83,12 @@ def test_laws_of_sums_hold_for_every_structure(structure: Any, data: st.DataObje
     assert_same_model(learn(every[: cuts[0]]) + learn(every[cuts[0] :]), whole, X)
     weights = np.random.default_rng(0).integers(1, 4, 40)
     assert_same_model(learn(every, weights), learn(np.repeat(every, weights)), X)
-    left = learn(every).forget(X.iloc[cuts[0] :], y[cuts[0] :])
+    left = learn(every)
+    try:
+        left.forget(X.iloc[cuts[0] :], y[cuts[0] :])
+    except LostDigitsError:  # few rows are left, and their variance would be rounding error
+        assert left.tally_ == whole.tally_
+        return
     never = learn(every[: cuts[0]])
     counted = [b.family != "gaussian" for b in never.tally_.schema.blocks]
     if len(counted) == len(left.tally_.schema.blocks):
