@@ -11,6 +11,7 @@ import pytest
 from scipy.special import logsumexp
 
 import suffice
+from conftest import data
 from suffice.statistics import Moments
 from suffice.statistics.cancellation import LostDigitsError
 from suffice.statistics.moments import OTHER_OPERATIONS, ROUNDED
@@ -186,6 +187,15 @@ def test_ordinary_rows_are_forgotten() -> None:
         kind = (suffice.GaussianNB, suffice.GaussianDiscriminant, suffice.BayesClassifier)[seed % 3]
         settings = {"structure": "naive"} if kind is suffice.BayesClassifier else {}
         kind(**settings).fit(X, y).forget(X[:cut], y[:cut])
+
+
+@pytest.mark.parametrize("structure", ["naive", "averaged", "full"])
+def test_titanic_forgets_high_fares_and_most_rows(structure: Any) -> None:
+    X = pd.read_csv(data("tabular/titanic.csv")).drop(columns="alive")
+    y = X.pop("survived").to_numpy()
+    model = suffice.BayesClassifier(structure=structure).fit(X, y)
+    for rows in (X["fare"] > 100, np.random.default_rng(0).random(len(X)) < 0.98):
+        assert model.tally_without(X[rows], y[rows]).class_count.sum() == (~rows).sum()
 
 
 def test_no_error_is_beyond_its_bound() -> None:

@@ -43,7 +43,7 @@ from suffice.storage.model_file import CLASSIFIERS
 from suffice.structures import STRUCTURES, as_structure
 from suffice.structures.covariances import KINDS
 
-FEW, MANY, PARTS = 80, 20_000, 4  # tables
+FEW, MANY, PARTS = 40, 5_000, 4  # tables, of about 200 cases each
 CELLS = {
     "BernoulliNB": "counts",
     "CategoricalNB": "counts",
