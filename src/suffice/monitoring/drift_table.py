@@ -39,7 +39,8 @@ class Drift:
         The number of rows, by weight.
     log_density : dict or None
         How probable the new rows are: the ``mean`` of log p(x), that of rows which are drawn from the model
-        (``expected``), and ``improbable``, the share of rows less probable than 99 % of these.
+        (``expected``), and ``improbable``, the share of rows less probable than 99 % of these. None if two models
+        are compared, or if the model has texts or word counts, whose length has no distribution.
     not_compared : dict
         Columns that cannot be compared, with the reason.
     threshold : float
