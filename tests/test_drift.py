@@ -129,7 +129,7 @@ def test_improbable_rows_are_noticed(model: Any) -> None:
     without_texts = BayesClassifier(structure="naive").fit(X[columns], y)
     found = suffice.drift(without_texts, later[columns]).log_density
     assert found is not None
-    assert found["mean"] == pytest.approx(found["expected"], abs=0.3)
+    assert found["mean"] == pytest.approx(found["expected"], abs=0.6)
     assert found["improbable"] < 0.03
     found = suffice.drift(without_texts, later[columns].assign(age=later["age"] + 60)).log_density
     assert found is not None

@@ -1,7 +1,7 @@
 """The sums of each column over all classes, and the pairs of two tallies' columns that can be compared."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from suffice.statistics import CoMoments, Moments, Tally
 from suffice.structures.combinations import drop_combinations
 
 BINS = 10  # of numbers
+ROUNDING = 1e-9
 MISSING = "(missing)"
 COUNTS = "(shares of all counts)"
 
@@ -42,7 +43,8 @@ class PairedColumn:
     counts: CountPair | None
     moments: MomentPair | None
     missing: tuple[float, float] | None
-    new_levels: list[str]
+    new_levels: list[str] = field(default_factory=list)
+    new_level_rows: float = 0.0
 
     @property
     def rows(self) -> tuple[float, float]:
@@ -84,7 +86,7 @@ def _sum_block(columns: Columns, statistic: Any, rows: float) -> Iterable[Column
         variance = pooled.m2[0] / np.maximum(n, 1e-300)
         for j, key in enumerate(keys):
             yield ColumnSums(
-                key, missing=rows - n[j], moments=(float(n[j]), float(pooled.mean[0, j]), float(variance[j]))
+                key, missing=_subtract(rows, n[j]), moments=(float(n[j]), float(pooled.mean[0, j]), float(variance[j]))
             )
         return
     total = statistic.total.sum(axis=0)
@@ -95,13 +97,18 @@ def _sum_block(columns: Columns, statistic: Any, rows: float) -> Iterable[Column
             start, size = int(columns.starts[j]), int(columns.sizes[j])
             counts = total[start : start + size]
             coding = columns.codings[j] if columns.codings else Levels(tuple(range(size)))
-            yield ColumnSums(key, coding, counts, rows - counts.sum())
+            yield ColumnSums(key, coding, counts, _subtract(rows, counts.sum()))
     elif cells == "bits":
         n = np.broadcast_to(statistic.n.sum(axis=0), total.shape)
         for j, key in enumerate(keys):
-            yield ColumnSums(key, Levels((0, 1)), np.array([n[j] - total[j], total[j]]), rows - n[j])
+            yield ColumnSums(key, Levels((0, 1)), np.array([n[j] - total[j], total[j]]), _subtract(rows, n[j]))
     else:
         yield ColumnSums(COUNTS, Levels(tuple(map(str, keys))), total, None)
+
+
+def _subtract(rows: float, n: float) -> float:
+    """Return rows − n; 0 if the difference is a rounding error of fractional weights."""
+    return float(rows - n) if rows - n > ROUNDING * rows else 0.0
 
 
 def pair_columns(before: ColumnSums, after: ColumnSums) -> PairedColumn:
@@ -110,30 +117,34 @@ def pair_columns(before: ColumnSums, after: ColumnSums) -> PairedColumn:
     if before.moments and after.moments and min(before.moments[0], after.moments[0]) > 0:
         moments = MomentPair.of(*zip(before.moments, after.moments, strict=True))
     missing = None if before.missing is None or after.missing is None else (before.missing, after.missing)
-    if before.counts is None or after.counts is None:
-        if moments is None:
-            raise ValueError("it has no numbers on one side, or is counted in different ways")
-        return PairedColumn(before.key, "moments", [], None, moments, missing, [])
+    if before.counts is not None and after.counts is not None:
+        return _pair_counts(before, after, moments, missing)
+    if moments is None:
+        raise ValueError("it has no numbers on one side, or is counted in different ways")
+    return PairedColumn(before.key, "moments", [], None, moments, missing)
+
+
+def _pair_counts(
+    before: ColumnSums, after: ColumnSums, moments: MomentPair | None, missing: tuple[float, float] | None
+) -> PairedColumn:
     assert before.coding is not None
     assert after.coding is not None
     coding = before.coding.merge(after.coding, f"column {before.key!r}")
     here, there = (_place(each, coding) for each in (before, after))
-    if isinstance(coding, Cuts):
+    if isinstance(coding, Levels):
+        kind, labels = "words" if missing is None else "levels", [str(label) for label in coding.labels]
+        is_new = (here == 0) & (there > 0)
+    else:
+        assert isinstance(coding, Cuts)
         coding, here, there = _coarsen(coding, here, there)
-    are_levels = isinstance(coding, Levels)
-    labels = [str(label) for label in coding.labels] if isinstance(coding, Levels) else _label_all(coding)
-    is_new = np.flatnonzero((here == 0) & (there > 0)).tolist() if are_levels else []
-    kind = "intervals" if not are_levels else "words" if missing is None else "levels"
-    new = [labels[code] for code in is_new]
+        kind, labels = "intervals", [coding.label(code) for code in range(coding.size)]
+        is_new = np.zeros(coding.size, bool)
+    new, new_rows = [labels[code] for code in np.flatnonzero(is_new)], float(there[is_new].sum())
     if missing is not None and max(missing) > 0:
         labels, here, there = [*labels, MISSING], np.append(here, missing[0]), np.append(there, missing[1])
     if not (here.any() and there.any()):
         raise ValueError("it has no rows on one side")
-    return PairedColumn(before.key, kind, labels, CountPair(here, there), moments, missing, new)
-
-
-def _label_all(coding: Coding) -> list[str]:
-    return [coding.label(code) for code in range(coding.size)]
+    return PairedColumn(before.key, kind, labels, CountPair(here, there), moments, missing, new, new_rows)
 
 
 def _place(sums: ColumnSums, coding: Coding) -> Array:

@@ -154,18 +154,16 @@ def _describe(pair: PairedColumn, rng: np.random.Generator) -> dict[str, Any]:
     assert samples is not None
     line: dict[str, Any] = {"column": column_title(pair.key), "form": pair.kind, **measure_pair(samples, rng)}
     line |= {"missing_before": None, "missing_after": None, "mean_shift": None, "variance_ratio": None}
-    shares, new_rows = list[list[float]](), 0.0
+    shares: list[list[float]] = [[], []]
     if pair.counts is not None:
-        sides = (pair.counts.before, pair.counts.after)
-        shares = [(side / side.sum()).tolist() for side in sides]
-        new_rows = float(sum(pair.counts.after[pair.labels.index(label)] for label in pair.new_levels))
+        shares = [(side / side.sum()).tolist() for side in (pair.counts.before, pair.counts.after)]
     if pair.missing is not None:
         for place, name in enumerate(("missing_before", "missing_after")):
             line[name] = pair.missing[place] / max(pair.rows[place], 1e-300)
     if pair.moments is not None:
         line |= {"mean_shift": pair.moments.standardized_difference, "variance_ratio": pair.moments.variance_ratio}
-    line |= {"new_levels": pair.new_levels[:LISTED_LEVELS], "new_level_rows": new_rows, "labels": pair.labels}
-    return line | dict(zip(("before", "after"), shares or ([], []), strict=True))
+    line |= {"new_levels": pair.new_levels[:LISTED_LEVELS], "new_level_rows": pair.new_level_rows}
+    return line | {"labels": pair.labels, "before": shares[0], "after": shares[1]}
 
 
 def _compare_densities(model: Any, X: Any, seed: int) -> dict[str, float] | None:
