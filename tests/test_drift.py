@@ -61,7 +61,7 @@ def test_gaussian_distance_is_the_integral() -> None:
     x = np.linspace(-30, 30, 200_001)
     p, q = norm.pdf(x, 0, 1), norm.pdf(x, 1.5, 2)
     bits, index = MomentPair.of([10, 10], [0.0, 1.5], [1.0, 4.0]).divergences()
-    assert np.sqrt(bits) == pytest.approx(jensenshannon(p, q, base=2), abs=2e-3)
+    assert np.sqrt(bits) == pytest.approx(jensenshannon(p, q, base=2), abs=1e-6)
     integrand = (p - q) * (norm.logpdf(x, 0, 1) - norm.logpdf(x, 1.5, 2))
     assert index == pytest.approx(np.trapezoid(integrand, x), rel=1e-6)
 

@@ -14,9 +14,11 @@ from scipy.stats import chi2, gamma, norm
 
 from suffice.schema import Array
 
-DRAWS, DRAWN_CELLS = 400, 1 << 21
+DRAWS, DRAWN_CELLS = 200, 1 << 21
 MOST_PERMUTED = 10**9  # rows, the limit of NumPy
-NODES = norm.ppf((np.arange(200) + 0.5) / 200)
+# The trapezoidal rule for the mean of a function of a standard normal variable.
+NODES = np.linspace(-6.0, 6.0, 64)
+WEIGHTS = norm.pdf(NODES) / norm.pdf(NODES).sum()
 Z = 1.96
 # A count of 0 has an infinite stability index; it is taken for half a row.
 HALF_ROW = 0.5
@@ -126,12 +128,12 @@ class MomentPair(TwoSamples):
         mean, variance = self.mean[..., None], self.variance[..., None]
         bits = np.zeros(self.mean.shape[:-1])
         for side in (0, 1):
-            x = mean[..., side, :] + np.sqrt(variance[..., side, :]) * NODES  # quantiles of this side
+            x = mean[..., side, :] + np.sqrt(variance[..., side, :]) * NODES
             log_p = [
                 -0.5 * (np.log(variance[..., each, :]) + (x - mean[..., each, :]) ** 2 / variance[..., each, :])
                 for each in (0, 1)
             ]
-            bits += (1 + (log_p[side] - np.logaddexp(*log_p)) / np.log(2)).mean(axis=-1) / 2
+            bits += (1 + (log_p[side] - np.logaddexp(*log_p)) / np.log(2)) @ WEIGHTS / 2
         gap = (self.mean[..., 0] - self.mean[..., 1]) ** 2
         first, second = self.variance[..., 0], self.variance[..., 1]
         index = ((first + gap) / second + (second + gap) / first) / 2 - 1
