@@ -27,7 +27,8 @@ def drift(model: Any, new: Any, y: Any = None, *, threshold: float = 0.1, random
 
     The rows of the model are not needed: the new rows are counted by the plan of the model, and the counts are
     compared. Numbers are compared in about ten intervals, which are unions of the model's cells; numbers that a model
-    knows by their mean and variance only (`GaussianNB`) as two Gaussians. Missing cells are a level.
+    knows by their mean and variance only (`GaussianNB`) as two Gaussians. Missing cells are a level, except in
+    columns that are compared as Gaussians, where only their shares are given.
 
     Parameters
     ----------
