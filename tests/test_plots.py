@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from typing import Any
 
 import matplotlib
@@ -14,6 +16,7 @@ import pytest
 from scipy import stats
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import mutual_info_score
 
 import suffice
 from suffice import (
@@ -138,7 +141,8 @@ def test_what_is_marked_in_a_nomogram_are_the_points(case):
     held = model_columns.column_values(model, X[3:4])
     points = its.points([held[scale.feature][0] for scale in its.scales])
     marks = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
-    np.testing.assert_allclose(marks[:-1], np.clip(points, -2, 102), atol=1e-9)
+    by_range = np.argsort(-its.widths, kind="stable")
+    np.testing.assert_allclose(marks[:-1], np.clip(points, -2, 102)[by_range], atol=1e-9)
     words = [text.get_text() for text in ax.texts]
     odds = its.log_odds(sum(points))
     assert canvas.percent(-np.logaddexp(0, -odds)) in words
@@ -394,6 +398,40 @@ def test_boundaries_of_frames_with_empty_cells_and_names():
     plots.boundary({"a $ of $": model}, FRAME, LABELS, names)
 
 
+def test_arrows_of_a_tree_are_as_wide_as_their_information():
+    bits = (DIGITS > 7)[:, [10, 11, 12, 18]]
+    model = BayesClassifier(structure="tree").fit(bits, DIGIT)
+    forest = dependency_tree.parents_of(model)
+    nats = dependency_tree.edge_information(model, forest)
+    assert len(nats) == 3
+    for name, found in nats.items():
+        parent, mine = forest[name][0], [np.asarray(DIGIT) == k for k in model.classes_]
+        given = [mutual_info_score(bits[rows, name], bits[rows, parent]) * rows.mean() for rows in mine]
+        assert found == pytest.approx(sum(given), abs=1e-9)
+    widths = {text.arrow_patch.get_linewidth() for text in plots.tree(model).texts if hasattr(text, "arrow_patch")}
+    assert max(widths) == pytest.approx(dependency_tree.WIDEST)
+    numbers = BayesClassifier(structure="chain", numeric="gaussian").fit(IRIS, SPECIES)
+    (covariance,) = (each.covariance for each in numbers.estimate_model().parameters)
+    nats = dependency_tree.edge_information(numbers, dependency_tree.parents_of(numbers), "setosa")
+    squared = covariance[0, 0, 1] ** 2 / (covariance[0, 0, 0] * covariance[0, 1, 1])
+    assert nats[1] == pytest.approx(-0.5 * np.log(1 - squared))
+
+
+def test_a_nomogram_is_sorted_by_range():
+    ax, its = plots.nomogram(NAIVE, FRAME), plots.points(NAIVE, FRAME)
+    by_range = [canvas.plain(its.scales[j].feature, 22) for j in np.argsort(-its.widths, kind="stable")]
+    assert [text.get_text() for text in ax.texts if text.get_text() in by_range] == by_range
+
+
+def test_the_axis_of_a_skewed_column_shows_most_rows():
+    x = np.append(np.random.default_rng(0).exponential(size=198), [1000.0, 2000.0])[:, None]
+    y = np.arange(200) % 2
+    ax = plots.densities(BayesClassifier(structure="naive").fit(x, y), x, y)
+    outside = (x[:, 0] > ax.get_xlim()[1]).mean()
+    assert 0 < outside <= 0.05
+    assert ax.get_xlabel() == f"column 0 ({100 * outside:.1f} % of the rows are outside)"
+
+
 def test_a_tree_is_the_one_that_was_learned():
     model = BayesClassifier(structure="tree").fit((DIGITS > 7)[:, [10, 11, 12, 18, 19, 20, 26, 27, 28, 35]], DIGIT)
     parents = dependency_tree.parents_of(model)
@@ -487,6 +525,7 @@ PICTURES = {
     "confusion": lambda ax: plots.confusion(LABELS, NAIVE, FRAME, ax=ax),
     "learning_curve": lambda ax: plots.learning_curve(GaussianNB(), IRIS, SPECIES, 2, 2, ax=ax),
     "heat_map": lambda ax: plots.heat_map(NAIVE.explain(FRAME[:1]), (2, 2), ax=ax),
+    "drift": lambda ax: plots.drift(suffice.drift(NAIVE, FRAME[:100]).table, ax),
     "over_time": lambda ax: plots.over_time([10, 10], [0.5, 0.7], ax=ax),
     "ladder": lambda ax: plots.ladder(
         [
@@ -536,6 +575,13 @@ def test_names_are_shown_as_they_are():
     ax = plt.figure().add_subplot()
     text = ax.text(0, 0, canvas.plain("$a_b$ and $"))
     assert text._preprocess_math(text.get_text()) == ("$a_b$ and $", False)
+
+
+@pytest.mark.parametrize("name", plots.__all__)
+def test_every_parameter_is_documented(name):
+    documented = getattr(plots, name).__doc__
+    for parameter in inspect.signature(getattr(plots, name)).parameters:
+        assert re.search(rf"^ +(\w+, )*{parameter}(, \w+)* :", documented, re.M), parameter
 
 
 def test_all_names_are_there():

@@ -34,6 +34,8 @@ _HOMES = {
     "suffice.evaluation.comparison": "compare",
     "suffice.evaluation.cross_validation": "cross_validate",
     "suffice.evaluation.streams": "Window batches prequential",
+    "suffice.monitoring.drift_table": "Drift",
+    "suffice.monitoring.measure_drift": "drift",
     "suffice.parallel": "get_threads set_threads threads",
     "suffice.priors": "Beta Dirichlet Flat Gamma MEstimate NormalInverseGamma NormalInverseWishart Prior",
     "suffice.schema": "Plan Text",

@@ -26,6 +26,8 @@ from suffice.evaluation.cross_validation import cross_validate as cross_validate
 from suffice.evaluation.streams import Window as Window
 from suffice.evaluation.streams import batches as batches
 from suffice.evaluation.streams import prequential as prequential
+from suffice.monitoring.drift_table import Drift as Drift
+from suffice.monitoring.measure_drift import drift as drift
 from suffice.parallel import get_threads as get_threads
 from suffice.parallel import set_threads as set_threads
 from suffice.parallel import threads as threads

@@ -1,13 +1,14 @@
 """The command line.
 
-Exit codes: 0 for success, 1 for wrong files or data, 2 for a wrong command, 130 after Ctrl-C and 143 after SIGTERM.
+Exit codes: 0 for success, 1 for wrong files or data, 2 for a wrong command, 3 for drift (`suffice drift`), 130 after
+Ctrl-C and 143 after SIGTERM.
 """
 
 from typing import Annotated
 
 import typer
 
-from suffice.cli import predict_commands, train_commands  # noqa: F401  (they register their commands)
+from suffice.cli import drift_command, predict_commands, train_commands  # noqa: F401  (they register their commands)
 from suffice.cli.command import app as app
 from suffice.cli.entry import main as main
 

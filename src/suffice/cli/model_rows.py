@@ -98,10 +98,15 @@ def split_labels(model: Any, source: FilesSource, target: str | None, drop: bool
     if missing == frame.height or (missing and not drop):
         raise missing_labels_error(column, missing, frame.height)
     frame = frame.filter(frame[column].is_not_null())
-    labels = frame[column].to_list()
-    if hasattr(model, "target_cuts_") and frame[column].dtype.is_numeric():
+    return frame.drop(column), list_labels(model, frame[column])
+
+
+def list_labels(model: Any, column: Any) -> list[Any]:
+    """Return the labels in a column without empty cells, as the model writes them."""
+    labels = column.to_list()
+    if hasattr(model, "target_cuts_") and column.dtype.is_numeric():
         labels = [label_bin(value, model.target_cuts_) for value in labels]
-    return frame.drop(column), _convert_labels(labels, model.classes_.tolist())
+    return _convert_labels(labels, model.classes_.tolist())
 
 
 def read_unlabelled(model: Any, table: TableFile) -> Any:

@@ -6,6 +6,7 @@
 from suffice.plots.class_densities import densities
 from suffice.plots.decision_boundary import boundary
 from suffice.plots.dependency_tree import tree
+from suffice.plots.drift_distances import drift
 from suffice.plots.explained_rows import marked_text, waterfall
 from suffice.plots.learning_curves import learning, learning_curve, newton
 from suffice.plots.nomogram_drawing import nomogram
@@ -22,6 +23,7 @@ __all__ = [
     "boundary",
     "confusion",
     "densities",
+    "drift",
     "heat_map",
     "ladder",
     "learning",

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 else:  # matplotlib is imported when the first plot is drawn
     Axes = Any
 
-# Colours of Okabe and Ito, which can be told apart without seeing red and green.
-BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
+# Blue and red are those of the report, the others are of Okabe and Ito. They can be told apart without seeing red and
+# green, because they differ in lightness.
+BLUE, ORANGE, GREEN, RED = "#2F61BA", "#E69F00", "#009E73", "#B5501F"
 # Grey replaces their yellow, which is hardly visible on white.
 SKY, PURPLE, GREY, BLACK = "#56B4E9", "#CC79A7", "#8C8C8C", "#000000"
 COLOURS = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK, GREY)

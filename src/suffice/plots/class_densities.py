@@ -23,6 +23,7 @@ from suffice.plots.nomogram_points import Scale, make_scale
 from suffice.schema import Array
 
 BINS = 25
+SHOWN_SHARE, LONG_TAIL = 0.95, 2.5  # a range of all rows that is so many times wider than that of a share is cut off
 FEW = 6  # with more classes, one histogram of all rows is drawn: many would hide each other
 
 
@@ -30,7 +31,8 @@ def densities(model: Any, X: Any = None, y: Any = None, column: Any = 0, *, ax: 
     """Draw p(value | class) of one column for each class, and a histogram of rows behind it.
 
     Columns with levels have bars, numeric columns a curve, and binned columns steps whose area is the probability of
-    the bin. Of a pool, the densities are those of ``structure="naive"``, which are estimated from the same sums.
+    the bin. If few rows lie far outside, the axis shows 95 % of the rows. Of a pool, the densities are those of
+    ``structure="naive"``, which are estimated from the same sums.
 
     Parameters
     ----------
@@ -75,8 +77,11 @@ def densities(model: Any, X: Any = None, y: Any = None, column: Any = 0, *, ax: 
     ax = axes_for(ax, (7.5, 4))
     draw = _draw_bars if scale.kind == "levels" else _draw_curves
     draw(ax, scale, classes, seen, labels)
+    title = plain(found.title, 60)
+    if scale.kind != "levels":
+        title += _limit_axis(ax, seen)
     # a long name would overlap the power of ten at the right end of the axis
-    ax.set_xlabel(plain(found.title, 60), loc="left" if len(found.title) > 40 else "center")
+    ax.set_xlabel(title, loc="left" if len(title) > 40 else "center")
     ax.set_ylim(bottom=0)
     legend_beside(ax, "class")
     return ax
@@ -134,6 +139,21 @@ def _draw_curves(ax: Axes, scale: Scale, classes: list[Any], seen: list[Any], la
             ax.hist(mine, bins, density=True, color=colour, alpha=0.25, linewidth=0)
         ax.plot(x, density[:, k], dashes, color=colour, linewidth=1.8, label=plain(label))
     ax.set_ylabel("density given class" + (" (histogram: rows)" if labels else ""))
+
+
+def _limit_axis(ax: Axes, seen: list[Any]) -> str:
+    """Limit the axis of a skewed column to 95 % of its rows, and return a note if that is done."""
+    numbers = np.array([np.nan if value is None else value for value in seen], np.float64)
+    numbers = numbers[np.isfinite(numbers)]
+    if not len(numbers):
+        return ""
+    low, high = np.quantile(numbers, [(1 - SHOWN_SHARE) / 2, (1 + SHOWN_SHARE) / 2])
+    if not 0 < high - low < np.ptp(numbers) / LONG_TAIL:
+        return ""
+    margin = 0.05 * (high - low)
+    ax.set_xlim(max(low - margin, numbers.min() - margin), high + margin)
+    outside = ((numbers < low - margin) | (numbers > high + margin)).mean()
+    return f" ({100 * outside:.1f} % of the rows are outside)"
 
 
 def _histogram_edges(scale: Scale, x: Array, here: Array) -> Any:

@@ -8,14 +8,18 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from suffice.plots.canvas import BLUE, ORANGE, Axes, axes_for, check_fitted, finish, plain
 from suffice.pooled_model import PooledModel
 from suffice.schema import Array
+from suffice.statistics import PairCounts
+from suffice.structures.conditionals import mutual_information
 
+THINNEST, WIDEST = 0.6, 5.0  # arrows, in points
 UNCORRELATED = 1e-7  # smaller partial correlations are rounding
 
 
 def tree(model: Any, label: Any = None, *, ax: Axes | None = None) -> Axes:
     """Draw which column depends on which: p(x | class) = Πᵢ p(xᵢ | parent of xᵢ, class).
 
-    Numeric columns (orange) form a tree of their own. Columns that depend on the class only have no arrow.
+    Numeric columns (orange) form a tree of their own. Columns that depend on the class only have no arrow. The width of
+    an arrow is the mutual information of its columns given the class, or within the class that is drawn.
 
     Parameters
     ----------
@@ -53,15 +57,19 @@ def tree(model: Any, label: Any = None, *, ax: Axes | None = None) -> Axes:
         (x, y), word = place[name], plain(name, letters)
         box = {"boxstyle": "round,pad=0.25", "facecolor": "w", "edgecolor": ORANGE if is_number else BLUE}
         boxes[name] = ax.text(x, -y, word, ha="center", va="center", fontsize=small, bbox=box, zorder=3)
-    arrow = {"arrowstyle": "-|>", "color": "0.5", "shrinkA": 3, "shrinkB": 3, "linewidth": 1}
+    nats = edge_information(model, forest, label)
+    most = max(nats.values(), default=0.0)
     for name, (parent, _) in forest.items():
         if parent is not None:  # an arrow from the right of the parent's box to the left of the child's
+            wide = THINNEST + (WIDEST - THINNEST) * nats[name] / max(most, 1e-300)
+            arrow = {"arrowstyle": "-|>", "color": "0.5", "shrinkA": 3, "shrinkB": 3, "linewidth": wide}
             ends: dict[str, Any] = {"xycoords": boxes[name], "textcoords": boxes[parent]}
             ax.annotate("", (0, 0.5), (1, 0.5), arrowprops=arrow, zorder=2, **ends)
     ax.set(xlim=(-0.6, deepest + 0.6), ylim=(-lines + 0.4, 0.6))
     ax.axis("off")
     of = "every class" if label is None else f"class {plain(label)}"
-    return finish(ax, title=f"from parent to child, in {of} (blue: levels, orange: numbers)")
+    width = f"; width: mutual information, at most {most:.2g} nats" if nats else ""
+    return finish(ax, title=f"from parent to child, in {of} (blue: levels, orange: numbers{width})")
 
 
 def parents_of(model: Any, label: Any = None) -> dict[Any, tuple[Any, bool]]:
@@ -86,6 +94,32 @@ def parents_of(model: Any, label: Any = None) -> dict[Any, tuple[Any, bool]]:
         line = by_class[classes.index(label) if label is not None and len(by_class) == len(classes) else 0].tolist()
         for name, parent in zip(columns.names, line, strict=True):
             found[name] = (columns.names[parent] if parent >= 0 else None, columns.codings is None)
+    return found
+
+
+def edge_information(model: Any, forest: dict[Any, tuple[Any, bool]], label: Any = None) -> dict[Any, float]:
+    """Return the mutual information of each column and its parent, given the class or within one class, in nats."""
+    tally, found = model.chosen_tally(), dict[Any, float]()
+    shares = tally.class_count / max(float(tally.class_count.sum()), 1e-300)
+    k = None if label is None else model.classes_.tolist().index(label)
+    subjects, estimated = model.recipe().subjects(tally), model.estimate_model()
+    for subject, parameters in zip(subjects, estimated.parameters, strict=True):
+        if hasattr(parameters, "covariance"):
+            variance = np.diagonal(parameters.covariance, axis1=1, axis2=2)
+            squared = parameters.covariance**2 / (variance[:, :, None] * variance[:, None, :])
+            by_class = -0.5 * np.log1p(-np.minimum(squared, 1 - 1e-15))
+            weights = shares if k is None else np.eye(len(shares))[k]
+            nats = by_class[0] if len(by_class) == 1 else np.tensordot(weights, by_class, 1)
+        elif isinstance(subject.statistic, PairCounts):
+            whole = mutual_information(subject.columns, subject.statistic, by_class=k is not None)
+            nats = whole if k is None else whole[k]
+        else:
+            continue
+        place = {name: j for j, name in enumerate(subject.columns.names or ())}
+        for name, j in place.items():
+            parent = forest[name][0]
+            if parent is not None:
+                found[name] = float(nats[j, place[parent]])
     return found
 
 

@@ -13,7 +13,8 @@ from suffice.plots.nomogram_points import Points, Scale, points
 from suffice.schema import Array
 
 CURVE = 2.2  # height of a curve, in lines
-NAMES = -7.5  # right end of the names of columns
+LEAST_GAP = 0.4  # between two labels of a curve, in lines
+NAMES = -9.5  # right end of the names of columns
 LETTER = 0.85  # width of a letter, in points
 SHARES = np.array([0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999])
 
@@ -32,7 +33,7 @@ def nomogram(
 
     total = Σⱼ points(xⱼ), where points ∝ log p(xⱼ | label) − log p(xⱼ | against) + constant. With more than
     two classes the probability is that of ``label`` given that it is either ``label`` or ``against``. `points` returns
-    the numbers.
+    the numbers. The column with the widest range of points is at the top.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def nomogram(
     if most < 1:
         raise ValueError(f"most is the number of columns that are drawn, at least 1, not {most!r}")
     its = points(model, X, label, against, row=row)
-    kept = np.sort(np.argsort(-its.widths, kind="stable")[:most]).tolist()
+    kept = np.argsort(-its.widths, kind="stable")[:most].tolist()
     rest = np.setdiff1d(np.arange(len(its.scales)), kept)
     heights = [_height(its, its.scales[j]) for j in kept]
     whole = 6.2 + sum(heights) + (1.3 if len(rest) else 0)
@@ -102,7 +103,7 @@ def nomogram(
             _draw_mark(ax, 100 * marks[rest].sum() / max(widest, 1e-12), y, (y - 0.3, y + 0.3))
         top -= 1.3
     _draw_total(ax, its, top - 1.4, None if row is None else float(marks.sum()))
-    ax.set(xlim=(-30, 105), ylim=(top - 3.8, 1.1))
+    ax.set(xlim=(-33, 105), ylim=(top - 3.8, 1.1))
     ax.axis("off")
     pair = "" if len(its.classes) == 2 else f" (P({plain(its.label, 14)}): if it is one of the two)"
     return finish(ax, title=f"Points for {plain(its.label)} against {plain(its.against)}{pair}", size="medium")
@@ -188,10 +189,23 @@ def _draw_curve(ax: Axes, its: Points, scale: Scale, middle: float, height: floa
     ax.plot(places, _height_on_curve(scale, numbers, middle, height), color=BLUE, linewidth=1.4)
     left = places.min() - 0.8
     ax.plot([left, left], [middle - height / 2, middle + height / 2], color="0.6", linewidth=0.8)
-    for number in named:
+    last = -np.inf
+    for number in sorted(named):
         y = float(_height_on_curve(scale, number, middle, height))
+        if y - last < LEAST_GAP:  # the labels would overlap
+            continue
+        last = y
         ax.plot([left - 0.5, left], [y, y], color="0.6", linewidth=0.8)
-        ax.text(left - 0.8, y, f"{number:.3g}", ha="right", va="center", fontsize=6.5, color="0.35", zorder=3)
+        ax.text(left - 0.8, y, _number(number), ha="right", va="center", fontsize=6.5, color="0.35", zorder=3)
+
+
+def _number(number: float) -> str:
+    """Return a number as text, without an exponent if it is not too long.
+
+    >>> _number(359861.0), _number(0.12345), _number(7.17e12)
+    ('359,861', '0.123', '7.17e+12')
+    """
+    return f"{number:,.0f}" if 1e3 <= abs(number) < 1e7 else f"{number:.3g}"
 
 
 def _bounds(scale: Scale) -> tuple[float, float]:

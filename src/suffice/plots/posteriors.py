@@ -106,8 +106,13 @@ def format_distribution(distribution: Any) -> str:
     >>> from scipy import stats
     >>> format_distribution(stats.beta(3, 2)), format_distribution(stats.gamma(2, scale=0.5))
     ('Beta(3, 2)', 'Gamma(2, 2)')
+    >>> format_distribution(stats.t(108, loc=5.0))
+    'Student-t, 108 df'
     """
     name, args = distribution.dist.name, [float(each) for each in distribution.args]
+    if name == "t":
+        df = args[0] if args else float(distribution.kwds["df"])
+        return f"Student-t, {df:.4g} df"
     scale = float(distribution.kwds.get("scale", 1.0))
     args += {"gamma": [1 / scale], "invgamma": [scale]}.get(name, [])
     written = {"beta": "Beta", "gamma": "Gamma", "invgamma": "InverseGamma", "norm": "N"}.get(name, name)

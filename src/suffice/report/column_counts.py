@@ -122,8 +122,3 @@ def count_rows(columns: Iterable[CountedColumn], truth: Array, classes: int) -> 
             np.add.at(counts, (truth[is_there], column.codes[is_there]), 1)
             found[column.key] = replace(column, counts=counts)
     return found
-
-
-def rows_of_column(column: CountedColumn) -> Array:
-    """Return the training rows at each label, [label]."""
-    return np.zeros(len(column.labels)) if column.counts is None else column.counts.sum(axis=0)

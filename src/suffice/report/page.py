@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -20,7 +20,7 @@ from suffice.report.inputs import fit_ranges, image_side, read_inputs
 from suffice.report.live_model import write_live_model
 from suffice.report.model_facts import describe_features, describe_images, describe_model, find_model_warnings
 from suffice.report.model_view import ModelView, ScoredRows, score_rows, view_model
-from suffice.report.row_drift import measure_drift
+from suffice.report.row_drift import describe_drift
 from suffice.report.shown_rows import show_rows
 from suffice.report.subgroups import find_subgroups
 from suffice.storage.atomic_write import check_output_path, replace_file
@@ -89,7 +89,7 @@ def render(model: Any, X: Any = None, y: Any = None, title: str | None = None) -
         raise ValueError("several models are compared by their scores on the same rows; pass X and y")
     views = {str(name): view_model(its) for name, its in models.items()}
     rows = [] if X is None else [score_rows(*pair, X) for pair in zip(views.values(), models.values(), strict=True)]
-    view = next(iter(views.values()))
+    first, view = next(iter(models.values())), next(iter(views.values()))
     title = title or (view.classifier if view.target is None else f"{view.target} ({view.classifier})")
     script = "\n".join(_read(name) for name in SCRIPTS)
     style = _read("style.css")
@@ -98,7 +98,7 @@ def render(model: Any, X: Any = None, y: Any = None, title: str | None = None) -
         "policy": f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'",
         "style": style,
         "script": script,
-        "data": embed_json(_collect(views, rows, y, str(title))),
+        "data": embed_json(_collect(views, rows, y, str(title), lambda: describe_drift(first, X))),
     }
     # in one pass: inserted text that holds a placeholder stays as it is
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _read("template.html"))
@@ -114,7 +114,13 @@ def embed_json(data: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _collect(views: dict[str, ModelView], rows: list[ScoredRows], y: Any, title: str) -> dict[str, Any]:
+def _collect(
+    views: dict[str, ModelView],
+    rows: list[ScoredRows],
+    y: Any,
+    title: str,
+    find_drift: Callable[[], list[dict[str, Any]]],
+) -> dict[str, Any]:
     """Return the data of the page: the first model in detail, and the scores of all."""
     view = next(iter(views.values()))
     inputs = read_inputs(view.tally.schema, view.counted_blocks, view.model.columns)
@@ -133,7 +139,7 @@ def _collect(views: dict[str, ModelView], rows: list[ScoredRows], y: Any, title:
         fit_ranges(inputs, cells)
         images = np.array([[float(value or 0) for value in line] for line in cells]) if side else None
         shown = show_rows(rows[0], truth, labels)
-        drift = [] if side else measure_drift(rows[0].columns.values())
+        drift = [] if side else find_drift()
         if truth is not None and not side:
             ranked = sorted(rows[0].columns.values(), key=lambda its: -importance.get(its.name, 0.0))
             counted = count_rows(ranked, truth, len(view.classes))

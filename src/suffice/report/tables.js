@@ -36,7 +36,7 @@ function driftSection({ drift, quality }) {
   }));
   return section("Drift", "drift",
     el("p", {}, `${moved ? countOf(moved, "column") : "No column"} of ${grouped(drift.length)} ${moved === 1 || !moved ? "differs" : "differ"} between these rows and the training rows by more than chance.`),
-    note("Distance: Jensen-Shannon distance between the shares of levels or intervals, from 0 (equal) to 1. More than chance: G-test at 1 %, corrected for the number of columns."),
+    note("Distance: Jensen-Shannon distance between the shares of levels or intervals, from 0 (equal) to 1. More than chance: Pearson's chi-squared test at 1 %, corrected for the number of columns."),
     pagedTable("Drift", ["Column", "Distance", "More than chance", "Rows with unknown levels", "Largest change"], lines, { what: "column", size: 10 }));
 }
 

@@ -1,0 +1,1 @@
+"""Monitoring: whether new rows are like the rows that a model was fitted to."""
