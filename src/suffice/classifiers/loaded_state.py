@@ -50,7 +50,7 @@ LEARNED: dict[str, Check] = {
     "chosen_": mapping(choice("prior"), number(0)),
     "pool_": instance(Pool),
     "held_out_": mapping(text, number()),
-    "target_cuts_": sequence(number()),
+    "target_cuts_": sequence(number(), list),
     "mixtures_": sequence(instance(Mixture)),
     "fitted_with_": sequence(anything),
     "subspace_": sequence(anything),
