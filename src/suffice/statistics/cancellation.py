@@ -17,7 +17,7 @@ LARGEST_ERROR = 1e-4
 ERROR_OF_PAIRS = 1e-11
 
 # The rounding error of a mean may be this share of the standard deviation at most, if columns have a covariance.
-LARGEST_ROUNDING = 1e-6
+LARGEST_ROUNDING = 1e-4
 
 # The least variance of a column of which all digits are known, and whose inverse does not overflow.
 LEAST_SQUARE = 1e-304
