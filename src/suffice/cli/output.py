@@ -28,8 +28,9 @@ OPTIONS = {
     r"a splitter, such as KFold\(.*?\), or get": "get",  # the command line has no splitters
     r"TableFile\(…, header=False\)": "--no-header",
     r"TableFile\(…, header=True\)": "--header",
-    r"TableFile\(…, delimiter=…\)": "--delimiter",
-    "header and delimiter are for": "--header and --delimiter are for",
+    r"TableFile\(…, skip_rows=…\)": "--skip-rows",
+    r"TableFile\(…, na_values=…\)": "--na-values",
+    r"TableFile\(…, (\w+)=…\)": r"--\1",
     "delimiter is one character": "--delimiter is one character",
     r"families=\{…\}": "--family",
     "missing_target='drop'": "--drop-unlabelled",
@@ -126,7 +127,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
     from rich import box
     from rich.table import Table
 
-    from suffice.data.files.csv_format import is_number
+    from suffice.data.files.csv_numbers import is_number
 
     shown = _to_text(title) if title else None
     table = Table(title=shown, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)

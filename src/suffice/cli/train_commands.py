@@ -109,14 +109,14 @@ def fit(
     from suffice.cli.measured_rows import measure_fit
     from suffice.cli.model_summary import print_fit
     from suffice.cli.target_classes import check_several_classes, read_target
-    from suffice.data.files.table_file import ColumnHints
+    from suffice.data.files.table_file import training_hints
 
     families = _parse_families(family or [])
     settings: dict[str, Any] = {"structure": structure, "numeric": numeric, "estimate": estimate}
     settings |= {"missing": missing, "unseen": unseen, "plan": None if plan is None else _load_plan(plan)}
     settings |= {"prior": _parse_prior(prior), "families": families or "auto", "calibrate": calibrate}
     check_output(output)
-    source = rows.open_table(table, ColumnHints(tuple(filter(None, (target, weight, *families)))))
+    source = rows.open_table(table, training_hints(target, weight, families))
     column = rows.find_column(source, target)
     weights = None if weight is None else rows.find_column(source, weight)
     labelled, cuts = read_target(source, column, None, bins, yes)
@@ -126,6 +126,8 @@ def fit(
     check_several_classes(model.classes_.tolist(), column)
     if cuts is not None:
         model.target_cuts_ = cuts
+    if table.na_values is not None:
+        model.na_values_ = list(table.na_values)
     written = save_model(model, output)
     if written is not None:
 
