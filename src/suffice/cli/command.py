@@ -25,11 +25,17 @@ app = typer.Typer(
 
 FILE_HELP = "A file, folder or glob of CSV, Parquet, Arrow, JSON or Excel (.gz and .zst too); - is standard input."
 File = Annotated[str, typer.Argument(help=FILE_HELP, metavar="FILE")]
-Model = Annotated[str, typer.Argument(help="A model file, as `suffice fit -o` writes it.", metavar="MODEL")]
+Model = Annotated[
+    str, typer.Argument(help="A model file, as `suffice fit -o` writes it; - is standard input.", metavar="MODEL")
+]
 TARGET_HELP = "Column of labels: its name, or its position (0, 1, …, -1)."
 Target = Annotated[str, typer.Option("--target", "-t", help=TARGET_HELP)]
 OTHER_TARGET_HELP = "Column of labels, if it is not the one of the model."
 OtherTarget = Annotated[str | None, typer.Option("--target", "-t", help=OTHER_TARGET_HELP)]
+TABLE_OUTPUT_HELP = (
+    "File to write: .csv, .parquet, .arrow, .jsonl (a row per line), .json (one array) or .xlsx; - is standard output."
+)
+TableOutput = Annotated[str | None, typer.Option("--output", "-o", help=TABLE_OUTPUT_HELP)]
 Output = Annotated[str | None, typer.Option("--output", "-o", help="File to write; - is standard output.")]
 ModelOutput = Annotated[str, typer.Option("--output", "-o", help="Model file to write; - is standard output.")]
 HEADER_HELP = "Whether line 1 of a CSV file names the columns."
@@ -41,8 +47,8 @@ Encoding = Annotated[str | None, typer.Option(help=ENCODING_HELP)]
 SKIP_HELP = "Lines of a CSV file before the table. By default comments and blank lines are skipped."
 SkipRows = Annotated[int | None, typer.Option(help=SKIP_HELP, min=0)]
 NA_HELP = (
-    "Text that stands for a missing cell, instead of ? NA N/A n/a #N/A <NA> NaN nan null NULL; may be repeated. An empty "
-    "cell is always missing. In a column of numbers, - n.d. none and the like are missing, too."
+    "Text that stands for a missing cell, instead of ? NA N/A n/a #N/A <NA> NaN nan null NULL; may be repeated. An "
+    "empty cell is always missing. In a column of numbers, - n.d. none and the like are missing, too."
 )
 NaValues = Annotated[list[str] | None, typer.Option(help=NA_HELP)]
 IGNORE_HELP = "Column that is not read: its name or its position; may be repeated."
@@ -59,8 +65,12 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an e
 
 # A parameter `table` of a command stands for the argument FILE and these options, and `data` for an option and these.
 TABLE_OPTIONS = {
-    **{"header": Header, "delimiter": Delimiter, "encoding": Encoding},
-    **{"skip_rows": SkipRows, "na_values": NaValues, "ignore": Ignore},
+    "header": Header,
+    "delimiter": Delimiter,
+    "encoding": Encoding,
+    "skip_rows": SkipRows,
+    "na_values": NaValues,
+    "ignore": Ignore,
 }
 
 

@@ -34,6 +34,11 @@ OPTIONS = {
     "delimiter is one character": "--delimiter is one character",
     r"families=\{…\}": "--family",
     "missing_target='drop'": "--drop-unlabelled",
+    r"\bclass_prior=\{label: p\}": "--class-prior LABEL=P",
+    r"\bclass_prior=": "--class-prior ",
+    r"\bmissing=\"(\w+)\"": r"--missing \1",
+    r"\bprior=": "--prior ",
+    r"\bcalibrate=": "--calibrate ",
     "plan=": "--plan",
     "timeout=…": "--wait SECONDS",
     "checkpoint=…": "--checkpoint",
@@ -156,10 +161,25 @@ def write_table(frame: Any, name: str) -> None:
         sys.stdout.write(_as_shown(frame.write_csv()))
         return
     writers = {"Parquet": frame.write_parquet, "Arrow": frame.write_ipc, "JSON lines": frame.write_ndjson}
+    writers["Excel"] = lambda made: _write_excel(frame, made, name)
+    kind = ending_format(name) or "CSV"
+    is_array = kind == "JSON lines" and ".json" in Path(name.lower()).suffixes  # .jsonl and .ndjson have a row per line
     made = io.BytesIO()
-    writers.get(ending_format(name) or "CSV", frame.write_csv)(made)
+    (frame.write_json if is_array else writers.get(kind, frame.write_csv))(made)
     content = made.getvalue()
     write_file(name, gzip.compress(content) if name.lower().endswith(".gz") else content)
+
+
+def _write_excel(frame: Any, made: io.BytesIO, name: str) -> None:
+    """Write a polars frame as an Excel file."""
+    if not name.lower().endswith(".xlsx"):
+        raise CommandError(f"{name}: of the formats of Excel, only .xlsx can be written")
+    try:
+        frame.write_excel(made)
+    except ImportError as error:
+        raise CommandError(
+            f"{name}: Excel files need the package xlsxwriter: pip install 'suffice[excel]', or name a .csv file"
+        ) from error
 
 
 def write_file(name: str, content: bytes) -> Path:

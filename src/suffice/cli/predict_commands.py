@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from suffice.cli import output as out
-from suffice.cli.command import Bins, Drop, Json, Model, OtherTarget, Output, Target, Yes, command
+from suffice.cli.command import Bins, Drop, Json, Model, OtherTarget, Output, TableOutput, Target, Yes, command
 from suffice.cli.output import CommandError, check_output
-from suffice.cli.train_commands import load_model, save_model
+from suffice.cli.train_commands import load_model, model_file, save_model
 
 if TYPE_CHECKING:
     from suffice.data.files.table_file import TableFile
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def predict(
     model: Model,
     table: TableFile,
-    output: Output = "-",
+    output: TableOutput = "-",
     proba: Annotated[bool, typer.Option(help="Write the probability of each class.")] = True,
     keep: Annotated[bool, typer.Option(help="Write the columns of the file, too.")] = False,
     reject_below: Annotated[
@@ -204,7 +204,7 @@ def report(
     check_output(output)
     learned, X, y = load_model(model), None, None
     if data is not None:
-        X, y = read_labelled(learned, data, target, drop_unlabelled)
+        X, y = read_labelled(learned, cast("TableFile", data), target, drop_unlabelled)  # see `command`
     with out.show_work("writing the report"):
         page = render(learned, X, y)
     out.write_text(page, output)
@@ -244,7 +244,8 @@ def verify(model: Model, json: Json = False) -> None:
     """Check a model file: its digest, its content, and whether its counts add up. The exit code is 1 if not."""
     from suffice.classifiers.verification import verify_file
 
-    found = verify_file(model)
+    with model_file(model) as path:
+        found = verify_file(path)
     if json:
         out.print_json(found.to_dict())
     else:

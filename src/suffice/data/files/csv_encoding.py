@@ -26,7 +26,9 @@ def as_utf8(file: FoundFile, encoding: str | None, folder: ScratchFolder, whole:
     if found == "utf-8":
         return file
     if encoding is None:
-        warnings.warn(f"{file.shown} is not in UTF-8 and was read as {found}; if it is another, use {SETTING}", stacklevel=2)
+        warnings.warn(
+            f"{file.shown} is not in UTF-8 and was read as {found}; if it is another, use {SETTING}", stacklevel=2
+        )
     path = Path(folder.path, uuid4().hex, *named_folders(file), "rows.csv")
     path.parent.mkdir(parents=True)
     try:
@@ -37,7 +39,9 @@ def as_utf8(file: FoundFile, encoding: str | None, folder: ScratchFolder, whole:
         ):
             shutil.copyfileobj(text, written, 1 << 20)
     except UnicodeError as error:
-        raise SourceError(f"{file.shown} is not in {found}: {error.args[-1]}; name its encoding with {SETTING}") from error
+        raise SourceError(
+            f"{file.shown} is not in {found}: {error.args[-1]}; name its encoding with {SETTING}"
+        ) from error
     return replace(inspect_file(str(path), folder), shown=file.shown)
 
 
@@ -51,7 +55,9 @@ def _find_codec(encoding: str) -> str:
         found = codecs.lookup(encoding)
         "".encode(encoding)
     except (LookupError, ValueError):
-        raise SourceError(f"there is no encoding {encoding!r}; known are utf-8, cp1252, latin1, utf-16 and others") from None
+        raise SourceError(
+            f"there is no encoding {encoding!r}; known are utf-8, cp1252, latin1, utf-16 and others"
+        ) from None
     return found.name
 
 

@@ -173,8 +173,10 @@ def _looks_like_header(first: list[str], rest: list[list[str]]) -> bool:
     repeated = [word for word, below in columns if word in below]
     if are_names and 2 * len(repeated) < max(len(columns), 1):
         if repeated:
-            _warn(f"line 1 was read as column names, although {quote_names(repeated, 3)} occur below; if it is a row, "
-                  f"use {AS_ROW}")
+            _warn(
+                f"line 1 was read as column names, although {quote_names(repeated, 3)} occur below; if it is a row, "
+                f"use {AS_ROW}"
+            )
         return True
     _warn(
         f"line 1 was read as data, and the columns are called c0 to c{len(first) - 1}; if it names the columns, use "

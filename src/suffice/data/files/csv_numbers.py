@@ -5,7 +5,7 @@ import re
 # In a column of numbers, these texts stand for a missing cell, too; capitals do not matter. In other columns they are
 # levels.
 MISSING_AMONG_NUMBERS = (
-    *("-", "--", "---", "–", "—", ".", "..", "...", "*", "x", "none", "n.a.", "n.d.", "n.k.", "k.a.", "k. a.", "nil"),
+    *("-", "--", "---", "–", "—", ".", "..", "...", "*", "none", "n.a.", "n.d.", "n.k.", "k.a.", "k. a.", "nil"),
     *("n/d", "nd", "na", "n/a", "nan", "null", "unknown", "missing", "not available", "#value!", "#div/0!", "#ref!"),
 )
 # A column is read as numbers if at least this share of its cells, and at least this many cells, are numbers.

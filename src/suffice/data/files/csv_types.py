@@ -32,7 +32,8 @@ TESTS = {
     "BIGINT": f"CASE WHEN {NUMERIC} THEN TRY_CAST({{0}} AS BIGINT) = TRY_CAST({{0}} AS DOUBLE) END",
     "DATE": f"CASE WHEN {DATED} THEN TRY_CAST({{0}} AS DATE) = TRY_CAST({{0}} AS TIMESTAMP) END",
     "TIMESTAMP": f"CASE WHEN {DATED} THEN TRY_CAST({{0}} AS TIMESTAMP) IS NOT NULL END",
-    "DIGITS": "translate({0}, '+-0123456789', '') = ''",  # whole numbers of more than 64 bits stay text
+    # whole numbers of more than 64 bits stay text
+    "DIGITS": "translate({0}, '+-0123456789', '') = '' AND rtrim({0}, '+-') <> ''",
     "DOUBLE": f"CASE WHEN {NUMERIC} THEN TRY_CAST({{0}} AS DOUBLE) IS NOT NULL END",
     "COMMA": number_test(DECIMAL_COMMA),
     "MARKED": number_test(DECIMAL_POINT),
@@ -48,6 +49,8 @@ EXPRESSIONS = {
     "NEARLY BIGINT": "TRY_CAST({0} AS BIGINT)",
     "NEARLY DOUBLE": "TRY_CAST({0} AS DOUBLE)",
 }
+# The cells of so many columns are counted by one query: DuckDB's time for a query grows with the square of its length.
+COUNTED_TOGETHER = 16
 TYPE_NAMES = {"BOOLEAN": "booleans", "DATE": "dates", "TIMESTAMP": "dates", "VARCHAR": "strings"}
 
 
@@ -70,7 +73,8 @@ class CsvGroup:
             f"read_csv([{', '.join(literal(file.path) for file in self.files)}], auto_detect=false, "
             f"columns={{{columns}}}, header={str(layout.has_header).lower()}, skip={layout.skip}, "
             f"delim={literal(layout.delimiter)}, quote='\"', escape='\"', "
-            f"nullstr=[{', '.join(map(literal, ('', *self.na_values)))}], compression={literal(self.files[0].compression)}, "
+            f"nullstr=[{', '.join(map(literal, ('', *self.na_values)))}], "
+            f"compression={literal(self.files[0].compression)}, "
             f"hive_partitioning={str(self.is_partitioned).lower()}{large}{more})"
         )
 
@@ -162,9 +166,7 @@ def _note_numbers(
         )
 
 
-def group_files(
-    files: Sequence[FoundFile], layouts: Sequence[CsvFormat], na_values: tuple[str, ...]
-) -> list[CsvGroup]:
+def group_files(files: Sequence[FoundFile], layouts: Sequence[CsvFormat], na_values: tuple[str, ...]) -> list[CsvGroup]:
     """Return groups of files with the same layout and compression."""
     partitioned = is_partitioned(files)
     groups: dict[Any, list[FoundFile]] = {}
@@ -206,16 +208,21 @@ def _count_cells(connection: Any, group: CsvGroup) -> list[tuple[str, ColumnFact
     aggregates = ["count({0})", "count(*) FILTER (WHERE contains({0}, ','))", f"count(*) FILTER (WHERE {marks})"]
     aggregates += ["min({0})", "max({0})"]
     aggregates += [f"count(*) FILTER (WHERE {test})" for test in tests.values()]
-    expressions = [aggregate.format(identifier(name)) for name in group.layout.names for aggregate in aggregates]
     rows, file = group.texts(", filename='suffice file'"), identifier("suffice file")
-    counts = connection.execute(f"SELECT {file}, {', '.join(expressions)} FROM {rows} GROUP BY {file}").fetchall()
     shown = {file.path: file.shown for file in group.files}
     facts = []
-    for path, *values in sorted(counts):
-        for place, name in enumerate(group.layout.names):
-            filled, commas, missing, least, most, *fitting = values[place * len(aggregates) : (place + 1) * len(aggregates)]
-            looks_like_dates = filled > 0 and all(re.match(DATE, end) for end in (least, most))
-            facts.append((name, ColumnFacts(shown[path], filled, commas, missing, tuple(fitting), looks_like_dates)))
+    for start in range(0, len(group.layout.names), COUNTED_TOGETHER):
+        names = group.layout.names[start : start + COUNTED_TOGETHER]
+        expressions = [aggregate.format(identifier(name)) for name in names for aggregate in aggregates]
+        counts = connection.execute(f"SELECT {file}, {', '.join(expressions)} FROM {rows} GROUP BY {file}").fetchall()
+        for path, *values in sorted(counts):
+            for place, name in enumerate(names):
+                column = values[place * len(aggregates) : (place + 1) * len(aggregates)]
+                filled, commas, missing, least, most, *fitting = column
+                looks_like_dates = filled > 0 and all(re.match(DATE, end) for end in (least, most))
+                facts.append(
+                    (name, ColumnFacts(shown[path], filled, commas, missing, tuple(fitting), looks_like_dates))
+                )
     return facts
 
 
@@ -235,9 +242,7 @@ def _nearly_numbers(name: str, facts: Sequence[ColumnFacts], hints: ColumnHints)
     if _type_of(facts) != "VARCHAR":
         return _type_of(facts)
     filled, missing = sum(file.filled for file in facts), sum(file.missing for file in facts)
-    counts = {
-        kind: sum(file.fitting[place] for file in facts) for place, kind in enumerate(TESTS) if kind in NEARLY
-    }
+    counts = {kind: sum(file.fitting[place] for file in facts) for place, kind in enumerate(TESTS) if kind in NEARLY}
     if not any(file.commas for file in facts):
         del counts["COMMA"]
     best = max(counts, key=lambda kind: counts[kind])  # the first of the best: whole numbers, then plain ones

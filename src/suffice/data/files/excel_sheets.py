@@ -24,7 +24,9 @@ def sheet_as_csv(file: FoundFile, folder: ScratchFolder) -> FoundFile:
         sheet = fastexcel.read_excel(file.path).load_sheet(0, header_row=None, dtypes="string").to_arrow()
     except fastexcel.FastExcelError as error:
         problem = str(error).splitlines()[0]
-        raise SourceError(f"{file.shown} is a zip file, but not of Excel ({problem}); save the table as CSV") from error
+        raise SourceError(
+            f"{file.shown} cannot be read as an Excel spreadsheet ({problem}); save the table as CSV"
+        ) from error
     if not sheet.num_rows:
         raise SourceError(f"the first sheet of {file.shown} is empty")
     path = Path(folder.path, f"{uuid4().hex}.csv")

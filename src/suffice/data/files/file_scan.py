@@ -16,8 +16,8 @@ from suffice.data.files.csv_types import find_row_counter, group_files, identifi
 from suffice.data.files.excel_sheets import sheet_as_csv
 from suffice.data.files.file_formats import FoundFile, ScratchFolder, find_files, inspect_file, is_partitioned
 from suffice.data.files.table_file import AS_ROW, ColumnHints, TableFile, resolve_column
-from suffice.data.labels import EMPTY
 from suffice.data.labelled_table import missing_column
+from suffice.data.labels import EMPTY
 from suffice.progress import watched
 
 VIEW = "suffice_files"
@@ -94,7 +94,8 @@ def scan_files(table: TableFile, hints: ColumnHints) -> FileScan:
     of_csv = ("header", "delimiter", "encoding", "skip_rows", "na_values")
     given = [name for name in of_csv if getattr(table, name) is not None]
     if formats != ["CSV"] and given:
-        raise SourceError(f"TableFile(…, {given[0]}=…) is for files of CSV, and {files[0].shown} is {formats[0]}")
+        setting = f"header={table.header}" if given[0] == "header" else f"{given[0]}=…"
+        raise SourceError(f"TableFile(…, {setting}) is for files of CSV, and {files[0].shown} is {formats[0]}")
     connection = duckdb.connect()
     connection.execute("; ".join(SETTINGS))
     try:
@@ -145,7 +146,7 @@ def _select_csv(
     except duckdb.Error:
         files = [file if table.encoding else as_utf8(file, None, folder, whole=True) for file in files]
         repaired = [repair_csv(file, layout, folder.path) for file, layout in zip(files, layouts, strict=True)]
-        groups = group_files(*zip(*repaired, strict=True), na_values)
+        groups = group_files([file for file, _ in repaired], [layout for _, layout in repaired], na_values)
         types = infer_types(connection, groups, hints, ignored)
     counter = find_row_counter(connection, groups, types, hints)
     if counter:
