@@ -110,27 +110,27 @@ def infer_types(
         for name, column_facts in _count_cells(connection, group):
             facts[name].append(column_facts)
     exact = {resolve_column(name, list(facts)) for name in hints.exact}
-    types = {}
-    for name, files in facts.items():
-        kind = "VARCHAR"
-        if name in exact:
-            kind = _common_type(name, files)
-            kind = "VARCHAR" if kind == "MARKED" else kind  # labels such as 10% stay as they are
-        elif name not in hints.texts and name not in ignored:
-            kind = _nearly_numbers(name, files, hints)
-            kind = _common_type(name, files) if kind == "VARCHAR" else kind
-        types[name] = kind
+    texts = hints.texts.union(ignored)
+    types = {
+        name: "VARCHAR" if name in texts else _column_type(name, files, hints, name in exact)
+        for name, files in facts.items()
+    }
     shown = [name for name in types if name not in ignored and name in (hints.learned or types)]
     _note_numbers(connection, groups, {name: types[name] for name in shown}, facts, hints)
-    texts = [name for name in shown if types[name] == "VARCHAR" and name not in hints.named]
+    if not hints.learned:
+        _note_dates([name for name in shown if types[name] == "VARCHAR" and name not in hints.named], facts)
+    return types
+
+
+def _note_dates(texts: Sequence[str], facts: Mapping[str, Sequence[ColumnFacts]]) -> None:
+    """Say which columns of text hold dates."""
     dates = [name for name in texts if facts[name] and all(file.looks_like_dates for file in facts[name])]
-    if dates and not hints.learned:
+    if dates:
         warnings.warn(
             f"columns hold dates as text: {quote_names(dates)}; turn them into numbers, such as the month or days "
             f"since, or leave them out, such as families={{{dates[0]!r}: 'ignore'}}",
-            stacklevel=2,
+            stacklevel=3,
         )
-    return types
 
 
 def _note_numbers(
@@ -232,6 +232,15 @@ def _type_of(facts: Sequence[ColumnFacts]) -> str:
     counts = [sum(file.fitting[place] for file in facts) for place in range(len(TESTS))]
     fits = (kind for kind, count in zip(TESTS, counts, strict=True) if filled and count == filled)
     return next((kind for kind in fits if kind != "COMMA" or has_commas), "VARCHAR")
+
+
+def _column_type(name: str, facts: Sequence[ColumnFacts], hints: ColumnHints, is_exact: bool) -> str:
+    """Return the type of a column; nearly all cells being numbers is enough, unless it is read exactly."""
+    if is_exact:
+        kind = _common_type(name, facts)
+        return "VARCHAR" if kind == "MARKED" else kind  # labels such as 10% stay as they are
+    kind = _nearly_numbers(name, facts, hints)
+    return _common_type(name, facts) if kind == "VARCHAR" else kind
 
 
 def _nearly_numbers(name: str, facts: Sequence[ColumnFacts], hints: ColumnHints) -> str:
