@@ -73,7 +73,7 @@ class CsvGroup:
             f"read_csv([{', '.join(literal(file.path) for file in self.files)}], auto_detect=false, "
             f"columns={{{columns}}}, header={str(layout.has_header).lower()}, skip={layout.skip}, "
             f"delim={literal(layout.delimiter)}, quote='\"', escape='\"', "
-            f"nullstr=[{', '.join(map(literal, ('', *self.na_values)))}], "
+            f"nullstr=[{', '.join(map(literal, dict.fromkeys(('', *self.na_values))))}], "
             f"compression={literal(self.files[0].compression)}, "
             f"hive_partitioning={str(self.is_partitioned).lower()}{large}{more})"
         )
