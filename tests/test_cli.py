@@ -445,7 +445,7 @@ def test_columns_and_labels_are_of_the_kind_that_was_learned(colours: Path, tmp_
     (tmp_path / "n.csv").write_text("y,k\n" + "\n".join(f"{'ab'[n % 2]},{n % 3}" for n in range(60)))
     told("fit", tmp_path / "n.csv", "-t", "y", "-o", tmp_path / "n.suffice")
     out, errors = told("predict", tmp_path / "n.suffice", "-", given=b"k\n1\nX\n")
-    assert "cells that are not numbers as missing: 'k' ('X' in 1 rows)" in errors
+    assert "cells that are not numbers as missing: 'k' ('X' in 1 row)" in errors
     assert len(said(out)) == 2
 
 

@@ -90,7 +90,7 @@ MISSING: dict[str, tuple[str, str, list[str], str]] = {
         csv(w=lambda n, w: "n.d." if n == 7 else f"{w}"),
         csv(w=lambda n, w: "" if n == 7 else f"{w}"),
         [],
-        "cells that are not numbers as missing: 'w' ('n.d.' in 1 rows)",
+        "cells that are not numbers as missing: 'w' ('n.d.' in 1 row)",
     ),
     "two words among numbers.csv": (
         csv(v=lambda n, v: "see below" if n in (7, 9) else f"{v}"),
@@ -114,7 +114,7 @@ MISSING: dict[str, tuple[str, str, list[str], str]] = {
         csv(v=lambda n, v: "$ -" if n == 3 else quoted(f"${v:,.2f}")),
         csv(v=lambda n, v: "" if n == 3 else f"{v}"),
         [],
-        "'v' ('$ -' in 1 rows)",
+        "'v' ('$ -' in 1 row)",
     ),
     "minus 999.csv": (
         csv(w=lambda n, w: "-999" if n % 6 == 0 else f"{w}"),
@@ -267,7 +267,7 @@ def test_new_rows_are_read_as_the_model_was_fitted(tmp_path: Path) -> None:
     plain, _ = run("predict", model, "-", given=b"v,k,w\n1001,x,20\n,y,40\n1002,,20\n")
     marked, notes = run("predict", model, "-", given=b'v,k,w\n"1,001",x,20%\nunknown,y,40 %\n1002,none,20\n')
     assert marked == plain
-    assert "'v' ('unknown' in 1 rows)" in notes
+    assert "'v' ('unknown' in 1 row)" in notes
     with pytest.warns(UserWarning, match="as missing: 'v'"):
         table = suffice.load(model).predict_table(write(tmp_path, "new.csv", 'v,k,w\n"1,001",x,20%\nunknown,y,40 %\n'))
     assert table.to_pandas()["p(a)"].tolist() == pytest.approx(pl.read_csv(io.StringIO(plain))["p(a)"].to_list()[:2])

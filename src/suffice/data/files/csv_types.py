@@ -157,7 +157,9 @@ def _note_numbers(
         cells = counts.fetchall()
         if cells:
             number = sum(count for _, count in cells)
-            found.append(f"{name!r} ({quote_names([text for text, _ in cells], 3)} in {number:,} rows)")
+            found.append(
+                f"{name!r} ({quote_names([text for text, _ in cells], 3)} in {number:,} row{'s' if number > 1 else ''})"
+            )
     if found:
         warnings.warn(
             f"columns are read as numbers, and cells that are not numbers as missing: {'; '.join(found[:10])}"
