@@ -270,8 +270,6 @@ def bad_files(path: Path) -> dict[str, bytes]:
         "header.csv": b"age,town,bought\n",
         "ragged.csv": b"age,town,bought\n1,a,yes\n2,b,no,5\n",
         "short.csv": b"age,town,bought\n1,a,yes\n2,b\n",
-        "latin.csv": "age,bought\n1,été\n".encode("latin1"),
-        "twice.csv": b"age,age,bought\n1,2,yes\n",
         "broken.parquet": b"PAR1 and nothing else",
         "broken.csv.gz": gzip.compress(b"a,b\n1,2\n")[:-6],
         "broken.jsonl": b'{"a": 1}\n{"a": \n',
@@ -290,8 +288,6 @@ def bad_files(path: Path) -> dict[str, bytes]:
         ("header.csv", "a header and no rows"),
         ("ragged.csv", "line 3 has 4 cells"),
         ("short.csv", "line 3 has 2 cells"),
-        ("latin.csv", "not in UTF-8 (line 2)"),
-        ("twice.csv", "two columns called 'age'"),
         ("broken.parquet", "cannot be read as Parquet"),
         ("broken.csv.gz", "damaged gz"),
         ("broken.jsonl", "cannot be read as JSON lines"),
@@ -300,8 +296,7 @@ def bad_files(path: Path) -> dict[str, bytes]:
 )
 def test_bad_files_are_named_in_one_line(tmp_path: Path, name: str, said: str) -> None:
     bad_files(tmp_path)
-    titled = ["--header"] if name == "twice.csv" else []
-    _, errors = told("fit", tmp_path / name, "-t", "bought", "-o", tmp_path / "model.suffice", *titled, code=1)
+    _, errors = told("fit", tmp_path / name, "-t", "bought", "-o", tmp_path / "model.suffice", code=1)
     assert said in errors
     assert name in errors or name == "unlabelled.csv"
     assert len(errors.strip().splitlines()) == 1
@@ -450,7 +445,7 @@ def test_columns_and_labels_are_of_the_kind_that_was_learned(colours: Path, tmp_
     (tmp_path / "n.csv").write_text("y,k\n" + "\n".join(f"{'ab'[n % 2]},{n % 3}" for n in range(60)))
     told("fit", tmp_path / "n.csv", "-t", "y", "-o", tmp_path / "n.suffice")
     out, errors = told("predict", tmp_path / "n.suffice", "-", given=b"k\n1\nX\n")
-    assert "such as 'X'" in errors
+    assert "cells that are not numbers as missing: 'k' ('X' in 1 row)" in errors
     assert len(said(out)) == 2
 
 
@@ -519,8 +514,8 @@ def test_the_first_line_is_what_the_target_or_the_model_says(colours: Path, tmp_
     assert suffice.load(tmp_path / "t.suffice").target_name_ == "y"
     _, errors = told("fit", "-", "-t", "y", given=b"1,a\n2,b\n", code=1)
     assert "use --header" in errors
-    _, errors = told("fit", "-", "-t", "y", given=b"v,v,y\n1,2,a\n", code=1)
-    assert "two columns called 'v'" in errors
+    _, errors = told("fit", "-", "-t", "y", "-o", tmp_path / "t.suffice", given=b"v,v,y\n1,2,a\n2,1,b\n")
+    assert "which are numbered: 'v_2'" in errors
     _, errors = told("predict", colours / "m.suffice", "-", given=b"1,X,red\n", code=1)
     assert "use --header" in errors
 
@@ -561,11 +556,9 @@ def test_every_error_is_one_line(colours: Path, tmp_path: Path) -> None:
     assert len(said(told("predict", model, "-", given=b"v,code,col\r1,X,red\r2,1,red\r")[0])) == 2
     assert len(said(told("predict", model, "-", given=b'v,code,col\n1,X,"r\n\n,"\n')[0])) == 1
     for content, word in (
-        ("v,code".encode("utf-16"), "UTF-16"),
         (b"v,code\n\0\1\2,3\n", "bytes that are not text"),
         (model.read_bytes(), "is a model file"),
         (b"PK\x03\x04" + b"x" * 50, "spreadsheet"),
-        (b"v,code\n" + b"1,a\n" * 100_000 + "2,é\n".encode("latin1"), "iconv"),
     ):
         (tmp_path / "odd.csv").write_bytes(content)
         _, errors = told("predict", model, tmp_path / "odd.csv", code=1)
@@ -703,7 +696,7 @@ def test_folders_go_by_places_too(folder: Path, tmp_path: Path) -> None:
     _, errors = told("fit", tmp_path / "parts", "-t", "9", "-o", tmp_path / "model.suffice", code=1)
     assert "there is no column '9'" in errors
     _, errors = told("fit", tmp_path / "parts", "-t", "bought", "--no-header", "-o", tmp_path / "m", code=1)
-    assert "--header and --delimiter are for files of CSV" in errors
+    assert "--no-header is for files of CSV" in errors
 
 
 def test_titles_that_are_numbers_or_empty(tmp_path: Path) -> None:
@@ -721,12 +714,12 @@ def test_titles_that_are_numbers_or_empty(tmp_path: Path) -> None:
         assert "line 1 was read as column names; if it is a row, use --no-header" in errors
     found, errors = fitted("2019,2020,class")
     assert found["rows"] == 61
-    assert "line 1 was read as data; if it names the columns, use --header" in errors
+    assert "line 1 was read as data, and the columns are called c0 to c2; if it names the columns, use --head" in errors
     assert fitted("2019,2020,class", "--header")[0]["rows"] == 60
     assert "line 1" not in fitted("2019,2020,class", "--no-header")[1]
     found, errors = fitted("1.5,?,a")
     assert found["rows"] == 61
-    assert "line 1" not in errors
+    assert "line 1 was read as data" in errors
 
 
 def test_doubled_quotes_do_not_mislead(tmp_path: Path) -> None:
@@ -763,5 +756,5 @@ def test_columns_that_cannot_be_what_they_are_asked_to_be(folder: Path, tmp_path
     _, errors = told("compare", tmp_path / "few.csv", "-t", "y", code=1)
     assert "the largest has 3, so use --cv 3, or get more rows" in errors
     (tmp_path / "rows.json").write_text('[{"a": 1, "y": "p"},\n {"a": 2, "y": "q"}]\n')
-    _, errors = told("fit", tmp_path / "rows.json", "-t", "y", "-o", tmp_path / "m", code=1)
-    assert "JSON lines" in errors
+    told("fit", tmp_path / "rows.json", "-t", "y", "-o", tmp_path / "m")
+    assert suffice.load(tmp_path / "m").class_count_.tolist() == [1.0, 1.0]

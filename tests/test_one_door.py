@@ -149,7 +149,8 @@ def fit_in_python(source: Any, target: str = "y") -> str:
     """Return the digest of the model of ``fit_table``, or its error as the command line prints it."""
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "columns (left out|with decimal commas|hold dates)", UserWarning)
+            warnings.filterwarnings("ignore", "columns (left out|with|are read|hold dates)", UserWarning)
+            warnings.filterwarnings("ignore", "line 1 was read|.* (was read as|which are numbered)", UserWarning)
             warnings.filterwarnings("ignore", "the first column has no name and counts the rows", UserWarning)
             return BayesClassifier().fit_table(source, target).tally_.digest()
     except Exception as error:

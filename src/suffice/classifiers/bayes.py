@@ -214,9 +214,6 @@ default="auto"
             raise ValueError('prior="auto" is chosen by fit, but the model was fitted with another prior: fit again')
         return self._recipe_for(chosen)
 
-    def _named_columns(self) -> tuple[Any, ...]:
-        return tuple(self.families) if isinstance(self.families, Mapping) else ()
-
     def _recipe_for(self, chosen: dict[str, Any] | None) -> Recipe:
         """Return the recipe for the settings; ``chosen`` replaces settings that are "auto"."""
         prior = (chosen or {"prior": 0.5})["prior"] if self._chooses else self.prior

@@ -51,6 +51,7 @@ LEARNED: dict[str, Check] = {
     "pool_": instance(Pool),
     "held_out_": mapping(text, number()),
     "target_cuts_": sequence(number(), list),
+    "na_values_": sequence(text, list),
     "mixtures_": sequence(instance(Mixture)),
     "fitted_with_": sequence(anything),
     "subspace_": sequence(anything),

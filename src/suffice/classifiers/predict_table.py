@@ -12,7 +12,7 @@ from suffice.data import append_columns, compare_columns, probability_name, sele
 from suffice.data.column_names import column_name, frame_names, rename_taken
 from suffice.data.engines.open_source import open_source
 from suffice.data.engines.source import Scored
-from suffice.data.files.table_file import ColumnHints
+from suffice.data.files.table_file import ColumnHints, learned_kinds
 from suffice.export.dialects import find_dialect
 from suffice.schema import Schema
 
@@ -44,8 +44,7 @@ class TablePredictor:
 def predict_source(model: Any, source: Any) -> Any:
     """Return a source with the predictions of a model as new columns, computed when they are needed."""
     model = copy(model)  # later changes of the model must not change what is computed lazily
-    learned = model.tally_.schema.feature_names or ()
-    predictor, table = TablePredictor(model), open_source(source, ColumnHints(learned, learned, has_labels=False))
+    predictor, table = TablePredictor(model), open_source(source, prediction_hints(model))
     if table is None:
         return append_columns(source, rename_taken(predictor(source), frame_names(source)))
     names = table.names
@@ -55,6 +54,14 @@ def predict_source(model: Any, source: Any) -> Any:
         return str(model.to_sql(dialect, table=name, columns=names))
 
     return table.scored(predictor, predictor.examples, query)
+
+
+def prediction_hints(model: Any) -> ColumnHints:
+    """Return what a model knows about the tables that it predicts."""
+    schema = model.tally_.schema
+    learned, na_values = schema.feature_names or (), getattr(model, "na_values_", None)
+    na_values = None if na_values is None else tuple(na_values)
+    return ColumnHints(learned, learned, **learned_kinds(schema), na_values=na_values, has_labels=False)
 
 
 def check_columns(schema: Schema, names: Sequence[str], folds_case: bool) -> None:

@@ -57,7 +57,9 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
 
     _setting_names: ClassVar[tuple[str, ...]] = ()
     # set by fit, kept when more rows are learned
-    _extra_attributes: ClassVar[tuple[str, ...]] = ("calibration_", "target_name_", "weight_name_", "target_cuts_")
+    _extra_attributes: ClassVar[tuple[str, ...]] = (
+        *("calibration_", "target_name_", "weight_name_", "target_cuts_", "na_values_"),
+    )
 
     tally_: Tally
 

@@ -18,7 +18,7 @@ from suffice.classifiers.predict_table import predict_source
 from suffice.classifiers.sum_learner import SumLearner
 from suffice.data import Sheet, check_table, split_frame
 from suffice.data.engines.open_source import open_source
-from suffice.data.files.table_file import ColumnHints
+from suffice.data.files.table_file import TableFile, training_hints
 from suffice.decision.calibration import MAPS, Calibration
 from suffice.decision.costs import choose_least_cost, cost_matrix, reject_uncertain
 from suffice.explain import Explanation, explain_rows
@@ -52,6 +52,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
     calibration_: Calibration
     target_name_: str
     weight_name_: str
+    na_values_: list[str]  # texts that stand for a missing cell in files, if they are not the default
     target_cuts_: list[float]  # between the bins of a target of numbers, set by the command line
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -100,8 +101,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         -------
         self : object
         """
-        named = (target, weight, *self._named_columns())
-        table = open_source(source, ColumnHints(tuple(name for name in named if isinstance(name, str))))
+        table = open_source(source, training_hints(target, weight, getattr(self, "families", None)))
         if checkpoint is not None and (table is None or table.fingerprint is None):
             raise ValueError(
                 "a checkpoint is for files, whose rows come again in the same order: leave out checkpoint=…"
@@ -126,11 +126,9 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         self.target_name_ = target
         if weight is not None:
             self.weight_name_ = weight
+        if isinstance(source, TableFile) and source.na_values is not None:
+            self.na_values_ = list(source.na_values)
         return self
-
-    def _named_columns(self) -> tuple[Any, ...]:
-        """Return the columns that the settings name."""
-        return ()
 
     # -- predictions -------------------------------------------------------------------------------
 

@@ -23,19 +23,36 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-FILE_HELP = "A file, folder or glob of CSV, Parquet, Arrow or JSON lines (.gz and .zst too); - is standard input."
+FILE_HELP = "A file, folder or glob of CSV, Parquet, Arrow, JSON or Excel (.gz and .zst too); - is standard input."
 File = Annotated[str, typer.Argument(help=FILE_HELP, metavar="FILE")]
-Model = Annotated[str, typer.Argument(help="A model file, as `suffice fit -o` writes it.", metavar="MODEL")]
+Model = Annotated[
+    str, typer.Argument(help="A model file, as `suffice fit -o` writes it; - is standard input.", metavar="MODEL")
+]
 TARGET_HELP = "Column of labels: its name, or its position (0, 1, …, -1)."
 Target = Annotated[str, typer.Option("--target", "-t", help=TARGET_HELP)]
 OTHER_TARGET_HELP = "Column of labels, if it is not the one of the model."
 OtherTarget = Annotated[str | None, typer.Option("--target", "-t", help=OTHER_TARGET_HELP)]
+TABLE_OUTPUT_HELP = (
+    "File to write: .csv, .parquet, .arrow, .jsonl (a row per line), .json (one array) or .xlsx; - is standard output."
+)
+TableOutput = Annotated[str | None, typer.Option("--output", "-o", help=TABLE_OUTPUT_HELP)]
 Output = Annotated[str | None, typer.Option("--output", "-o", help="File to write; - is standard output.")]
 ModelOutput = Annotated[str, typer.Option("--output", "-o", help="Model file to write; - is standard output.")]
 HEADER_HELP = "Whether line 1 of a CSV file names the columns."
 Header = Annotated[bool | None, typer.Option("--header/--no-header", help=HEADER_HELP)]
 DELIMITER_HELP = "Character between the cells of a CSV file, or tab. By default it is detected."
 Delimiter = Annotated[str | None, typer.Option(help=DELIMITER_HELP)]
+ENCODING_HELP = "Encoding of a CSV file. By default UTF-8, or cp1252 if it is not UTF-8."
+Encoding = Annotated[str | None, typer.Option(help=ENCODING_HELP)]
+SKIP_HELP = "Lines of a CSV file before the table. By default comments and blank lines are skipped."
+SkipRows = Annotated[int | None, typer.Option(help=SKIP_HELP, min=0)]
+NA_HELP = (
+    "Text that stands for a missing cell, instead of ? NA N/A n/a #N/A <NA> NaN nan null NULL; may be repeated. An "
+    "empty cell is always missing. In a column of numbers, - n.d. none and the like are missing, too."
+)
+NaValues = Annotated[list[str] | None, typer.Option(help=NA_HELP)]
+IGNORE_HELP = "Column that is not read: its name or its position; may be repeated."
+Ignore = Annotated[list[str] | None, typer.Option(help=IGNORE_HELP)]
 Weight = Annotated[str | None, typer.Option(help="Column of row weights; by default the one of the model, if any.")]
 Drop = Annotated[bool, typer.Option("--drop-unlabelled", help="Leave out rows without a label.")]
 WAIT_HELP = "Seconds to wait while another process changes the model."
@@ -46,8 +63,15 @@ Yes = Annotated[bool, typer.Option("--yes", help="Accept a target of many differ
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
-# A parameter `table` of a command stands for the argument FILE and these options.
-TABLE_OPTIONS = {"header": Header, "delimiter": Delimiter}
+# A parameter `table` of a command stands for the argument FILE and these options, and `data` for an option and these.
+TABLE_OPTIONS = {
+    "header": Header,
+    "delimiter": Delimiter,
+    "encoding": Encoding,
+    "skip_rows": SkipRows,
+    "na_values": NaValues,
+    "ignore": Ignore,
+}
 
 
 def command(example: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -102,7 +126,7 @@ def _expand_parameters(function: Callable[..., None]) -> list[Parameter]:
     options: dict[str, Any] = {}
     for name, parameter in signature(function).parameters.items():
         options |= {"file": (File, Parameter.empty)} if name == "table" else {name: (hints[name], parameter.default)}
-    if "file" in options:
+    if "file" in options or "data" in options:
         options |= {name: (annotation, None) for name, annotation in TABLE_OPTIONS.items()}
     return [
         Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
@@ -112,9 +136,12 @@ def _expand_parameters(function: Callable[..., None]) -> list[Parameter]:
 
 def _with_table(given: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a command with the file and its options as one value."""
-    if "file" not in given:
+    role = next((name for name in ("file", "data") if name in given), None)
+    if role is None:
         return given
     from suffice.data.files.table_file import TableFile
 
+    settings = {name: given[name] for name in TABLE_OPTIONS} | {"ignore": tuple(given["ignore"] or ())}
+    table = None if given[role] is None else TableFile(given[role], **settings)
     rest = {name: value for name, value in given.items() if name not in ("file", *TABLE_OPTIONS)}
-    return rest | {"table": TableFile(given["file"], given["header"], given["delimiter"])}
+    return rest | {"table" if role == "file" else role: table}

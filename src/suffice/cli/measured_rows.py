@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from suffice.cli.output import CommandError
 from suffice.data import label_text
 from suffice.evaluation.metrics import OF_ROWS, find_metrics, score_predictions
 from suffice.evaluation.verdicts import estimate_by_rows
@@ -59,6 +60,31 @@ def measure_fit(model: Any, sample: Any, column: str, weight: str | None) -> dic
             return None
         found = held_out.measure()
     return {**found, "baseline": baseline}
+
+
+def measure_test(model: Any, X: Any, y: Any) -> dict[str, Any]:
+    """Return how well a fitted model predicts rows that were kept back for a test, in the form of `measure_fit`."""
+    places = {label: place for place, label in enumerate(model.classes_.tolist())}
+    codes = np.array([places.get(label, -1) for label in y.tolist()])
+    found = measure_rows(model, model.predict_log_proba(X), codes)
+    finite = {name: each for name, each in found.items() if np.isfinite(each["value"])}
+    values = {name: each["value"] for name, each in finite.items()}
+    return {**values, "rows": len(codes), "baseline": {name: each["baseline"] for name, each in finite.items()}}
+
+
+def split_test(frame: Any, column: str, share: float) -> tuple[Any, Any]:
+    """Return the rows to fit and the rows to test: a share of each class, drawn with a fixed seed."""
+    import polars as pl
+
+    if not 0 < share < 1:
+        raise CommandError(f"--test-size is a share between 0 and 1, such as 0.2, not {share:g}")
+    order = np.random.default_rng(0).permutation(frame.height)
+    places = pl.DataFrame({"y": frame[column].gather(order)}).select(pl.int_range(pl.len()).over("y")).to_series()
+    is_test = np.zeros(frame.height, bool)
+    is_test[order] = np.floor((places.to_numpy() + 1) * share) > np.floor(places.to_numpy() * share)
+    if not is_test.any():
+        raise CommandError(f"--test-size {share:g} of each class is less than one row: use a larger share")
+    return frame.filter(~pl.Series(is_test)), frame.filter(pl.Series(is_test))
 
 
 def format_fit(found: dict[str, Any] | None) -> dict[str, str]:

@@ -9,7 +9,7 @@ from suffice.data import label_text, missing_labels_error
 from suffice.data.column_names import quote_names
 from suffice.data.engines.duckdb_files import FilesSource
 from suffice.data.engines.source import check_target_type
-from suffice.data.files.table_file import ColumnHints, TableFile
+from suffice.data.files.table_file import ColumnHints, TableFile, learned_kinds, resolve_column
 from suffice.data.labelled_table import header_hint, missing_column
 from suffice.schema import Combinations, Levels, Words
 
@@ -29,9 +29,7 @@ def read_frame(source: FilesSource) -> Any:
 
 def find_column(source: FilesSource, wanted: str) -> str:
     """Return the name of a column, which is given by its name or by its position in the file: 0, 1, …, −1."""
-    digits, columns = wanted.removeprefix("-"), source.scan.file_columns
-    is_position = digits.isascii() and digits.isdecimal() and -len(columns) <= int(wanted) < len(columns)
-    name = columns[int(wanted)] if is_position and wanted not in columns else wanted
+    name = resolve_column(wanted, source.scan.file_columns)
     if name not in source.names:
         raise missing_column(name, source.names)
     return name
@@ -41,10 +39,19 @@ def hints_from(model: Any, target: str | None = None, weight: str | None = None,
     """Return what a model knows about the tables that it reads."""
     columns = feature_names(model)
     others = tuple(filter(None, (target or target_name(model), weight or weight_name(model))))
-    texts = {name for name, coding in _codings(model).items() if _is_text(coding)}
+    kinds = learned_kinds(model.tally_.schema) if hasattr(model, "tally_") else {}
+    texts, na_values = set(kinds.get("texts", ())), getattr(model, "na_values_", None)
     if all(isinstance(label, str) for label in model.classes_.tolist()) and not hasattr(model, "target_cuts_"):
         texts |= set(others[:1])
-    return ColumnHints((*columns, *others), columns, frozenset(texts), labels)
+    return ColumnHints(
+        (*columns, *others),
+        columns,
+        texts=frozenset(texts),
+        numbers=frozenset(kinds.get("numbers", columns)),
+        exact=frozenset(others),
+        na_values=None if na_values is None else tuple(na_values),
+        has_labels=labels,
+    )
 
 
 def feature_names(model: Any) -> tuple[str, ...]:

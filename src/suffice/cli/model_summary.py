@@ -7,6 +7,7 @@ from suffice.cli.measured_rows import format_fit
 from suffice.cli.model_rows import target_name, weight_name
 from suffice.cli.output import as_whole, format_number, print_facts, print_json
 from suffice.data import label_text
+from suffice.data.column_names import list_names
 from suffice.pooled_model import AnyModel, PooledModel
 
 CALIBRATION_MEASURES = (("log-loss", "log_loss"), ("calibration error", "error"))
@@ -86,8 +87,11 @@ def format_summary(summary: dict[str, Any]) -> dict[str, Any]:
     by_family: dict[str, list[str]] = {}
     for column, family in summary.get("families", {}).items():
         by_family.setdefault(family, []).append(column)
-    shown |= {family: ", ".join(columns) for family, columns in by_family.items()}
-    shown |= {f"left out: {column}": reason for column, reason in summary.get("left_out", {}).items()}
+    shown |= {family: list_names(columns) for family, columns in by_family.items()}
+    by_reason: dict[str, list[str]] = {}
+    for column, reason in summary.get("left_out", {}).items():
+        by_reason.setdefault(reason, []).append(column)
+    shown |= {f"left out: {reason}": list_names(columns) for reason, columns in by_reason.items()}
     if "calibration" in summary:
         map_ = summary["calibration"]
         figures = [

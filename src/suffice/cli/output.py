@@ -28,11 +28,17 @@ OPTIONS = {
     r"a splitter, such as KFold\(.*?\), or get": "get",  # the command line has no splitters
     r"TableFile\(…, header=False\)": "--no-header",
     r"TableFile\(…, header=True\)": "--header",
-    r"TableFile\(…, delimiter=…\)": "--delimiter",
-    "header and delimiter are for": "--header and --delimiter are for",
+    r"TableFile\(…, skip_rows=…\)": "--skip-rows",
+    r"TableFile\(…, na_values=…\)": "--na-values",
+    r"TableFile\(…, (\w+)=…\)": r"--\1",
     "delimiter is one character": "--delimiter is one character",
     r"families=\{…\}": "--family",
     "missing_target='drop'": "--drop-unlabelled",
+    r"\bclass_prior=\{label: p\}": "--class-prior LABEL=P",
+    r"\bclass_prior=": "--class-prior ",
+    r"\bmissing=\"(\w+)\"": r"--missing \1",
+    r"\bprior=": "--prior ",
+    r"\bcalibrate=": "--calibrate ",
     "plan=": "--plan",
     "timeout=…": "--wait SECONDS",
     "checkpoint=…": "--checkpoint",
@@ -126,7 +132,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
     from rich import box
     from rich.table import Table
 
-    from suffice.data.files.csv_format import is_number
+    from suffice.data.files.csv_numbers import is_number
 
     shown = _to_text(title) if title else None
     table = Table(title=shown, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
@@ -155,10 +161,25 @@ def write_table(frame: Any, name: str) -> None:
         sys.stdout.write(_as_shown(frame.write_csv()))
         return
     writers = {"Parquet": frame.write_parquet, "Arrow": frame.write_ipc, "JSON lines": frame.write_ndjson}
+    writers["Excel"] = lambda made: _write_excel(frame, made, name)
+    kind = ending_format(name) or "CSV"
+    is_array = kind == "JSON lines" and ".json" in Path(name.lower()).suffixes  # .jsonl and .ndjson have a row per line
     made = io.BytesIO()
-    writers.get(ending_format(name) or "CSV", frame.write_csv)(made)
+    (frame.write_json if is_array else writers.get(kind, frame.write_csv))(made)
     content = made.getvalue()
     write_file(name, gzip.compress(content) if name.lower().endswith(".gz") else content)
+
+
+def _write_excel(frame: Any, made: io.BytesIO, name: str) -> None:
+    """Write a polars frame as an Excel file."""
+    if not name.lower().endswith(".xlsx"):
+        raise CommandError(f"{name}: of the formats of Excel, only .xlsx can be written")
+    try:
+        frame.write_excel(made)
+    except ImportError as error:
+        raise CommandError(
+            f"{name}: Excel files need the package xlsxwriter: pip install 'suffice[excel]', or name a .csv file"
+        ) from error
 
 
 def write_file(name: str, content: bytes) -> Path:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from suffice.cli import output as out
-from suffice.cli.command import Bins, Delimiter, Drop, Header, Json, Model, OtherTarget, Output, Target, Yes, command
+from suffice.cli.command import Bins, Drop, Json, Model, OtherTarget, Output, TableOutput, Target, Yes, command
 from suffice.cli.output import CommandError, check_output
-from suffice.cli.train_commands import load_model, save_model
+from suffice.cli.train_commands import load_model, model_file, save_model
 
 if TYPE_CHECKING:
     from suffice.data.files.table_file import TableFile
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def predict(
     model: Model,
     table: TableFile,
-    output: Output = "-",
+    output: TableOutput = "-",
     proba: Annotated[bool, typer.Option(help="Write the probability of each class.")] = True,
     keep: Annotated[bool, typer.Option(help="Write the columns of the file, too.")] = False,
     reject_below: Annotated[
@@ -127,11 +127,11 @@ def compare(
     from suffice.cli.target_classes import check_several_classes, read_target
     from suffice.data import split_frame
     from suffice.data.engines.source import check_target_type
-    from suffice.data.files.table_file import ColumnHints
+    from suffice.data.files.table_file import training_hints
     from suffice.evaluation.comparison import compare as compare_models
 
     check_output(output or "-")
-    source = open_table(table, ColumnHints((target,)))
+    source = open_table(table, training_hints(target, None, None))
     column, frame = find_column(source, target), read_frame(source)
     check_target_type(column, frame[column].dtype)
     frame, cuts = read_target(source, column, frame, bins, yes)
@@ -142,6 +142,8 @@ def compare(
         comparison.best_.target_name_ = column
         if cuts is not None:
             comparison.best_.target_cuts_ = cuts
+        if table.na_values is not None:
+            comparison.best_.na_values_ = list(table.na_values)
         if save_model(comparison.best_, output) is None:
             return
     if json:
@@ -194,18 +196,15 @@ def report(
         str, typer.Option("--output", "-o", help="HTML file to write; - is standard output.")
     ] = "report.html",
     drop_unlabelled: Drop = False,
-    header: Header = None,
-    delimiter: Delimiter = None,
 ) -> None:
     """Write an interactive HTML report about a model."""
     from suffice.cli.model_rows import read_labelled
-    from suffice.data.files.table_file import TableFile
     from suffice.report import render
 
     check_output(output)
     learned, X, y = load_model(model), None, None
     if data is not None:
-        X, y = read_labelled(learned, TableFile(data, header, delimiter), target, drop_unlabelled)
+        X, y = read_labelled(learned, cast("TableFile", data), target, drop_unlabelled)  # see `command`
     with out.show_work("writing the report"):
         page = render(learned, X, y)
     out.write_text(page, output)
@@ -245,7 +244,8 @@ def verify(model: Model, json: Json = False) -> None:
     """Check a model file: its digest, its content, and whether its counts add up. The exit code is 1 if not."""
     from suffice.classifiers.verification import verify_file
 
-    found = verify_file(model)
+    with model_file(model) as path:
+        found = verify_file(path)
     if json:
         out.print_json(found.to_dict())
     else:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -41,11 +42,24 @@ if TYPE_CHECKING:
     from suffice.data.files.table_file import TableFile
 
 
+@contextmanager
+def model_file(name: str) -> Iterator[str]:
+    """Yield the path of a model file; standard input, ``-``, is copied to a file."""
+    if name != "-":
+        yield name
+        return
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "standard input")
+        path.write_bytes(sys.stdin.buffer.read())
+        yield str(path)
+
+
 def load_model(name: str, method: str = "predict", otherwise: str = "") -> Any:
     """Return the model in a file; raise an error if its kind lacks the method that a command needs."""
     from suffice import load
 
-    model = load(name)
+    with model_file(name) as path:
+        model = load(path)
     if not hasattr(model, method):
         raise CommandError(f"{name} is a {type(model).__name__}, which {otherwise}")
     return model
@@ -95,6 +109,13 @@ def fit(
     unseen: Annotated[str, typer.Option(help="Levels never seen: share (of probability) or ignore.")] = "share",
     plan: Annotated[str | None, typer.Option(help="Model file whose plan is used: the same columns and cells.")] = None,
     calibrate: Annotated[str | None, typer.Option(help="temperature, vector or isotonic.")] = None,
+    class_prior: Annotated[
+        str, typer.Option(help="empirical, uniform, a pseudo-count, or probabilities: yes=0.3,no=0.7.")
+    ] = "empirical",
+    test_size: Annotated[
+        float | None,
+        typer.Option(help="Share of the rows, such as 0.2, that the model is tested on and not fitted to."),
+    ] = None,
     checkpoint: Annotated[
         str | None, typer.Option(help="File for what is learned so far; the same command continues from it.")
     ] = None,
@@ -106,33 +127,43 @@ def fit(
     """Fit a model to a table, write it to a file, and show how well it predicts held-out rows."""
     from suffice.classifiers.bayes import BayesClassifier
     from suffice.cli import model_rows as rows
-    from suffice.cli.measured_rows import measure_fit
+    from suffice.cli.measured_rows import measure_fit, measure_test, split_test
     from suffice.cli.model_summary import print_fit
     from suffice.cli.target_classes import check_several_classes, read_target
-    from suffice.data.files.table_file import ColumnHints
+    from suffice.data import split_frame
+    from suffice.data.files.table_file import training_hints
 
     families = _parse_families(family or [])
     settings: dict[str, Any] = {"structure": structure, "numeric": numeric, "estimate": estimate}
     settings |= {"missing": missing, "unseen": unseen, "plan": None if plan is None else _load_plan(plan)}
     settings |= {"prior": _parse_prior(prior), "families": families or "auto", "calibrate": calibrate}
     check_output(output)
-    source = rows.open_table(table, ColumnHints(tuple(filter(None, (target, weight, *families)))))
+    source = rows.open_table(table, training_hints(target, weight, families))
     column = rows.find_column(source, target)
     weights = None if weight is None else rows.find_column(source, weight)
     labelled, cuts = read_target(source, column, None, bins, yes)
-    model: Any = BayesClassifier(**settings)
+    test = None
+    if test_size is not None:
+        labelled, test = split_test(rows.read_frame(source) if labelled is source else labelled, column, test_size)
+    kind = source.scan.read_rows(0).schema.field(column).type if labelled is source else labelled.schema[column]
+    model: Any = BayesClassifier(**settings, class_prior=_parse_class_prior(class_prior, str(kind).lower()))
     missing = "drop" if drop_unlabelled else "error"
     model.fit_table(labelled, column, weight=weights, missing_target=missing, checkpoint=checkpoint)
     check_several_classes(model.classes_.tolist(), column)
     if cuts is not None:
         model.target_cuts_ = cuts
+    if table.na_values is not None:
+        model.na_values_ = list(table.na_values)
     written = save_model(model, output)
     if written is not None:
 
         def sample(most: int) -> Any:
             return source.sample(most, spread=True)[0] if labelled is source else labelled[:most]
 
-        quality = measure_fit(model, sample, column, weights)
+        if test is not None:
+            quality: Any = measure_test(model, *split_frame(test, column, weights, "drop")[:2])
+        else:
+            quality = measure_fit(model, sample, column, weights)
         print_fit(model, f"fitted to {table.path}, written to {written}", json, written, quality)
 
 
@@ -147,6 +178,24 @@ def _parse_prior(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
+
+
+def _parse_class_prior(text: str, kind: str) -> Any:
+    """Return a class prior: a word, a number, or {label: p} from LABEL=P,LABEL=P with labels of a type."""
+    if "=" not in text:
+        return _parse_prior(text)
+    pairs = [each.rpartition("=") for each in text.split(",")]
+    as_label: Callable[[str], Any] = str
+    if kind.startswith("bool"):
+        as_label = {"true": True, "false": False}.get
+    elif kind.startswith(("int", "uint", "float", "double")):
+        as_label = lambda label: int(label) if kind.strip("u").startswith("int") else float(label)  # noqa: E731
+    try:
+        return {as_label(label.strip()): float(share) for label, _, share in pairs}
+    except ValueError:
+        raise CommandError(
+            f"--class-prior is a word or LABEL=P,LABEL=P, such as yes=0.3,no=0.7, not {text!r}"
+        ) from None
 
 
 def _parse_families(texts: list[str]) -> dict[str, str]:

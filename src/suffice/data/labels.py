@@ -12,7 +12,7 @@ from suffice.schema import Array
 RANGE = 1 << 16
 
 # Texts that stand for an empty cell in a CSV file.
-EMPTY = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
+EMPTY = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL")
 
 
 def encode(y: Any, owner: str) -> tuple[Array, Array]:

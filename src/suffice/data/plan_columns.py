@@ -36,6 +36,8 @@ BINNED = ("quantiles", "mdl")
 
 MOST_CODED_NUMBERS, ROWS_A_LEVEL = 20, 5
 WORDS_OF_A_TEXT = 3
+# If so many columns are left out for one reason, they are counted in the warning.
+MANY_COLUMNS = 10
 STRINGS_ALL_DIFFERENT, NUMBERS_ALL_DIFFERENT = 20, 100
 
 # The moments of greater numbers are not counted, because their squares overflow.
@@ -253,7 +255,13 @@ def _numbers(sheet: Sheet, name: Any, weights: Array | None) -> tuple[Array, Arr
 
 
 def _reasons(left_out: Mapping[Any, str]) -> str:
-    return ", ".join(f"{name!r} ({reason})" for name, reason in left_out.items())
+    """Return the reasons and the columns of each; only the first of many columns are listed."""
+    by_reason: dict[str, list[Any]] = {}
+    for name, reason in left_out.items():
+        by_reason.setdefault(reason, []).append(name)
+    if max(map(len, by_reason.values()), default=0) < MANY_COLUMNS:
+        return ", ".join(f"{name!r} ({reason})" for name, reason in left_out.items())
+    return "; ".join(f"{len(names):,} {reason} ({_few(tuple(names))})" for reason, names in by_reason.items())
 
 
 def _few(names: tuple[Any, ...]) -> str:

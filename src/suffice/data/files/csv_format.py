@@ -8,9 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from suffice.data.column_names import quote_names
 from suffice.data.engines.source import SourceError
+from suffice.data.files.csv_numbers import looks_like_number
 from suffice.data.files.file_formats import FoundFile
-from suffice.data.files.table_file import AS_NAMES, AS_ROW, ColumnHints, TableFile, show_path
+from suffice.data.files.table_file import AS_NAMES, AS_ROW, ColumnHints, TableFile
 from suffice.data.labels import EMPTY
 
 DELIMITERS = ",;\t|"
@@ -42,10 +44,13 @@ def detect_csv_format(file: FoundFile, settings: TableFile, hints: ColumnHints) 
     """Return the layout of a CSV file: the settings, and what its first lines show."""
     csv.field_size_limit(LONGEST_CELL)
     text = _decode_head(file)
-    lines = text.splitlines()[:SAMPLE_LINES]
+    skip = settings.skip_rows or 0
+    lines = text.splitlines()[skip : skip + SAMPLE_LINES]
+    if not lines:
+        raise SourceError(f"{file.shown} has no line after the first {skip}; use TableFile(…, skip_rows=…) with fewer")
     delimiter = find_delimiter(lines, settings.delimiter)
-    skip = _count_lines_before(lines, delimiter)
-    lines = lines[skip:]
+    skip += 0 if settings.skip_rows is not None else _count_lines_before(lines, delimiter)
+    lines = lines[skip - (settings.skip_rows or 0) :]
     if _has_space_after_each(lines, delimiter):
         delimiter += " "
     rows = csv.reader(io.StringIO("\n".join(text.splitlines()[skip:])), delimiter=delimiter[0], skipinitialspace=True)
@@ -53,7 +58,9 @@ def detect_csv_format(file: FoundFile, settings: TableFile, hints: ColumnHints) 
     first, rest = sample[0], sample[1:-1]
     has_header = settings.header
     if has_header is None:
-        has_header = _looks_like_names(first, rest, hints) or _has_names_above_numbers(first, rest, hints)
+        has_header = _is_known_header(first, hints)
+    if has_header is None:
+        has_header = _looks_like_header(first, rest)
     names = _name_columns(file, first, has_header, hints)
     unnamed = tuple(name for name, cell in zip(names, first, strict=False) if has_header and not cell.strip())
     return CsvFormat(delimiter, skip, has_header, names, unnamed)
@@ -95,7 +102,7 @@ def _common_width(lines: Sequence[str], delimiter: str) -> int:
     return widths.pop() if len(widths) == 1 and widths != {1} else 0
 
 
-def check_names(names: Sequence[str], shown: str, mend: str = "") -> None:
+def check_names(names: Sequence[str], shown: str) -> None:
     """Raise an error if two columns have one name; SQL does not distinguish capitals."""
     seen: dict[str, str] = {}
     for name in names:
@@ -103,35 +110,19 @@ def check_names(names: Sequence[str], shown: str, mend: str = "") -> None:
         if before != name:
             raise SourceError(f"{shown} has columns {before!r} and {name!r}, which differ in capitals only; rename one")
         if list(names).count(name) > 1:
-            raise SourceError(f"{shown} has two columns called {name!r}: name each once{mend}")
-
-
-def convert_hint(file: FoundFile, encoding: str) -> str:
-    """Return how to convert a file to UTF-8."""
-    name = "FILE" if file.shown == show_path("-") else file.shown
-    return f"convert it: iconv -f {encoding} -t utf-8 {name} > new.csv"
-
-
-def is_number(cell: str) -> bool:
-    """Return whether Python reads a cell as a number."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+            raise SourceError(f"{shown} has two columns called {name!r}: name each once")
 
 
 def _decode_head(file: FoundFile) -> str:
     """Return the first lines of a file as text, or raise an error that says what the file is instead."""
     head, shown = file.head, file.shown
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise SourceError(f"{shown} is in UTF-16, not in UTF-8; {convert_hint(file, 'utf-16')}")
-    if head[:4] == b"PK\x03\x04":
-        raise SourceError(f"{shown} is a zip file, such as a spreadsheet; save the sheet as CSV")
     if b"__metadata__" in head[8:64]:
         raise SourceError(f"{shown} is a model file, but a table is expected here: name the model before the table")
     if b"\0" in head:
-        raise SourceError(f"{shown} contains bytes that are not text: it is not CSV, Parquet, Arrow or JSON lines")
+        raise SourceError(
+            f"{shown} contains bytes that are not text: it is not CSV, Parquet, Arrow or JSON lines; if it is "
+            "text in another encoding, use TableFile(…, encoding=…)"
+        )
     text = head.decode("utf-8-sig", errors="replace")
     if not file.is_complete:  # the last line may be cut
         text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
@@ -154,35 +145,43 @@ def _has_space_after_each(lines: Sequence[str], delimiter: str) -> bool:
     return bool(spaced) and not delimiter.isspace() and spaced == sample.count(delimiter) and '"' not in sample
 
 
-def _looks_like_names(first: list[str], rest: list[list[str]], hints: ColumnHints) -> bool:
-    """Return whether the first line names columns: those that the caller knows, or different words.
+def _is_known_header(first: list[str], hints: ColumnHints) -> bool | None:
+    """Return whether the first line names columns that the caller knows; None if the caller knows none."""
+    cells = {cell.strip() for cell in first}
+    if any(name in cells for name in hints.named if not looks_like_number(name)):
+        return True
+    if hints.is_headerless:
+        return False
+    return True if hints.learned and cells.issuperset(hints.learned) else None
 
-    The first column may have no name if it counts the rows.
+
+def _looks_like_header(first: list[str], rest: list[list[str]]) -> bool:
+    """Return whether the first line names the columns, by its cells and those below; say so unless it is evident.
+
+    It does if one of its words has only numbers below, or if its cells are different words, of which less than half
+    occur again below. The first column may have no name if it counts the rows.
     """
     counts_rows = first[:1] == [""] and len(first) > 1 and any(line[:1] and line[0].isdigit() for line in rest[:1])
-    names = first[1:] if counts_rows else first
-    cells = {cell.strip() for cell in names}
-    if any(name in cells for name in hints.named if not is_number(name)):
-        return True
-    if hints.is_headerless:
-        return False
-    if hints.learned and cells.issuperset(hints.learned):
-        return True
-    are_words = all(cell and not is_number(cell) and len(cell) <= LONGEST_NAME for cell in cells)
-    return are_words and len(cells) == len(names)
-
-
-def _has_names_above_numbers(first: list[str], rest: list[list[str]], hints: ColumnHints) -> bool:
-    """Return whether some word of the first line has only numbers below it; warn if the answer is uncertain."""
-    if hints.is_headerless:
-        return False
+    names = [cell.strip() for cell in (first[1:] if counts_rows else first)]
+    are_words = all(name and not looks_like_number(name) and len(name) <= LONGEST_NAME for name in names)
+    are_names = are_words and len(set(names)) == len(names)
     columns = list(_words_and_cells(first, rest))
-    if any(below and all(map(is_number, below)) for _, below in columns):
-        _warn(f"line 1 was read as column names; if it is a row, use {AS_ROW}")
+    if any(below and all(map(looks_like_number, below)) for _, below in columns):
+        if not are_names:
+            _warn(f"line 1 was read as column names; if it is a row, use {AS_ROW}")
         return True
-    # a word may be a name if it occurs once in a column whose other words are repeated
-    if any(word not in below and len(set(below)) < len(below) for word, below in columns):
-        _warn(f"line 1 was read as data; if it names the columns, use {AS_NAMES}, and if not, {AS_ROW}")
+    repeated = [word for word, below in columns if word in below]
+    if are_names and 2 * len(repeated) < max(len(columns), 1):
+        if repeated:
+            _warn(
+                f"line 1 was read as column names, although {quote_names(repeated, 3)} occur below; if it is a row, "
+                f"use {AS_ROW}"
+            )
+        return True
+    _warn(
+        f"line 1 was read as data, and the columns are called c0 to c{len(first) - 1}; if it names the columns, use "
+        f"{AS_NAMES}, and if not, {AS_ROW}"
+    )
     return False
 
 
@@ -190,7 +189,7 @@ def _words_and_cells(first: list[str], rest: list[list[str]]) -> Iterator[tuple[
     """Yield each word of the first line, and the non-empty cells below it."""
     for place, cell in enumerate(first):
         word = cell.strip()
-        if word not in EMPTY and not is_number(word) and not re.match(DATE, word):
+        if word not in EMPTY and not looks_like_number(word) and not re.match(DATE, word):
             below = [line[place].strip() for line in rest if place < len(line)]
             yield word, [each for each in below if each not in EMPTY]
 
@@ -202,9 +201,23 @@ def _name_columns(file: FoundFile, first: list[str], has_header: bool, hints: Co
         # rows to predict may lack the target; then the columns are those of the model, in order
         lacks_target = hints.is_headerless and not hints.has_labels and len(first) == len(hints.learned)
         return tuple(sorted(hints.learned, key=lambda each: int(each[1:]))) if lacks_target else positions
-    names = tuple(cell.strip() or place for cell, place in zip(first, positions, strict=True))
-    check_names(names, file.shown, f", or use {AS_ROW}")
-    return names
+    return _number_duplicates([cell.strip() or place for cell, place in zip(first, positions, strict=True)], file)
+
+
+def _number_duplicates(names: Sequence[str], file: FoundFile) -> tuple[str, ...]:
+    """Return names of which no two are equal: the second v is called v_2. SQL does not distinguish capitals."""
+    taken = {name.casefold() for name in names}
+    numbered: list[str] = []
+    for name in names:
+        free, number = name, 1
+        while free.casefold() in map(str.casefold, numbered) or (number > 1 and free.casefold() in taken):
+            number += 1
+            free = f"{name}_{number}"
+        numbered.append(free)
+    renamed = [f"{new!r}" for old, new in zip(names, numbered, strict=True) if old != new]
+    if renamed:
+        _warn(f"{file.shown} has several columns of one name, which are numbered: {', '.join(renamed[:10])}")
+    return tuple(numbered)
 
 
 def _warn(message: str) -> None:

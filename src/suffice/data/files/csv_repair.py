@@ -8,19 +8,18 @@ from typing import Literal
 from uuid import uuid4
 
 from suffice.data.engines.source import SourceError
-from suffice.data.files.csv_format import CsvFormat, convert_hint
+from suffice.data.files.csv_encoding import named_folders
+from suffice.data.files.csv_format import CsvFormat
 from suffice.data.files.file_formats import FoundFile, open_bytes
 
 
 def repair_csv(file: FoundFile, layout: CsvFormat, folder: str) -> tuple[FoundFile, CsvFormat]:
     """Write a file again with one delimiter and one line end, and return it with its layout.
 
-    Raises an error that names the line if the text is not UTF-8 or a line has more or fewer cells than the first.
+    Raises an error that names the line if it has more or fewer cells than the first.
     If the quotes of a file do not match, they are read as letters.
     """
-    _check_utf8(file)
-    named = [part for part in Path(file.path).parts if "=" in part]  # folders that name a column and its value
-    path = Path(folder, uuid4().hex, *named, "rows.csv")
+    path = Path(folder, uuid4().hex, *named_folders(file), "rows.csv")
     path.parent.mkdir(parents=True)
     try:
         longest = _rewrite(file, layout, path, csv.QUOTE_MINIMAL)
@@ -56,14 +55,3 @@ def _rewrite(file: FoundFile, layout: CsvFormat, path: Path, quoting: Literal[0,
         except csv.Error as error:
             raise SourceError(f"{shown} line {layout.skip + reader.line_num}: {error}") from error
     return longest
-
-
-def _check_utf8(file: FoundFile) -> None:
-    with open_bytes(file.path, file.compression) as lines:
-        for place, line in enumerate(lines, 1):
-            try:
-                line.decode()
-            except UnicodeDecodeError as error:
-                raise SourceError(
-                    f"{file.shown} is not in UTF-8 (line {place}); {convert_hint(file, 'latin1')}"
-                ) from error

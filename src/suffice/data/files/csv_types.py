@@ -11,30 +11,46 @@ from typing import Any
 from suffice.data.column_names import quote_names
 from suffice.data.engines.source import SourceError
 from suffice.data.files.csv_format import DATE, CsvFormat
+from suffice.data.files.csv_numbers import (
+    DECIMAL_COMMA,
+    DECIMAL_POINT,
+    FEWEST_NUMBERS,
+    MISSING_AMONG_NUMBERS,
+    NEARLY_ALL,
+    number_test,
+    number_value,
+)
 from suffice.data.files.file_formats import FoundFile, is_partitioned
-from suffice.data.files.table_file import ColumnHints
-from suffice.data.labels import EMPTY
+from suffice.data.files.table_file import ColumnHints, resolve_column
 
 # The type of a column is the first whose test all its cells pass. (DuckDB rounds 0.4 to a whole number.) Tests look at
 # one character first, because a cast that fails is slow: numbers begin with a sign, a point, a digit or "inf".
 NUMERIC = "ascii({0}) < 58 OR ascii({0}) IN (73, 105)"
 DATED = "substr(ltrim({0}), 5, 1) IN ('-', '/')"
-COMMA = r"'\s*[+-]?(\d+|\d{{1,3}}(\.\d{{3}})+)?(,\d*)?([eE][+-]?\d+)?\s*'"
 TESTS = {
     "BOOLEAN": "lower({0}) IN ('true', 'false')",
     "BIGINT": f"CASE WHEN {NUMERIC} THEN TRY_CAST({{0}} AS BIGINT) = TRY_CAST({{0}} AS DOUBLE) END",
     "DATE": f"CASE WHEN {DATED} THEN TRY_CAST({{0}} AS DATE) = TRY_CAST({{0}} AS TIMESTAMP) END",
     "TIMESTAMP": f"CASE WHEN {DATED} THEN TRY_CAST({{0}} AS TIMESTAMP) IS NOT NULL END",
-    "DIGITS": "translate({0}, '+-0123456789', '') = ''",  # whole numbers of more than 64 bits stay text
+    # whole numbers of more than 64 bits stay text
+    "DIGITS": "translate({0}, '+-0123456789', '') = '' AND rtrim({0}, '+-') <> ''",
     "DOUBLE": f"CASE WHEN {NUMERIC} THEN TRY_CAST({{0}} AS DOUBLE) IS NOT NULL END",
-    "COMMA": f"CASE WHEN {NUMERIC} THEN regexp_full_match({{0}}, {COMMA}) END",
+    "COMMA": number_test(DECIMAL_COMMA),
+    "MARKED": number_test(DECIMAL_POINT),
 }
+# Types of numbers, and those with which a column is read in which other cells are missing.
+NEARLY = {"BIGINT": "NEARLY BIGINT", "DOUBLE": "NEARLY DOUBLE", "COMMA": "COMMA", "MARKED": "MARKED"}
 # Expressions that convert text to some types; other types are plain casts.
 EXPRESSIONS = {
     "VARCHAR": "{0}",
     "DIGITS": "{0}",
-    "COMMA": "TRY_CAST(replace(replace(trim({0}), '.', ''), ',', '.') AS DOUBLE)",
+    "COMMA": number_value(DECIMAL_COMMA),
+    "MARKED": number_value(DECIMAL_POINT),
+    "NEARLY BIGINT": "TRY_CAST({0} AS BIGINT)",
+    "NEARLY DOUBLE": "TRY_CAST({0} AS DOUBLE)",
 }
+# The cells of so many columns are counted by one query: DuckDB's time for a query grows with the square of its length.
+COUNTED_TOGETHER = 16
 TYPE_NAMES = {"BOOLEAN": "booleans", "DATE": "dates", "TIMESTAMP": "dates", "VARCHAR": "strings"}
 
 
@@ -45,6 +61,7 @@ class CsvGroup:
     files: tuple[FoundFile, ...]
     layout: CsvFormat
     is_partitioned: bool
+    na_values: tuple[str, ...]
 
     def texts(self, more: str = "") -> str:
         """Return the SQL of a table whose columns are all text."""
@@ -56,61 +73,108 @@ class CsvGroup:
             f"read_csv([{', '.join(literal(file.path) for file in self.files)}], auto_detect=false, "
             f"columns={{{columns}}}, header={str(layout.has_header).lower()}, skip={layout.skip}, "
             f"delim={literal(layout.delimiter)}, quote='\"', escape='\"', "
-            f"nullstr=[{', '.join(map(literal, EMPTY))}], compression={literal(self.files[0].compression)}, "
+            f"nullstr=[{', '.join(map(literal, dict.fromkeys(('', *self.na_values))))}], "
+            f"compression={literal(self.files[0].compression)}, "
             f"hive_partitioning={str(self.is_partitioned).lower()}{large}{more})"
         )
 
-    def typed(self, types: Mapping[str, str], left_out: Sequence[str] = ()) -> str:
-        """Return the SQL that reads the columns with their types, without those that are left out."""
+    def typed(self, types: Mapping[str, str]) -> str:
+        """Return the SQL that reads the columns with their types."""
         made = []
         for name in self.layout.names:
             read = EXPRESSIONS.get(types[name], f"CAST({{0}} AS {types[name]})")
-            if name not in left_out and read != "{0}":
+            if read != "{0}":
                 made.append(f"{read.format(identifier(name))} AS {identifier(name)}")
-        without = f" EXCLUDE ({', '.join(map(identifier, left_out))})" if left_out else ""
         replaced = f" REPLACE ({', '.join(made)})" if made else ""
-        return f"SELECT *{without}{replaced} FROM {self.texts()}"
+        return f"SELECT *{replaced} FROM {self.texts()}"
 
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """The cells of a column in a file: how many are filled, have a comma and pass each test."""
+    """The cells of a column in a file: how many are filled, have a comma, are marked as missing and pass each test."""
 
     file: str
     filled: int
     commas: int
+    missing: int
     fitting: tuple[int, ...]
     looks_like_dates: bool
 
 
-def infer_types(connection: Any, groups: Sequence[CsvGroup], hints: ColumnHints) -> dict[str, str]:
+def infer_types(
+    connection: Any, groups: Sequence[CsvGroup], hints: ColumnHints, ignored: Sequence[str] = ()
+) -> dict[str, str]:
     """Return the type of each column; raise an error that names two files if a column is text in only one of them."""
     facts: dict[str, list[ColumnFacts]] = {name: [] for group in groups for name in group.layout.names}
     for group in groups:
         for name, column_facts in _count_cells(connection, group):
             facts[name].append(column_facts)
-    types = {name: "VARCHAR" if name in hints.texts else _common_type(name, files) for name, files in facts.items()}
-    commas = [name for name, kind in types.items() if kind == "COMMA"]
-    if commas:
-        warnings.warn(f"columns with decimal commas are read as numbers: {quote_names(commas)}", stacklevel=2)
-    texts = [name for name, kind in types.items() if kind == "VARCHAR" and name not in hints.named]
-    dates = [name for name in texts if facts[name] and all(file.looks_like_dates for file in facts[name])]
-    if dates and not hints.learned:
-        warnings.warn(
-            f"columns hold dates as text: {quote_names(dates)}; turn them into numbers, such as the month or days "
-            f"since, or leave them out, such as families={{{dates[0]!r}: 'ignore'}}",
-            stacklevel=2,
-        )
+    exact = {resolve_column(name, list(facts)) for name in hints.exact}
+    texts = hints.texts.union(ignored)
+    types = {
+        name: "VARCHAR" if name in texts else _column_type(name, files, hints, name in exact)
+        for name, files in facts.items()
+    }
+    shown = [name for name in types if name not in ignored and name in (hints.learned or types)]
+    _note_numbers(connection, groups, {name: types[name] for name in shown}, facts, hints)
+    if not hints.learned:
+        _note_dates([name for name in shown if types[name] == "VARCHAR" and name not in hints.named], facts)
     return types
 
 
-def group_files(files: Sequence[FoundFile], layouts: Sequence[CsvFormat]) -> list[CsvGroup]:
+def _note_dates(texts: Sequence[str], facts: Mapping[str, Sequence[ColumnFacts]]) -> None:
+    """Say which columns of text hold dates."""
+    dates = [name for name in texts if facts[name] and all(file.looks_like_dates for file in facts[name])]
+    if dates:
+        warnings.warn(
+            f"columns hold dates as text: {quote_names(dates)}; turn them into numbers, such as the month or days "
+            f"since, or leave them out, such as families={{{dates[0]!r}: 'ignore'}}",
+            stacklevel=3,
+        )
+
+
+def _note_numbers(
+    connection: Any,
+    groups: Sequence[CsvGroup],
+    types: Mapping[str, str],
+    facts: Mapping[str, Sequence[ColumnFacts]],
+    hints: ColumnHints,
+) -> None:
+    """Say which columns are read as numbers although their cells are not plain numbers."""
+    for kind, what in (("COMMA", "decimal commas"), ("MARKED", "currency or percent signs or separators of thousands")):
+        names = [name for name in types if types[name] == kind and not hints.learned]
+        if names:
+            warnings.warn(f"columns with {what} are read as numbers: {quote_names(names)}", stacklevel=3)
+    found = []
+    for name in (name for name, kind in types.items() if kind in NEARLY.values() and _type_of(facts[name]) != kind):
+        cell, value = identifier(name), EXPRESSIONS[types[name]].format(identifier(name))
+        rows = " UNION ALL ".join(
+            f"SELECT {cell} FROM {group.texts()} WHERE {cell} IS NOT NULL AND {value} IS NULL"
+            for group in groups
+            if name in group.layout.names
+        )
+        counts = connection.execute(f"SELECT {cell}, count(*) AS n FROM ({rows}) GROUP BY ALL ORDER BY n DESC, 1")
+        cells = counts.fetchall()
+        if cells:
+            number = sum(count for _, count in cells)
+            found.append(
+                f"{name!r} ({quote_names([text for text, _ in cells], 3)} in {number:,} row{'s' if number > 1 else ''})"
+            )
+    if found:
+        warnings.warn(
+            f"columns are read as numbers, and cells that are not numbers as missing: {'; '.join(found[:10])}"
+            f"{f'; and {len(found) - 10} more columns' if len(found) > 10 else ''}",
+            stacklevel=3,
+        )
+
+
+def group_files(files: Sequence[FoundFile], layouts: Sequence[CsvFormat], na_values: tuple[str, ...]) -> list[CsvGroup]:
     """Return groups of files with the same layout and compression."""
     partitioned = is_partitioned(files)
     groups: dict[Any, list[FoundFile]] = {}
     for file, layout in zip(files, layouts, strict=True):
         groups.setdefault((layout, file.compression), []).append(file)
-    return [CsvGroup(tuple(grouped), layout, partitioned) for (layout, _), grouped in groups.items()]
+    return [CsvGroup(tuple(grouped), layout, partitioned, na_values) for (layout, _), grouped in groups.items()]
 
 
 def find_row_counter(
@@ -142,18 +206,25 @@ def identifier(name: str) -> str:
 def _count_cells(connection: Any, group: CsvGroup) -> list[tuple[str, ColumnFacts]]:
     """Return the facts about each column in each file."""
     tests = {**TESTS, "COMMA": "false"} if group.layout.delimiter[0] == "," else TESTS
-    aggregates = ["count({0})", "count(*) FILTER (WHERE contains({0}, ','))", "min({0})", "max({0})"]
+    marks = f"length({{0}}) < 16 AND lower(trim({{0}})) IN ({', '.join(map(literal, MISSING_AMONG_NUMBERS))})"
+    aggregates = ["count({0})", "count(*) FILTER (WHERE contains({0}, ','))", f"count(*) FILTER (WHERE {marks})"]
+    aggregates += ["min({0})", "max({0})"]
     aggregates += [f"count(*) FILTER (WHERE {test})" for test in tests.values()]
-    expressions = [aggregate.format(identifier(name)) for name in group.layout.names for aggregate in aggregates]
     rows, file = group.texts(", filename='suffice file'"), identifier("suffice file")
-    counts = connection.execute(f"SELECT {file}, {', '.join(expressions)} FROM {rows} GROUP BY {file}").fetchall()
     shown = {file.path: file.shown for file in group.files}
     facts = []
-    for path, *values in sorted(counts):
-        for place, name in enumerate(group.layout.names):
-            filled, commas, least, most, *fitting = values[place * len(aggregates) : (place + 1) * len(aggregates)]
-            looks_like_dates = filled > 0 and all(re.match(DATE, end) for end in (least, most))
-            facts.append((name, ColumnFacts(shown[path], filled, commas, tuple(fitting), looks_like_dates)))
+    for start in range(0, len(group.layout.names), COUNTED_TOGETHER):
+        names = group.layout.names[start : start + COUNTED_TOGETHER]
+        expressions = [aggregate.format(identifier(name)) for name in names for aggregate in aggregates]
+        counts = connection.execute(f"SELECT {file}, {', '.join(expressions)} FROM {rows} GROUP BY {file}").fetchall()
+        for path, *values in sorted(counts):
+            for place, name in enumerate(names):
+                column = values[place * len(aggregates) : (place + 1) * len(aggregates)]
+                filled, commas, missing, least, most, *fitting = column
+                looks_like_dates = filled > 0 and all(re.match(DATE, end) for end in (least, most))
+                facts.append(
+                    (name, ColumnFacts(shown[path], filled, commas, missing, tuple(fitting), looks_like_dates))
+                )
     return facts
 
 
@@ -163,6 +234,32 @@ def _type_of(facts: Sequence[ColumnFacts]) -> str:
     counts = [sum(file.fitting[place] for file in facts) for place in range(len(TESTS))]
     fits = (kind for kind, count in zip(TESTS, counts, strict=True) if filled and count == filled)
     return next((kind for kind in fits if kind != "COMMA" or has_commas), "VARCHAR")
+
+
+def _column_type(name: str, facts: Sequence[ColumnFacts], hints: ColumnHints, is_exact: bool) -> str:
+    """Return the type of a column; nearly all cells being numbers is enough, unless it is read exactly."""
+    if is_exact:
+        kind = _common_type(name, facts)
+        return "VARCHAR" if kind == "MARKED" else kind  # labels such as 10% stay as they are
+    kind = _nearly_numbers(name, facts, hints)
+    return _common_type(name, facts) if kind == "VARCHAR" else kind
+
+
+def _nearly_numbers(name: str, facts: Sequence[ColumnFacts], hints: ColumnHints) -> str:
+    """Return the type of numbers of a column in which nearly all cells are numbers; text if they are not.
+
+    Of a column that a model knows as numbers, one number is enough.
+    """
+    if _type_of(facts) != "VARCHAR":
+        return _type_of(facts)
+    filled, missing = sum(file.filled for file in facts), sum(file.missing for file in facts)
+    counts = {kind: sum(file.fitting[place] for file in facts) for place, kind in enumerate(TESTS) if kind in NEARLY}
+    if not any(file.commas for file in facts):
+        del counts["COMMA"]
+    best = max(counts, key=lambda kind: counts[kind])  # the first of the best: whole numbers, then plain ones
+    numbers, others = counts[best], filled - missing - counts[best]
+    is_nearly = numbers >= max(FEWEST_NUMBERS, NEARLY_ALL * (numbers + others)) if others else numbers > 0
+    return NEARLY[best] if is_nearly or (name in hints.numbers and numbers > 0) else "VARCHAR"
 
 
 def _common_type(name: str, facts: Sequence[ColumnFacts]) -> str:

@@ -26,9 +26,10 @@ FORMATS = {
     "CSV": (".csv", ".tsv", ".tab", ".txt", ".psv"),
     "JSON lines": (".jsonl", ".ndjson", ".json"),
     "Arrow": (".arrow", ".feather", ".ipc"),
+    "Excel": (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
 }
 KNOWN_ENDINGS = f"{', '.join(sum(FORMATS.values(), ()))}; CSV and JSON lines also with .gz or .zst"
-FORMAT_MAGIC = {b"PAR1": "Parquet", b"ARROW1": "Arrow"}
+FORMAT_MAGIC = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"PK\x03\x04": "Excel", b"\xd0\xcf\x11\xe0": "Excel"}
 COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 HEAD_BYTES, HEAD_LINES = 1 << 16, 3  # the head has at least this many bytes and lines, if the file has
 MOST_HEAD_BYTES = 1 << 28
@@ -148,10 +149,9 @@ def _detect_format(name: str, head: bytes) -> str:
     by_magic = next((kind for magic, kind in FORMAT_MAGIC.items() if head.startswith(magic)), None)
     if by_magic is not None and by_name in (None, "CSV", by_magic):
         return by_magic
-    is_json = re.match(rb"\s*\{", head) is not None
-    if by_name in ("CSV", "JSON lines", None) and re.match(rb"\s*\[\s*\{", head):
-        advice = f"write one object per line (JSON lines): jq -c '.[]' {name} > new.jsonl"
-        raise SourceError(f"{show_path(name)} is one array of JSON; {advice}")
+    is_json = re.match(rb"\s*(\[\s*)?\{", head) is not None
+    if by_name in ("CSV", None) and head.lstrip()[:1] == b"[" and is_json:
+        return "JSON lines"
     if by_name is None and not is_json and name != "-" and not re.search(rb"[,;\t|]|[\r\n]+[^\r\n]", head):
         raise SourceError(f"{show_path(name)} has no known extension; known are {KNOWN_ENDINGS}")
     return by_name or ("JSON lines" if is_json else "CSV")

@@ -5,15 +5,19 @@ The command line and ``fit_table`` both read files with `scan_files`, so that a 
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from suffice.data.engines.source import SourceError
+from suffice.data.files.csv_encoding import as_utf8
 from suffice.data.files.csv_format import check_names, detect_csv_format
 from suffice.data.files.csv_repair import repair_csv
 from suffice.data.files.csv_types import find_row_counter, group_files, identifier, infer_types, literal
+from suffice.data.files.excel_sheets import sheet_as_csv
 from suffice.data.files.file_formats import FoundFile, ScratchFolder, find_files, inspect_file, is_partitioned
-from suffice.data.files.table_file import AS_ROW, ColumnHints, TableFile
+from suffice.data.files.table_file import AS_ROW, ColumnHints, TableFile, resolve_column
+from suffice.data.labelled_table import missing_column
+from suffice.data.labels import EMPTY
 from suffice.progress import watched
 
 VIEW = "suffice_files"
@@ -29,7 +33,7 @@ SETTINGS = (
 class FileScan:
     """Files as one view of a DuckDB database.
 
-    ``names`` are the columns of the view, and ``file_columns`` those of the files, of which one may be left out.
+    ``names`` are the columns of the view, and ``file_columns`` those of the files, of which some may be left out.
     ``folder`` keeps copies of what DuckDB cannot read in place.
     """
 
@@ -84,16 +88,25 @@ def scan_files(table: TableFile, hints: ColumnHints) -> FileScan:
     formats = sorted({file.format for file in files})
     if len(formats) > 1:
         raise SourceError(f"all files must have the same format, not several: {', '.join(formats)}")
-    if formats != ["CSV"] and (table.header is not None or table.delimiter is not None):
-        raise SourceError(f"header and delimiter are for files of CSV, and {files[0].shown} is {formats[0]}")
+    if formats == ["Excel"]:
+        files, formats = tuple(sheet_as_csv(file, folder) for file in files), ["CSV"]
+        table = replace(table, delimiter=",", encoding="utf-8")
+    of_csv = ("header", "delimiter", "encoding", "skip_rows", "na_values")
+    given = [name for name in of_csv if getattr(table, name) is not None]
+    if formats != ["CSV"] and given:
+        setting = f"header={table.header}" if given[0] == "header" else f"{given[0]}=…"
+        raise SourceError(f"TableFile(…, {setting}) is for files of CSV, and {files[0].shown} is {formats[0]}")
     connection = duckdb.connect()
     connection.execute("; ".join(SETTINGS))
-    left_out: tuple[str, ...] = ()
     try:
         if formats == ["CSV"]:
-            query, left_out = _select_csv(connection, files, table, hints, folder)
+            query, left_out, columns = _select_csv(connection, files, table, hints, folder)
         else:
             query = READERS[formats[0]](connection, files)
+            columns = tuple(name for name, *_ in connection.execute(f"DESCRIBE {query}").fetchall())
+            left_out = _find_ignored(table, columns)
+        if left_out:
+            query = f"SELECT * EXCLUDE ({', '.join(map(identifier, left_out))}) FROM ({query})"
         described = connection.execute(f"DESCRIBE {query}").fetchall()
         for name, kind, *_ in described:
             if kind == "UUID":  # which Arrow lacks
@@ -102,31 +115,47 @@ def scan_files(table: TableFile, hints: ColumnHints) -> FileScan:
     except duckdb.Error as error:
         raise _explain_error(error, files) from error
     names = tuple(name for name, *_ in described)
-    return FileScan(connection, files, names, left_out + names, folder)
+    return FileScan(connection, files, names, tuple(dict.fromkeys((*columns, *names))), folder)
+
+
+def _find_ignored(table: TableFile, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the columns that are not read; raise an error if one does not exist, or none is left."""
+    ignored = tuple(dict.fromkeys(resolve_column(name, columns) for name in table.ignore))
+    unknown = [name for name in ignored if name not in columns]
+    if unknown:
+        raise missing_column(unknown[0], columns)
+    if len(ignored) == len(columns):
+        raise SourceError("all columns are ignored, so there is none to learn from")
+    return ignored
 
 
 def _select_csv(
     connection: Any, files: Sequence[FoundFile], table: TableFile, hints: ColumnHints, folder: ScratchFolder
-) -> tuple[str, tuple[str, ...]]:
-    """Return the query that reads CSV files, and the column that it leaves out, if any."""
+) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Return the query that reads CSV files, the columns that it is to be read without, and all columns."""
     import duckdb
 
+    na_values = next(tuple(each) for each in (table.na_values, hints.na_values, EMPTY) if each is not None)
+    files = [as_utf8(file, table.encoding, folder) for file in files]
     layouts = [detect_csv_format(file, table, hints) for file in files]
-    groups = group_files(files, layouts)
+    columns = tuple(dict.fromkeys(name for layout in layouts for name in layout.names))
+    ignored = _find_ignored(table, columns)
+    groups = group_files(files, layouts, na_values)
     try:
-        types = infer_types(connection, groups, hints)
+        types = infer_types(connection, groups, hints, ignored)
     except duckdb.Error:
+        files = [file if table.encoding else as_utf8(file, None, folder, whole=True) for file in files]
         repaired = [repair_csv(file, layout, folder.path) for file, layout in zip(files, layouts, strict=True)]
-        groups = group_files(*zip(*repaired, strict=True))
-        types = infer_types(connection, groups, hints)
+        groups = group_files([file for file, _ in repaired], [layout for _, layout in repaired], na_values)
+        types = infer_types(connection, groups, hints, ignored)
     counter = find_row_counter(connection, groups, types, hints)
     if counter:
         warnings.warn("the first column has no name and counts the rows: it is left out", stacklevel=2)
-    query = " UNION ALL BY NAME ".join(group.typed(types, counter) for group in groups)
+    query = " UNION ALL BY NAME ".join(group.typed(types) for group in groups)
     if not connection.execute(f"SELECT 1 FROM ({query}) LIMIT 1").fetchall():
         hint = f"; if line 1 is a row, use {AS_ROW}" if table.header is None else ""
         raise SourceError(f"{files[0].shown} has a header and no rows{hint}")
-    return query, counter
+    return query, tuple(dict.fromkeys((*counter, *ignored))), columns
 
 
 def _select_parquet(connection: Any, files: Sequence[FoundFile]) -> str:
@@ -174,7 +203,8 @@ def _name_type(kind: Any) -> str:
 
 
 def _select_json(connection: Any, files: Sequence[FoundFile]) -> str:
-    settings = f"format='newline_delimited', compression={literal(files[0].compression)}"
+    layout = "array" if files[0].head.lstrip().startswith(b"[") else "newline_delimited"
+    settings = f"format='{layout}', compression={literal(files[0].compression)}"
     # the types are inferred from all rows: the first rows may differ from the rest
     described = connection.execute(f"DESCRIBE SELECT * FROM read_json([{_list(files)}], sample_size=-1, {settings})")
     columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind, *_ in described.fetchall())

@@ -2,8 +2,11 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from suffice.schema import Levels, MissingLevel, Schema, Words
 
 Path = str | os.PathLike[str]
 
@@ -13,7 +16,9 @@ AS_ROW, AS_NAMES = "TableFile(…, header=False)", "TableFile(…, header=True)"
 
 @dataclass(frozen=True)
 class TableFile:
-    """A file, a folder, a glob or a list of these, with settings for CSV that are otherwise detected.
+    """A file, a folder, a glob or a list of these, with settings that are otherwise detected.
+
+    All settings but ``ignore`` are for CSV; ``header``, ``skip_rows`` and ``na_values`` are for Excel, too.
 
     Parameters
     ----------
@@ -24,30 +29,82 @@ class TableFile:
     delimiter : str, default=None
         The character between the cells of a CSV file, or "tab", "comma", "semicolon", "space", "pipe"; None
         detects it.
+    encoding : str, default=None
+        The encoding of the text, such as "cp1252"; None is UTF-8, or UTF-16 with a byte order mark, or else cp1252.
+    skip_rows : int, default=None
+        The number of lines before the table; None skips comments and blank lines.
+    na_values : sequence of str, default=None
+        The texts that stand for a missing cell in every column, beside the empty text; None is `EMPTY`.
+    ignore : sequence of str, default=()
+        Columns that are not read, by name or by position in the file: "0", "1", …, "-1".
     """
 
     path: Path | Sequence[Path]
     header: bool | None = None
     delimiter: str | None = None
+    encoding: str | None = None
+    skip_rows: int | None = None
+    na_values: Sequence[str] | None = None
+    ignore: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class ColumnHints:
     """What the caller knows about the columns of a file before it is read.
 
-    ``named`` are columns that the caller refers to, ``learned`` are the columns of a model, and ``texts`` are columns
-    that stay text even if all their cells look like numbers. ``has_labels`` is False if the target may be absent.
+    ``named`` are columns that the caller refers to, and ``learned`` are the columns of a model. ``texts`` are columns
+    that stay text even if all their cells look like numbers; ``numbers`` are columns of which cells that are not
+    numbers are missing; ``exact`` are columns, by name or position, that are numbers only if every cell is one.
+    ``na_values`` are those that a model was fitted with. ``has_labels`` is False if the target may be absent.
     """
 
     named: tuple[str, ...] = ()
     learned: tuple[str, ...] = ()
     texts: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
+    exact: frozenset[str] = frozenset()
+    na_values: tuple[str, ...] | None = None
     has_labels: bool = True
 
     @property
     def is_headerless(self) -> bool:
         """Whether the model was fitted to a file without column names."""
         return bool(self.learned) and all(map(is_position, self.learned))
+
+
+def training_hints(target: Any, weight: Any, families: Any) -> ColumnHints:
+    """Return what is known about a table to learn from: its target, its weights and the families of columns."""
+    families = families if isinstance(families, Mapping) else {}
+    as_levels = (name for name, family in families.items() if family == "categorical")
+    named = (name for name in (target, weight, *families) if isinstance(name, str))
+    exact = (name for name in (target, weight, *as_levels) if isinstance(name, str))
+    return ColumnHints(tuple(named), exact=frozenset(exact))
+
+
+def learned_kinds(schema: Schema) -> dict[str, frozenset[str]]:
+    """Return which learned columns hold texts and which hold numbers, as fields of `ColumnHints`."""
+    texts, numbers = set(), set()
+    for block in (block for block in schema.blocks if not block.is_forest):
+        names = block.names or ()
+        for name, coding in zip(names, block.codings or (None,) * len(names), strict=False):
+            coding = coding.values if isinstance(coding, MissingLevel) else coding
+            first = next(iter(coding.labels), True) if isinstance(coding, Levels) else 0
+            if isinstance(coding, Words) or isinstance(first, str):
+                texts.add(name)
+            elif not isinstance(first, (bool, tuple)):
+                numbers.add(name)
+    return {"texts": frozenset(texts), "numbers": frozenset(numbers)}
+
+
+def resolve_column(wanted: str, names: Sequence[str]) -> str:
+    """Return the name of a column, which is given by its name or by its position: 0, 1, …, −1.
+
+    >>> resolve_column("-1", ["age", "town"]), resolve_column("age", ["age", "town"])
+    ('town', 'age')
+    """
+    digits = wanted.removeprefix("-")
+    is_place = digits.isascii() and digits.isdecimal() and -len(names) <= int(wanted) < len(names)
+    return names[int(wanted)] if is_place and wanted not in names else wanted
 
 
 def is_position(name: str) -> bool:
