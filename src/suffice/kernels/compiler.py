@@ -3,7 +3,7 @@
 from collections.abc import Callable, Set
 from contextlib import suppress
 from pathlib import Path
-from pickle import UnpicklingError  # nosec B403: the error alone; Numba reads its own cache
+from pickle import UnpicklingError  # nosec B403
 from types import FunctionType
 from typing import Any
 
