@@ -531,12 +531,14 @@ def test_the_size_limit_does_not_depend_on_cached_arrays(monkeypatch: pytest.Mon
     rng = np.random.default_rng(0)
     y = np.arange(60) % 3
     model = GaussianNB().fit(rng.normal(size=(60, 10)) + y[:, None], y)
-    monkeypatch.setattr("suffice.export.sql_query.MAX_NUMBERS", 61)  # means, variances and the variance floor
+    monkeypatch.setattr(
+        "suffice.export.sql_query.MAX_NUMBERS", 91
+    )  # means and their rounding, variances, the variance floor
     before = model.to_sql("duckdb")
     model.predict(rng.normal(size=(5, 10)))
     assert model.to_sql("duckdb") == before
-    monkeypatch.setattr("suffice.export.sql_query.MAX_NUMBERS", 60)
-    with pytest.raises(ExportError, match="61 numbers"):
+    monkeypatch.setattr("suffice.export.sql_query.MAX_NUMBERS", 90)
+    with pytest.raises(ExportError, match="91 numbers"):
         model.to_sql("duckdb")
 
 
