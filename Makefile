@@ -20,7 +20,7 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## set up, learn the handwritten digits, show what was learned and how well it does
 	$(BIN)/suffice demo
 
-test: $(READY) ## set up, run all tests (about seven minutes)
+test: $(READY) ## set up, run all tests (about ten minutes)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 hostile: $(READY) ## damaged and crafted files, kills, interrupts, crowds of processes: all cases, with counts
