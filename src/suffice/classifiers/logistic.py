@@ -3,23 +3,25 @@
 import os
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, cast, get_args
 
 import numpy as np
 from scipy.special import log_softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from suffice import decision, storage
+from suffice.blocks import Block, Dense, Sparse
 from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.predict_table import predict_source
 from suffice.classifiers.tally_classifier import Dialect
-from suffice.data import Target, as_block, weights_of
+from suffice.data import Target, weights_of
+from suffice.data.reader import NumberReader
 from suffice.export import ExportError, to_sql
 from suffice.families.family import Parameters
 from suffice.logistic.forms import Lift, LinearForm, feature_names, lift_rows
@@ -31,6 +33,7 @@ from suffice.model import Model
 from suffice.records import Records
 from suffice.schema import Array, Columns, Schema
 from suffice.score import CompleteLinear, Score
+from suffice.score.term import all_rows
 from suffice.storage.atomic_write import replace_file
 
 # The Hessian is kept for standard errors if it takes no more multiplications than this.
@@ -161,7 +164,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The fitted model itself.
         """
         self._validate_params()
-        rows = clone(self)._rows(X, reset=True)  # a fit that fails must not change a model that was fitted before
+        block = self._reader().open(X)
+        rows = _as_finite_doubles(block)
         target = Target.of(rows.shape[0], y, sample_weight, None, type(self).__name__)
         classes = len(target.classes)
         if classes < 2:
@@ -177,7 +181,10 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         hessian = problem.hessian(solution.probabilities) if rows.shape[0] * size**2 <= CHEAP else None
         for message in solution.problems(self.C is not None):  # before anything is set: warnings may be errors
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
-        validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
+        self.__dict__.pop("feature_names_in_", None)
+        self.n_features_in_ = block.shape[1]
+        if block.names is not None:
+            self.feature_names_in_ = np.array(block.names, dtype=object)
         lines = solution.parameters[:-1] if self.fit_intercept else solution.parameters
         self.coef_ = np.ascontiguousarray(lines.T)
         self.intercept_ = solution.parameters[-1].copy() if self.fit_intercept else np.zeros(problem.scores)
@@ -199,7 +206,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Scores.
         """
         self._check_fitted()
-        scores = np.asarray(lift_rows(self._rows(X, reset=False), self.lift) @ self.coef_.T) + self.intercept_
+        scores = np.asarray(lift_rows(self._rows(X), self.lift) @ self.coef_.T) + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_log_proba(self, X: Any) -> Array:
@@ -429,23 +436,18 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _hessian_of(self, X: Any, sample_weight: Any) -> Array:
         """Return the Hessian of the loss at the coefficients; it does not depend on the labels of the rows."""
-        rows = self._rows(X, reset=False)
+        rows = self._rows(X)
         count = rows.shape[0]
         problem = self._problem(rows, np.zeros(count, np.intp), weights_of(sample_weight, count), len(self.classes_))
         lines = np.vstack([self.coef_.T, self.intercept_]) if self.fit_intercept else self.coef_.T
         return problem.hessian(problem.probabilities(problem.linear(lines))[0])
 
-    def _rows(self, X: Any, reset: bool) -> Any:
-        """Return rows as doubles; raise where a cell is not finite."""
-        as_block(X, owner=type(self).__name__, sparse=True)  # raises if X holds dates or text, naming the column
-        rows = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
-        block = replace(
-            as_block(rows, owner=type(self).__name__, sparse=True), names=vars(self).get("feature_names_in_")
-        )
-        with np.errstate(over="ignore", invalid="ignore"):
-            if not np.isfinite(rows.sum()):
-                block.reject_if_not_finite(slice(0, rows.shape[0]))
-        return rows
+    def _rows(self, X: Any) -> Any:
+        """Return rows, whose columns are those that were learned, as doubles."""
+        return _as_finite_doubles(self._reader().open(X, self.schema_))
+
+    def _reader(self) -> NumberReader:
+        return NumberReader(type(self).__name__, "linear")
 
     def _find_start(self, problem: Problem, classes: Array) -> Array:
         """Return the parameters at which the iteration starts."""
@@ -459,3 +461,12 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         found = parameters_of_scores(problem, np.vstack([form.coefficients.T, form.intercepts]))
         return np.where(np.isfinite(found), found, 0.0)
+
+
+def _as_finite_doubles(block: Block) -> Any:
+    """Return a block as an array or a sparse matrix of doubles; raise where a cell is not finite."""
+    rows = (block.matrix if isinstance(block, Sparse) else all_rows(cast(Dense, block))).astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isfinite(rows.sum()):
+            block.reject_if_not_finite(slice(0, rows.shape[0]))
+    return rows
