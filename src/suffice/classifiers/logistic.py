@@ -151,7 +151,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             Rows.
         y : array-like of shape (n_samples,)
             Labels.
@@ -197,7 +197,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             Rows.
 
         Returns
@@ -214,7 +214,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             Rows.
 
         Returns
@@ -232,7 +232,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             Rows.
 
         Returns
@@ -247,7 +247,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             Rows.
 
         Returns

@@ -92,13 +92,13 @@ def read_dictionaries(X: Any, known: Sequence[Any] | None = None) -> Any:
     >>> rows = read_dictionaries([{"a": 1, "b": "x"}, {"a": 2}])
     >>> rows.names, [cells.tolist() for cells in rows.cells]
     (('a', 'b'), [[1, 2], ['x', None]])
-    >>> read_dictionaries({"a": [1, 2], "b": ["x", None]})[1]
-    {'a': 2, 'b': None}
+    >>> len(read_dictionaries({"a": [1, 2], "b": ["x", None]})), len(read_dictionaries({"a": 1, "b": "x"}))
+    (2, 1)
     """
     columns: Mapping[Any, Any]
     if isinstance(X, Dictionaries):
         columns = dict(zip(X.names, X.cells, strict=True))
-    elif isinstance(X, Mapping):
+    elif isinstance(X, Mapping) and not hasattr(X, "shape"):  # a sparse matrix may be a dictionary of its cells
         columns = _read_columns(X)
     elif isinstance(X, (list, tuple)) and X and isinstance(X[0], Mapping):
         columns = _read_rows(X)
