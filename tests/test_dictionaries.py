@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -127,7 +129,7 @@ def test_columns_of_numbers_are_found_by_name(kind: Any) -> None:
         _, error, _ = said(lambda row=row: model.predict(row))  # type: ignore[misc]
         assert error
         assert error == said(lambda row=row: model.predict(pd.DataFrame([row])))[1]  # type: ignore[misc]
-    with pytest.raises(ValueError, match="'b' holds several values, but 'a' holds 5.1"):
+    with pytest.raises(ValueError, match="'b' holds several values, but 'a' holds 5"):
         model.predict(wrong[4])
     assert kind().fit(rows * 3, y[::30].tolist() * 3).feature_names_in_.tolist() == list("abcd")
 
@@ -162,3 +164,18 @@ def test_other_inputs_are_left_alone() -> None:
     cells = sp.dok_array(np.eye(3))
     for X in (cells, [], [[1, 2]], np.eye(2), pd.DataFrame({"a": [1]})):
         assert read_dictionaries(X) is X
+
+
+def test_dictionaries_need_no_library_of_frames() -> None:
+    code = """
+import sys
+sys.modules.update(pandas=None, polars=None, pyarrow=None)
+from suffice import BayesClassifier, GaussianNB
+rows = [{"town": "Rome", "age": 30}, {"town": "Oslo", "age": 20}] * 9
+for model in (BayesClassifier(), GaussianNB()):
+    rows = rows if isinstance(model, BayesClassifier) else [{"age": row["age"]} for row in rows]
+    model.fit(rows, ["a", "b"] * 9).partial_fit(rows[0], "a").explain(rows[0])
+    print(model.predict(rows[1]), model.receipt(rows[0], "a").rows)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "['b'] 1\n" * 2
