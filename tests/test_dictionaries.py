@@ -169,7 +169,11 @@ def test_other_inputs_are_left_alone() -> None:
 def test_dictionaries_need_no_library_of_frames() -> None:
     code = """
 import sys
-sys.modules.update(pandas=None, polars=None, pyarrow=None)
+class NotInstalled:
+    def find_spec(self, name, *_):
+        if name.split(".")[0] in ("pandas", "polars", "pyarrow"):
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, NotInstalled())
 from suffice import BayesClassifier, GaussianNB
 rows = [{"town": "Rome", "age": 30}, {"town": "Oslo", "age": 20}] * 9
 for model in (BayesClassifier(), GaussianNB()):
