@@ -2,7 +2,8 @@
 
 import os
 import warnings
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, get_args
@@ -16,18 +17,34 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from suffice import decision, storage
 from suffice.classifiers.constructor import with_constructor
+from suffice.classifiers.predict_table import predict_source
+from suffice.classifiers.tally_classifier import Dialect
 from suffice.data import Target, as_block, weights_of
+from suffice.export import ExportError, to_sql
+from suffice.families.family import Parameters
 from suffice.logistic.forms import Lift, LinearForm, feature_names, lift_rows
 from suffice.logistic.loss import Problem
 from suffice.logistic.solver import newton
 from suffice.logistic.starts import generative_start, parameters_of_scores, scale_start
 from suffice.logistic.summary import coefficient_table
+from suffice.model import Model
 from suffice.records import Records
-from suffice.schema import Array
+from suffice.schema import Array, Columns, Schema
+from suffice.score import CompleteLinear, Score
 from suffice.storage.atomic_write import replace_file
 
 # The Hessian is kept for standard errors if it takes no more multiplications than this.
 CHEAP = 1 << 29
+
+
+@dataclass(frozen=True)
+class Coefficients(Parameters):
+    """The coefficients of a logistic regression, [class, column], as parameters of a `Model`."""
+
+    coefficients: Array
+
+    def score(self) -> Score:
+        return Score((CompleteLinear.of(self.coefficients),))
 
 
 @with_constructor
@@ -273,6 +290,84 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(self.classes_) == 2:
             coefficients, intercepts = np.vstack([0 * coefficients, coefficients]), np.append(0.0, intercepts)
         return LinearForm(self.classes_, coefficients, intercepts, self.lift)
+
+    @property
+    def schema_(self) -> Schema:
+        """The classes, and the columns as one block of numbers."""
+        self._check_fitted()
+        names = vars(self).get("feature_names_in_")
+        columns = Columns("linear", self.n_features_in_, None if names is None else tuple(names.tolist()))
+        return Schema(self.classes_, (columns,))
+
+    def as_model(self) -> Model:
+        """Return the model that exports translate: log P(class | x) is its score, up to a constant of the row.
+
+        Returns
+        -------
+        Model
+            With the intercepts as log prior, from which the largest is subtracted, and a linear score.
+        """
+        form = self.as_linear()
+        if form.lift != "linear":
+            raise ExportError(
+                f"lift={form.lift!r} has products of columns, which no export has: fit with lift='linear', to columns "
+                "that include the products you need, or predict in Python (predict, predict_table)"
+            )
+        return Model(self.schema_.blocks, form.intercepts - form.intercepts.max(), (Coefficients(form.coefficients),))
+
+    def to_sql(
+        self, dialect: Dialect = "duckdb", *, table: str | Sequence[str] = "rows", columns: Sequence[str] | None = None
+    ) -> str:
+        """Return a SELECT that gives each row of a table its label and P(class | x), as ``predict_proba`` does.
+
+        Columns are found by name (x0, x1, … if they were learned without names). If a cell of a row is NULL, NaN or
+        infinite, the label and the probabilities of the row are NULL; ``predict`` raises an error there.
+
+        Parameters
+        ----------
+        dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"}, default="duckdb"
+            The database.
+        table : str or sequence of str, default="rows"
+            The table's name, after its schema and catalogue, if any: "shop.orders" or ("shop", "orders").
+        columns : sequence of str, default=None
+            The columns of the table, if they are known: no new column gets the name of one of them.
+
+        Returns
+        -------
+        str
+            A query for all columns of the table, ``prediction``, and ``p(label)`` of each class; with ``_1`` after
+            the name if a column has that name already.
+
+        Examples
+        --------
+        >>> import sqlite3
+        >>> from suffice import LogisticRegression
+        >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"])
+        >>> base = sqlite3.connect(":memory:")
+        >>> _ = base.execute("CREATE TABLE shops AS SELECT 3.0 AS x0 UNION ALL SELECT NULL")
+        >>> [row[:2] for row in base.execute(model.to_sql("sqlite", table="shops"))]
+        [(3.0, 'yes'), (None, None)]
+        """
+        return to_sql(self.as_model(), self.classes_.tolist(), dialect, table, present=columns)
+
+    def predict_table(self, source: Any) -> Any:
+        """Return a table with the prediction and the probability of each class as new columns.
+
+        Parameters
+        ----------
+        source : data frame, path, or table of an engine
+            As in ``BayesClassifier.fit_table``; columns that were not learned are passed through. Columns learned
+            without names are called x0, x1, ….
+
+        Returns
+        -------
+        table : of the same kind
+            With ``prediction`` and ``p(label)`` of each class, as ``BayesClassifier.predict_table`` returns it. A
+            database computes the SQL of ``to_sql``, in which a row with a missing cell has no prediction; elsewhere a
+            missing cell is an error, as in ``predict``.
+        """
+        self._check_fitted()
+        return predict_source(self, source)
 
     def summary(self, level: float = 0.95, X: Any = None, sample_weight: Any = None) -> Records:
         """Return the table of coefficients: estimate, standard error, z, p-value and interval.

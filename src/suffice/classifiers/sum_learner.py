@@ -525,6 +525,11 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         return Plan(schema.blocks, schema.features, self.recipe().pool, is_marked=True)
 
     @property
+    def schema_(self) -> Schema:
+        """The classes, and the blocks of columns that were counted."""
+        return self._fitted_tally().schema
+
+    @property
     def classes_(self) -> Array:
         """The class labels, sorted."""
         return self._fitted_tally().schema.classes
