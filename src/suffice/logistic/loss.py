@@ -179,4 +179,3 @@ class Problem:
         hessian = found.reshape(scores * size, scores * size)
         hessian[np.diag_indices(len(hessian))] += self.penalty_gradient(np.ones(self.shape)).T.ravel()
         return hessian
-
