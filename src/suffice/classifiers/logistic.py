@@ -22,8 +22,8 @@ from suffice.classifiers.tally_classifier import Dialect
 from suffice.data import Target, as_block, weights_of
 from suffice.export import ExportError, to_sql
 from suffice.families.family import Parameters
-from suffice.logistic.forms import Lift, LinearForm, feature_names, lift_rows
 from suffice.logistic.class_weights import weight_classes
+from suffice.logistic.forms import Lift, LinearForm, feature_names, lift_rows
 from suffice.logistic.loss import Problem
 from suffice.logistic.proximal import proximal_newton
 from suffice.logistic.solver import newton

@@ -67,7 +67,7 @@ def proximal_newton(problem: Problem, absolute: float, start: Array, *, steps: i
 def _violation(parameters: Array, gradient: Array, penalty: Array) -> Array:
     """Return how far each entry of the gradient is from the range that is optimal."""
     at_zero = np.maximum(np.abs(gradient) - penalty, 0.0)
-    return np.where(parameters == 0, at_zero, np.abs(gradient + np.sign(parameters) * penalty))
+    return np.asarray(np.where(parameters == 0, at_zero, np.abs(gradient + np.sign(parameters) * penalty)))
 
 
 def _growth(parameters: Array, direction: Array, penalty: Array) -> float:
