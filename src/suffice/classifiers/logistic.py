@@ -24,8 +24,10 @@ from suffice.data import Target, weights_of
 from suffice.data.reader import NumberReader
 from suffice.export import ExportError, to_sql
 from suffice.families.family import Parameters
+from suffice.logistic.class_weights import weight_classes
 from suffice.logistic.forms import Lift, LinearForm, feature_names, lift_rows
 from suffice.logistic.loss import Problem
+from suffice.logistic.proximal import proximal_newton
 from suffice.logistic.solver import newton
 from suffice.logistic.starts import generative_start, parameters_of_scores, scale_start
 from suffice.logistic.summary import coefficient_table
@@ -55,20 +57,28 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Logistic regression, fitted by Newton's method from the solution of a generative model.
 
     P(class | x) = softmax(coef·x + intercept), where the coefficients minimise −Σ log P(own class | x) + |coef|² / 2C.
-    For two classes there is one score, the log-odds of the second class.
+    With ``l1_ratio`` r, the penalty is ((1 − r)·|coef|² / 2 + r·Σ |coef|) / C. For two classes there is one score, the
+    log-odds of the second class.
 
     Parameters
     ----------
     C : float or None, default=1.0
-        Inverse of the ridge penalty, which is the variance of a Gaussian prior of the coefficients (MAP). None means no
-        penalty (maximum likelihood).
+        Inverse of the penalty. For a ridge penalty, it is the variance of a Gaussian prior of the coefficients (MAP).
+        None means no penalty (maximum likelihood).
+    l1_ratio : float, default=0.0
+        Share of absolute values in the penalty: 0 is ridge, 1 is lasso (a Laplace prior), between is the elastic net.
+        With more than 0, coefficients of features that predict little are exactly 0.
+    class_weight : dict, "balanced" or None, default=None
+        Factor of the weight of the rows of each class; "balanced" gives all classes the same total weight.
     fit_intercept : bool, default=True
         Whether there is an intercept, which is not penalised.
     lift : {"linear", "quadratic"}, default="linear"
         The features: the columns, or the columns and all products of two.
     start : {"generative", "zero"} or LinearForm, default="generative"
         Where the iteration starts: at linear discriminants, at 0, or at the linear form of a generative model
-        (see `from_generative`).
+        (see `from_generative`). With ``l1_ratio`` more than 0, "generative" starts at 0.
+    warm_start : bool, default=False
+        Whether ``fit`` starts at the coefficients of the fit before, if classes and columns are the same.
     max_iter : int, default=100
         Largest number of Newton steps.
     tol : float, default=1e-11
@@ -105,17 +115,23 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "C": [None, Interval(Real, 0, None, closed="neither")],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
         "fit_intercept": ["boolean"],
         "lift": [StrOptions(set(get_args(Lift)))],
         "start": [StrOptions({"generative", "zero"}), LinearForm],
+        "warm_start": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
     }
 
     C: float | None = 1.0
+    l1_ratio: float = 0.0
+    class_weight: dict[Any, float] | Literal["balanced"] | None = None
     fit_intercept: bool = True
     lift: Lift = "linear"
     start: Literal["generative", "zero"] | LinearForm = "generative"
+    warm_start: bool = False
     max_iter: int = 100
     tol: float = 1e-11
 
@@ -173,10 +189,16 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "This solver needs samples of at least 2 classes in the data, but the data contains only one class: "
                 f"{target.classes.tolist()[0]!r}"
             )
-        problem = self._problem(rows, target.codes, target.weights, classes)
+        weights = weight_classes(self.class_weight, target.classes, target.codes, target.weights)
+        problem = self._problem(rows, target.codes, weights, classes)
         with np.errstate(over="ignore", invalid="ignore"):  # newton raises if something overflows
-            start = scale_start(problem, self._find_start(problem, target.classes))
-            solution = newton(problem, start, steps=self.max_iter, tolerance=self.tol)
+            start = self._find_start(problem, target.classes)
+            if self.C is None or self.l1_ratio == 0:
+                start = scale_start(problem, start)
+                solution = newton(problem, start, steps=self.max_iter, tolerance=self.tol)
+            else:
+                absolute = self.l1_ratio / self.C
+                solution = proximal_newton(problem, absolute, start, steps=self.max_iter, tolerance=self.tol)
         size = problem.shape[0] * problem.shape[1]
         hessian = problem.hessian(solution.probabilities) if rows.shape[0] * size**2 <= CHEAP else None
         for message in solution.problems(self.C is not None):  # before anything is set: warnings may be errors
@@ -293,10 +315,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Classes, coefficients, intercepts and lift.
         """
         self._check_fitted()
-        coefficients, intercepts = self.coef_, self.intercept_
-        if len(self.classes_) == 2:
-            coefficients, intercepts = np.vstack([0 * coefficients, coefficients]), np.append(0.0, intercepts)
-        return LinearForm(self.classes_, coefficients, intercepts, self.lift)
+        return LinearForm(self.classes_, *self._lines(), self.lift)
 
     @property
     def schema_(self) -> Schema:
@@ -376,7 +395,9 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_fitted()
         return predict_source(self, source)
 
-    def summary(self, level: float = 0.95, X: Any = None, sample_weight: Any = None) -> Records:
+    def summary(
+        self, level: float = 0.95, X: Any = None, sample_weight: Any = None, *, reference: Any = None
+    ) -> Records:
         """Return the table of coefficients: estimate, standard error, z, p-value and interval.
 
         It is the Laplace approximation: a Gaussian posterior about its mode, whose covariance is the inverse Hessian.
@@ -389,6 +410,9 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The training rows. Needed if there were so many that ``fit`` did not keep the Hessian.
         sample_weight : array-like of shape (n_samples,), default=None
             Their weights.
+        reference : object, default=None
+            A class, if there are more than two: the lines are then the differences to its coefficients, which are the
+            log-odds of each other class against it. For two classes the first one always is the reference.
 
         Returns
         -------
@@ -404,6 +428,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ['x0', '(intercept)']
         """
         self._check_fitted()
+        if self.C is not None and self.l1_ratio:
+            raise ValueError("coefficients under a penalty of absolute values have no standard errors: set l1_ratio=0")
         hessian = self._hessian if X is None else self._hessian_of(X, sample_weight)
         if hessian is None:
             raise ValueError("the data are so large that fit did not keep the Hessian: pass summary(X=…)")
@@ -413,7 +439,12 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         features = feature_names([str(name) for name in columns], self.lift) + ["(intercept)"] * self.fit_intercept
         labels = (self.classes_[1:] if len(self.classes_) == 2 else self.classes_).tolist()
         estimates = np.hstack([self.coef_, self.intercept_[:, None]]) if self.fit_intercept else self.coef_
-        return coefficient_table(estimates, hessian, labels, features, level)
+        place = None
+        if reference is not None:
+            if reference not in labels or len(labels) == 1:
+                raise ValueError(f"reference must be one of more than two classes, not {reference!r}")
+            place = labels.index(reference)
+        return coefficient_table(estimates, hessian, labels, features, level, place)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -424,6 +455,12 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the settings that determine which features have coefficients."""
         return self.lift, bool(self.fit_intercept)
 
+    def _lines(self) -> tuple[Array, Array]:
+        """Return coefficients and intercepts with one row per class."""
+        if len(self.classes_) > 2:
+            return self.coef_, self.intercept_
+        return np.vstack([0 * self.coef_, self.coef_]), np.append(0.0, self.intercept_)
+
     def _check_fitted(self) -> None:
         """Raise if the model is not fitted, or was fitted with other settings."""
         check_is_fitted(self)
@@ -431,7 +468,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("lift or fit_intercept was changed after fitting: fit it again")
 
     def _problem(self, rows: Any, codes: Array, weights: Array | None, classes: int) -> Problem:
-        penalty = 0.0 if self.C is None else 1.0 / self.C
+        penalty = 0.0 if self.C is None else (1.0 - self.l1_ratio) / self.C
         return Problem(lift_rows(rows, self.lift), codes, weights, classes, penalty, self.fit_intercept)
 
     def _hessian_of(self, X: Any, sample_weight: Any) -> Array:
@@ -451,9 +488,14 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _find_start(self, problem: Problem, classes: Array) -> Array:
         """Return the parameters at which the iteration starts."""
-        if isinstance(self.start, str):
-            return generative_start(problem) if self.start == "generative" else np.zeros(problem.shape)
         form = self.start
+        if self.warm_start and hasattr(self, "coef_"):
+            lines, same = self._lines(), np.array_equal(self.classes_, classes) and self.fitted_with_ == self._fixed()
+            if same and lines[0].shape[1] == problem.X.shape[1]:
+                form = LinearForm(classes, *lines, self.lift)
+        if isinstance(form, str):
+            is_generative = form == "generative" and not self.l1_ratio
+            return generative_start(problem) if is_generative else np.zeros(problem.shape)
         if form.classes.tolist() != classes.tolist() or form.coefficients.shape[1] != problem.X.shape[1]:
             raise ValueError(
                 f"start has {form.coefficients.shape[1]} features and classes {form.classes.tolist()}, but the data "

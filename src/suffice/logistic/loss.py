@@ -4,8 +4,9 @@ Scores are z = X·W + b, [row, score]: one score for two classes (the log-odds o
 The loss is Σ w·(log Σ exp z − z of the own class) + ½·λ·|W|²; intercepts are not penalised.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -124,6 +125,42 @@ class Problem:
             return np.asarray(found)
         edge = np.asarray(self.X.T @ weights)
         return np.block([[found, edge[:, None]], [edge, weights.sum()]])
+
+    def hessian_at(self, p: Array, places: list[Array]) -> Array:
+        """Return the Hessian of some parameters only: ``places`` are the rows of the parameters of each score."""
+        starts = np.cumsum([0, *map(len, places)])
+        found = np.zeros((starts[-1], starts[-1]))
+        ranges = [slice(first, last) for first, last in pairwise(starts.tolist())]
+        for a in range(self.scores):
+            for b in range(a + 1):
+                spread = p[:, a] * ((1 - p[:, a]) if a == b else p[:, b])
+                block = self._products(self.row_weights * spread, places[a], places[b])
+                found[ranges[a], ranges[b]] = block if a == b else -block
+                found[ranges[b], ranges[a]] = found[ranges[a], ranges[b]].T
+        ridge = self.penalty_gradient(np.ones(self.shape))
+        found[np.diag_indices(len(found))] += np.concatenate([ridge[rows, a] for a, rows in enumerate(places)])
+        return found
+
+    def _products(self, weights: Array, mine: Array, others: Array) -> Array:
+        """Return Xᵀ·diag(weights)·X for some features on each side; the place after the last is the intercept."""
+        features = self.X.shape[1]
+        left, right = mine[mine < features], others[others < features]
+        found = np.empty((len(mine), len(others)))
+        core = found[: len(left), : len(right)]
+        if hasattr(self.X, "tocsr"):
+            core[:] = (self.X[:, left].T @ self.X[:, right].multiply(weights[:, None]).tocsr()).toarray()
+        elif len(left) == features == len(right) and (weights >= 0).all():
+            core[:] = replace(self, intercept=False).gram(weights)
+        else:
+            core[:], step = 0.0, max(BLOCK // max(features, 1), 64)
+            for first in range(0, len(weights), step):
+                rows = self.X[first : first + step]
+                core += rows[:, left].T @ (rows[:, right] * weights[first : first + step, None])
+        if len(left) < len(mine) or len(right) < len(others):
+            edge = np.append(self.X.T @ weights, weights.sum())
+            found[len(left) :] = edge[others]
+            found[:, len(right) :] = edge[mine, None]
+        return found
 
     def squares(self, weights: Array) -> Array:
         """Return the diagonal of `gram`."""

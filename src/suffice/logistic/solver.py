@@ -72,7 +72,7 @@ class Solution:
 
 
 @dataclass(frozen=True)
-class _Point:
+class Point:
     """Parameters, with the probabilities, log P(own class) and loss that they give."""
 
     parameters: Array
@@ -81,7 +81,7 @@ class _Point:
     value: float
 
     @classmethod
-    def at(cls, problem: Problem, parameters: Array) -> _Point:
+    def at(cls, problem: Problem, parameters: Array) -> Point:
         p, log_own = problem.probabilities(problem.linear(parameters))
         return cls(parameters, p, log_own, problem.value(parameters, log_own))
 
@@ -92,7 +92,7 @@ def newton(problem: Problem, start: Array, *, steps: int, tolerance: float) -> S
     A step is halved until the loss decreases enough. The iteration ends when the largest entry of the gradient, per
     unit of weight, is at most ``tolerance``, or when a step gains less than rounding.
     """
-    point = _Point.at(problem, start)
+    point = Point.at(problem, start)
     gradient = problem.gradient(point.parameters, point.p)
     if not (np.isfinite(point.value) and np.isfinite(gradient).all()):
         raise ValueError(OVERFLOW)
@@ -125,28 +125,28 @@ def newton(problem: Problem, start: Array, *, steps: int, tolerance: float) -> S
     return Solution(point.parameters, point.p, tuple(trace), converged, separated, drifting)
 
 
-def _trace_line(point: _Point, gradient: Array) -> dict[str, float]:
+def _trace_line(point: Point, gradient: Array) -> dict[str, float]:
     return {"objective": point.value, "gradient": float(np.abs(gradient).max()), "step": 0.0}
 
 
-def _is_separated(problem: Problem, point: _Point, weight: float) -> bool:
+def _is_separated(problem: Problem, point: Point, weight: float) -> bool:
     """Return whether all rows are on the right side and, without a penalty, the loss tends to 0."""
     if problem.penalty != 0 or point.value >= 1e-3 * weight:
         return False
     return bool(point.log_own[problem.row_weights > 0].min() > np.log(0.5))
 
 
-def _is_drifting(problem: Problem, point: _Point, gradient: Array) -> bool:
+def _is_drifting(problem: Problem, point: Point, gradient: Array) -> bool:
     """Return whether the loss decreases without limit: a Newton step still moves scores where the gradient is 0."""
     moved = problem.linear(_solve_exactly(problem, point.p, gradient))
     return bool(np.abs(moved[problem.row_weights > 0]).max() > 0.05)
 
 
-def _search_line(problem: Problem, point: _Point, direction: Array, slope: float) -> tuple[_Point, float]:
+def _search_line(problem: Problem, point: Point, direction: Array, slope: float) -> tuple[Point, float]:
     """Return the point after a step, and the share of the step: halved until the loss decreases enough."""
     share = 1.0
     for _ in range(MOST_HALVINGS):
-        new = _Point.at(problem, point.parameters + share * direction)
+        new = Point.at(problem, point.parameters + share * direction)
         if new.value <= point.value + 1e-4 * share * slope or abs(slope) * share <= 1e-15 * abs(point.value):
             break
         share /= 2
