@@ -6,7 +6,7 @@ from typing import Any
 from suffice.data.engines.source import Source
 from suffice.data.files.table_file import ColumnHints
 
-# Module and class of each engine, and what pip installs for it, the more specific first. Modules are imported when needed.
+# Module and class of each engine, and what pip installs for it; the more specific first. Modules are imported late.
 ENGINES: tuple[tuple[str, str, str], ...] = (
     ("duckdb_files", "FilesSource", "suffice"),
     ("ibis_tables", "SqlSource", "suffice"),
