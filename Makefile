@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 AUDIT := $(VENV)/audit.json
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test hostile lint audit format bench clean
+.PHONY: help demo test hostile dist lint audit format bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,11 @@ test: $(READY) ## set up, run all tests (about ten minutes)
 
 hostile: $(READY) ## damaged and crafted files, kills, interrupts, crowds of processes: all cases, with counts
 	$(BIN)/python -m pytest tests/hostile --hostile -s
+
+dist: $(READY) ## build wheel and sdist, install each in a clean environment, run the README's commands there
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python tests/installed_commands.py dist
 
 lint: $(READY) ## ruff, mypy (strict), bandit, and the layers of imports
 	$(BIN)/ruff check .

@@ -66,10 +66,6 @@ def to_sql(
       FROM "people" AS "suffice_t"
     ), "suffice_1" AS (
     """
-    try:
-        import sqlglot  # noqa: F401
-    except ImportError:
-        raise ImportError("SQL is written through sqlglot: pip install 'suffice[sql]'") from None
     # imported here: importing sqlglot would slow down every import of suffice
     from suffice.export.sql_cells import IN_PYTHON
     from suffice.export.sql_query import SIMPLER, write_query

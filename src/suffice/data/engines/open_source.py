@@ -6,13 +6,13 @@ from typing import Any
 from suffice.data.engines.source import Source
 from suffice.data.files.table_file import ColumnHints
 
-# Module, class and optional dependencies of each engine, the more specific first. Modules are imported when needed.
+# Module and class of each engine, and what pip installs for it; the more specific first. Modules are imported late.
 ENGINES: tuple[tuple[str, str, str], ...] = (
-    ("duckdb_files", "FilesSource", "suffice[sql]"),
-    ("ibis_tables", "SqlSource", "suffice[sql]"),
+    ("duckdb_files", "FilesSource", "suffice"),
+    ("ibis_tables", "SqlSource", "suffice"),
     ("spark", "SparkSource", "suffice[spark]"),
-    ("polars_lazy", "LazySource", "suffice[frames]"),
-    ("batches", "Batches", "suffice[frames]"),
+    ("polars_lazy", "LazySource", "suffice"),
+    ("batches", "Batches", "suffice"),
 )
 
 
