@@ -97,6 +97,7 @@ def plan_trees(
     rows = rows[smallest_keys(mix_keys(keys[rows], 0), MOST_ROWS)]
     values, starts, ranks = _rank(sheet, inputs, rows)
     codes, weights, keys = target.codes[rows].astype(np.int32), weights[rows], keys[rows]
+    has_weights = bool((weights != 1).any())
     size = max(min(int(SHARE * len(rows)), ROWS_A_CLASS * len(target.classes), ROWS_A_TREE), 1)
     is_used = np.zeros((count, len(rows)), bool)
 
@@ -105,10 +106,10 @@ def plan_trees(
         own = smallest_keys(mixed, size)
         own = own[np.argsort(mixed[own])]
         is_used[place, own] = True
-        part = Target(target.classes, codes[own], weights[own])
+        part = Target(target.classes, codes[own], weights[own] if has_weights else None)
         # the remainder of a key tells nothing about its position
         part_keys = (mixed[own] % (MODULUS - 1)).astype(np.int64) + 1
-        return _grow(inputs, values, starts, ranks[:, own], part, part_keys, place)
+        return _grow(inputs, values, starts, np.take(ranks, own, axis=1), part, part_keys, place)
 
     first = grow_tree(0)
     fitting = max(int(most_counts // (first.size * len(target.classes))), 1)
@@ -145,14 +146,16 @@ def _grow(
     inputs: tuple[TreeInput, ...], values: Array, starts: Array, ranks: Array, target: Target, keys: Array, place: int
 ) -> Partition:
     """Return a tree that is grown from rows with these ranks, [input, row], in random order."""
-    rows, is_level = ranks.shape[1], np.array([each.levels is not None for each in inputs])
+    (count, rows), is_level = ranks.shape, np.array([each.levels is not None for each in inputs])
     most = 2 * rows + 1
     column, cut, child, low, high, first, last = (np.zeros(most, np.int32) for _ in range(7))
-    buffers = (first, last, np.zeros(most, np.int64), np.zeros((2, len(target.classes))))
-    order = np.empty((2, rows), np.int32)
+    salt, order, ends = np.zeros(most, np.int64), np.empty((2, rows), np.int32), np.zeros(len(target.classes), np.int32)
+    judged, cells = np.zeros(ROWS_JUDGED, np.int32), np.zeros((count, ROWS_JUDGED), np.int32)
+    span, read_at, logs = np.zeros((count, 3), np.int32), np.zeros(count, np.int32), np.zeros(ROWS_JUDGED + 1)
     nodes = grow(
         ranks, is_level, target.codes, target.weights, keys, SEED * (place + 1) % MODULUS, TRIES, ROWS_JUDGED, order,
-        column, cut, child, low, high, *buffers, work=8 * TRIES * rows,
+        column, cut, child, low, high, first, last, salt, judged, ends, cells, span, read_at, logs,
+        work=8 * TRIES * rows,
     )  # fmt: skip
     column, cut, child, low, high = (each[:nodes].copy() for each in (column, cut, child, low, high))
     threshold = cut - 1.0
