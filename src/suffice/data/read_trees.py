@@ -11,7 +11,7 @@ from suffice.parallel import map_threads
 from suffice.schema import Array, Columns, Partition, TreeInput, starts_of
 
 # So many rows descend at once.
-ROWS_AT_ONCE = 1 << 12
+ROWS_AT_ONCE = 1 << 10
 
 
 def read_leaves(sheet: Sheet, columns: Columns) -> Coded:
@@ -20,15 +20,20 @@ def read_leaves(sheet: Sheet, columns: Columns) -> Coded:
     inputs = trees[0].inputs
     roots = starts_of(np.array([len(tree.column) for tree in trees]))
     parts = zip(trees, roots.tolist(), strict=True)
-    below = [np.where(tree.column < 0, tree.leaf, tree.child + root) for tree, root in parts]
-    split = np.stack([np.concatenate([tree.column for tree in trees]), np.concatenate(below)], axis=1).astype(np.int32)
-    threshold = np.concatenate([tree.threshold for tree in trees])
-    is_level = np.array([each.levels is not None for each in inputs])
+    below = np.concatenate([np.where(tree.column < 0, tree.leaf, tree.child + root) for tree, root in parts])
+    column = np.concatenate([tree.column for tree in trees])
+    high = np.concatenate([tree.threshold for tree in trees])
+    # a level goes to the first child if it is the threshold; a number if it is below
+    is_level = np.array([each.levels is not None for each in inputs])[column]
+    low, high = np.where(is_level, high, -np.inf), high + is_level
+    column = np.where(column < 0, tree_leaves.LEAF, column).astype(np.uint32)
+    nodes = roots.astype(np.uint32), column, low, high, below.astype(np.uint32)
     codes = np.empty((sheet.shape[0], len(trees)), np.min_scalar_type(-max(tree.size for tree in trees)))
 
     def write(part: tuple[slice, Array]) -> None:
         rows, x = part
-        tree_leaves.descend(x, is_level, roots, split, threshold, codes[rows], work=8 * len(x) * len(trees))
+        buffers = np.empty((3, len(x)), np.uint32)
+        tree_leaves.descend(x, *nodes, codes[rows], *buffers, work=8 * len(x) * len(trees))
 
     map_threads(write, list(read_inputs(sheet, inputs)))
     return Coded(sheet.owner, columns.names, codes)

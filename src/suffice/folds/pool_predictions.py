@@ -27,7 +27,7 @@ from suffice.structures import Trees
 from suffice.structures.trees import TreeNodes, class_shares
 
 # So many rows are left out of the leaves by one thread.
-ROWS_AT_ONCE = 1 << 12
+ROWS_AT_ONCE = 1 << 13
 
 # Components that are sums predict held-out rows in so many folds.
 FOLDS = 5
@@ -135,16 +135,16 @@ def count_trees(
     is_planned = planned.rows[at] == rows
 
     def leave_out(part: slice) -> None:
-        shares = np.zeros(len(target.classes))
+        shares = np.zeros((len(codes[part]) + 1, len(target.classes)))
         for place, tree in enumerate(planned.trees):
             assert isinstance(tree, Partition)
             is_used = is_planned[part] & planned.is_used[place][at[part]]
             node = np.flatnonzero(tree.column < 0)[leaves.array[rows[part], place]].astype(np.int32)
-            path = np.zeros(len(tree.column), np.int32)
+            path, places = np.zeros(len(tree.column), np.int32), np.full((len(tree.column), len(base)), -1, np.int32)
             own = sums[nodes.starts[place] : nodes.ends[place]]
             tree_leaves.leave_out(
-                node, is_used, codes[part], weights[part], tree.parent, own, trees.backoff, base, path, shares,
-                total[part], count[part], work=16 * len(node) * len(shares),
+                node, is_used, codes[part], weights[part], tree.parent, own, trees.backoff, base, path, places,
+                shares, total[part], count[part], work=16 * len(node) * len(base),
             )  # fmt: skip
 
     map_threads(leave_out, [slice(first, first + ROWS_AT_ONCE) for first in range(0, len(rows), ROWS_AT_ONCE)])
