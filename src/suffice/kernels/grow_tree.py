@@ -17,11 +17,10 @@ MISSING = 2147483647
 
 def is_pure(order, start, stop, codes):
     """Return whether the rows of a node have one class."""
-    first = codes[order[0, start]]
-    for place in range(start, stop):
-        if codes[order[0, place]] != first:
-            return False
-    return True
+    place = start + 1
+    while place < stop and codes[order[0, place]] == codes[order[0, start]]:
+        place += 1
+    return place >= stop
 
 
 def sort_by_class(order, start, stop, codes, rows, ends):
@@ -56,7 +55,7 @@ def read_column(ranks, j, rows, size, cells, span):
     ``span`` [column, 3] also has the number of missing ranks; they are neither the least nor the greatest.
     """
     for place in range(size):
-        cells[j, place] = ranks[j, rows[place]]
+        cells[j, place] = ranks[rows[place], j]
     least = MISSING
     greatest = -1
     missing = 0
@@ -135,7 +134,7 @@ def divide_rows(ranks, j, cut, is_level, order, start, stop, bounds):
     least = MISSING
     for place in range(start, stop):
         row = order[0, place]
-        rank = ranks[j, row]
+        rank = ranks[row, j]
         goes_left = int(rank == cut) if is_level else int(rank < cut)
         # both are written, and one is kept: a processor could not predict a branch
         order[0, middle] = row
@@ -151,19 +150,16 @@ def divide_rows(ranks, j, cut, is_level, order, start, stop, bounds):
     return middle
 
 
-def draw_level(ranks, j, keys, state, order, start, stop):
+def draw_level(ranks, j, keys, state, order, start, size):
     """Return the level of a random row: the one with the least product of key and state, modulo `MODULUS`."""
-    least = MODULUS
-    chosen = start
-    for place in range(start, stop):
+    least = MODULUS << 32
+    for place in range(size):
         # the remainder by 2³¹ − 1 is the sum of the digits to the base 2³¹
-        product = keys[order[0, place]] * state
+        product = keys[place] * state
         product = (product & MODULUS) + (product >> 31)
         product = (product & MODULUS) + (product >> 31)
-        if product < least:
-            least = product
-            chosen = place
-    return ranks[j, order[0, chosen]]
+        least = min(least, product << 32 | place)
+    return ranks[order[0, start + (least & 0xFFFFFFFF)], j]
 
 
 def draw_cut(span, j, state, size):
@@ -184,11 +180,11 @@ def draw_cut(span, j, state, size):
 @Exact
 def grow(
     ranks, is_level, codes, weights, keys, seed, tries, look, order, column, cut, child, low, high, first, last, salt,
-    rows, ends, cells, span, read_at, logs,
+    rows, ends, near, cells, span, read_at, logs,
 ):  # fmt: skip
     """Grow a tree from rows, and return its number of nodes.
 
-    ``ranks`` [column, row] are the ranks of numbers, or codes of levels. A node is split by the best of ``tries``
+    ``ranks`` [row, column] are the ranks of numbers, or codes of levels. A node is split by the best of ``tries``
     random splits, the one with the least entropy of the classes, until its rows have one class or equal cells. A split
     is judged by the first ``look`` rows of the node.
 
@@ -201,9 +197,10 @@ def grow(
     ``high`` are the ranks of the split's neighbours in the node. ``weights`` is None if all are 1.
 
     The other arguments are buffers. The judged rows of a node are sorted by class, in ``rows``; ``ends`` has where the
-    classes end. Their ranks are copied when a column is first drawn, to ``cells`` [column, judged row].
+    classes end. ``near`` has their keys in their given order. Their ranks are copied when a column is first drawn, to
+    ``cells`` [column, judged row].
     """
-    columns = ranks.shape[0]
+    columns = ranks.shape[1]
     for row in range(codes.shape[0]):
         order[0, row] = row
     for n in range(logs.shape[0]):
@@ -227,6 +224,8 @@ def grow(
         done = 0
         if nodes + 2 <= column.shape[0] and not is_pure(order, start, stop, codes):
             present = sort_by_class(order, start, judged, codes, rows, ends)
+            for place in range(size):
+                near[place] = keys[order[0, start + place]]
             state = salt[node]
             for _ in range(4 * tries):
                 if done == tries:
@@ -240,7 +239,7 @@ def grow(
                 if is_level[drawn]:
                     if span[drawn, 0] == span[drawn, 1]:
                         continue
-                    t = draw_level(ranks, drawn, keys, state, order, start, judged)
+                    t = draw_level(ranks, drawn, near, state, order, start, size)
                 else:
                     t = draw_cut(span, drawn, state, size)
                     if t == 0:

@@ -6,7 +6,6 @@ import math
 
 from suffice.kernels.compiler import Kernel, Scorer
 
-
 # The column of a leaf.
 LEAF = 4294967295
 
