@@ -59,8 +59,9 @@ def as_labels(y: Any, owner: str) -> Array:
 
 def _coded_by_name(labels: Array) -> tuple[Array, Array]:
     """Return labels and codes by a dictionary, which is faster than sorting all rows."""
-    index: dict[Any, int] = {}
-    codes = np.fromiter((index.setdefault(label, len(index)) for label in labels.tolist()), np.intp, len(labels))
+    cells = labels.tolist()
+    index = {label: code for code, label in enumerate(dict.fromkeys(cells))}
+    codes = np.fromiter(map(index.__getitem__, cells), np.intp, len(cells))
     known = np.empty(len(index), labels.dtype)
     known[:] = list(index)
     try:

@@ -97,18 +97,19 @@ def plan_trees(
     rows = rows[smallest_keys(mix_keys(keys[rows], 0), MOST_ROWS)]
     values, starts, ranks = _rank(sheet, inputs, rows)
     codes, weights, keys = target.codes[rows].astype(np.int32), weights[rows], keys[rows]
+    has_weights = bool((weights != 1).any())
     size = max(min(int(SHARE * len(rows)), ROWS_A_CLASS * len(target.classes), ROWS_A_TREE), 1)
     is_used = np.zeros((count, len(rows)), bool)
 
     def grow_tree(place: int) -> Partition:
         mixed = mix_keys(keys, place + 1)
-        own = smallest_keys(mixed, size)
+        own = np.argpartition(mixed, size - 1)[:size]
         own = own[np.argsort(mixed[own])]
         is_used[place, own] = True
-        part = Target(target.classes, codes[own], weights[own])
+        part = Target(target.classes, codes[own], weights[own] if has_weights else None)
         # the remainder of a key tells nothing about its position
         part_keys = (mixed[own] % (MODULUS - 1)).astype(np.int64) + 1
-        return _grow(inputs, values, starts, ranks[:, own], part, part_keys, place)
+        return _grow(inputs, values, starts, ranks[own], part, part_keys, place)
 
     first = grow_tree(0)
     fitting = max(int(most_counts // (first.size * len(target.classes))), 1)
@@ -117,7 +118,7 @@ def plan_trees(
 
 
 def _rank(sheet: Sheet, inputs: tuple[TreeInput, ...], rows: Array) -> tuple[Array, Array, Array]:
-    """Return the different numbers of all inputs, where those of each input start, and ranks, [input, row].
+    """Return the different numbers of all inputs, where those of each input start, and ranks, [row, input].
 
     The rank of a number is its position among the different numbers. The rank of a level is its position and 1, and
     that of a missing level 0.
@@ -138,21 +139,25 @@ def _rank(sheet: Sheet, inputs: tuple[TreeInput, ...], rows: Array) -> tuple[Arr
         ranks[place, held] = inverse
 
     map_threads(rank, range(len(inputs)))
-    return np.concatenate(values), starts_of(np.array([len(each) for each in values])), ranks
+    return np.concatenate(values), starts_of(np.array([len(each) for each in values])), np.ascontiguousarray(ranks.T)
 
 
 def _grow(
     inputs: tuple[TreeInput, ...], values: Array, starts: Array, ranks: Array, target: Target, keys: Array, place: int
 ) -> Partition:
-    """Return a tree that is grown from rows with these ranks, [input, row], in random order."""
-    rows, is_level = ranks.shape[1], np.array([each.levels is not None for each in inputs])
+    """Return a tree that is grown from rows with these ranks, [row, input], in random order."""
+    (rows, count), is_level = ranks.shape, np.array([each.levels is not None for each in inputs])
     most = 2 * rows + 1
     column, cut, child, low, high, first, last = (np.zeros(most, np.int32) for _ in range(7))
-    buffers = (first, last, np.zeros(most, np.int64), np.zeros((2, len(target.classes))))
-    order = np.empty((2, rows), np.int32)
+    salt, order = np.zeros(most, np.int64), np.empty((2, rows), np.uint32)
+    ends = np.zeros(len(target.classes), np.int32)
+    judged, near = np.zeros(ROWS_JUDGED, np.uint32), np.zeros(ROWS_JUDGED, np.int64)
+    cells = np.zeros((count, ROWS_JUDGED), np.int32)
+    span, read_at, logs = np.zeros((count, 3), np.int32), np.zeros(count, np.int32), np.zeros(ROWS_JUDGED + 1)
     nodes = grow(
         ranks, is_level, target.codes, target.weights, keys, SEED * (place + 1) % MODULUS, TRIES, ROWS_JUDGED, order,
-        column, cut, child, low, high, *buffers, work=8 * TRIES * rows,
+        column, cut, child, low, high, first, last, salt, judged, ends, near, cells, span, read_at, logs,
+        work=8 * TRIES * rows,
     )  # fmt: skip
     column, cut, child, low, high = (each[:nodes].copy() for each in (column, cut, child, low, high))
     threshold = cut - 1.0

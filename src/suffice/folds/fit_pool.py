@@ -1,6 +1,7 @@
 """Fit a pool: plan its trees, count their leaves, and weight its components by their predictions of held-out rows."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -103,8 +104,8 @@ class Predictions:
         """Return the pool; with ``has_fewest``, without components that hardly lower the log-loss."""
         if len(self.codes) < 2 or len(self.classes) < 2:
             return Pool.equal(self.components, self.classes)
-        pool, smaller = self._fit(), self._without_trees()
-        reduced = None if smaller is None else smaller._fit()
+        pool, smaller = self._pool, self._without_trees
+        reduced = None if smaller is None else smaller._pool
         if has_fewest:
             most = (1 + NEGLIGIBLE) * pool.loss
             if smaller is not None and reduced is not None and reduced.loss <= most:
@@ -112,15 +113,18 @@ class Predictions:
             least = int(np.argmin(pool.weights))
             if len(pool.weights) > 1 and pool.weights[least] < SMALL_WEIGHT:
                 fewer = self._select([place for place in range(len(self.components)) if place != least])
-                if fewer._fit().loss <= most:
+                if fewer._pool.loss <= most:
                     return fewer.fit(has_fewest=True)
         return replace(pool, reduced=reduced)
 
-    def _fit(self) -> Pool:
+    @cached_property
+    def _pool(self) -> Pool:
+        """The pool of all components."""
         return Pool.fit(self.components, self.classes, self.log_proba, self.codes, self.weights)
 
+    @cached_property
     def _without_trees(self) -> "Predictions | None":
-        """Return the components without trees; None if that leaves nothing, or everything."""
+        """The predictions without those of trees; None if that leaves nothing, or everything."""
         kept = [place for place, each in enumerate(self.components) if not each.grows_trees]
         return self._select(kept) if 0 < len(kept) < len(self.components) else None
 

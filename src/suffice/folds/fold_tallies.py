@@ -6,6 +6,7 @@ fold from the sums of its training rows.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from suffice.blocks import Block
 from suffice.choice import lay_out_rows
@@ -35,11 +36,14 @@ class FoldTally:
     tally: Tally
     rows: CountedRows
 
+    @cached_property
+    def _test_cells(self) -> tuple[Block, ...]:
+        return tuple(block.take(self.split.test) for block in self.rows.cells)
+
     def test_blocks(self, recipe: Recipe, chosen: tuple[Columns, ...]) -> tuple[Block, ...]:
         """Return the test rows as blocks of the chosen columns, which the model of a recipe scores."""
-        cells = tuple(block.take(self.split.test) for block in self.rows.cells)
         blocks = []
-        for columns, block in zip(chosen, lay_out_rows(cells, self.rows.columns, chosen), strict=True):
+        for columns, block in zip(chosen, lay_out_rows(self._test_cells, self.rows.columns, chosen), strict=True):
             if block is None:
                 _, (block,) = recipe.reader.read(self.rows.opened, (columns,), grow=False)
                 block = block.take(self.split.test)

@@ -27,7 +27,7 @@ from suffice.structures import Trees
 from suffice.structures.trees import TreeNodes, class_shares
 
 # So many rows are left out of the leaves by one thread.
-ROWS_AT_ONCE = 1 << 12
+ROWS_AT_ONCE = 1 << 13
 
 # Components that are sums predict held-out rows in so many folds.
 FOLDS = 5
@@ -65,8 +65,9 @@ def predict_by_sums(
 def lay_out_pairs(part: Recipe, fold: FoldTally, target: Target, tally: Tally) -> Tally:
     """Return the laid out tally of a fold's training rows, with the pairs of levels that were not counted by fold.
 
-    Single columns decide their forms. The pairs of these levels are those of all rows without those of the test rows.
-    So the many pairs of cells are not counted again, and counts subtract without rounding if weights are whole.
+    Single columns decide their forms. The pairs of these levels are those of all rows without those of the test rows if
+    all weights are whole, so that counts subtract without rounding; the many pairs of cells are not counted again then.
+    Otherwise the pairs of the training rows are counted.
 
     Parameters
     ----------
@@ -79,15 +80,19 @@ def lay_out_pairs(part: Recipe, fold: FoldTally, target: Target, tally: Tally) -
     tally : Tally
         The sums of all rows, with pairs.
     """
-    forms, test = part.choose(fold.tally), fold.split.test
+    forms = part.choose(fold.tally)
     learned = part.lay_out_as(fold.tally, forms)
     paired = tally.select_blocks(lambda block: _has_pairs_of_levels(block) and block.family in part.structure.paired)
     whole = part.lay_out_as(paired, forms)
     if not whole.schema.blocks:
         return learned
-    weights = None if target.weights is None else target.weights[test]
-    rows = Table(fold.test_blocks(part, whole.schema.blocks), Target(target.classes, target.codes[test], weights))
-    left = whole - memory.tally(rows, whole.schema.blocks, whole.schema.features, trimmed=False)
+    split, is_whole = fold.split, target.weights is None or bool(np.all(target.weights % 1 == 0))
+    counted = fold if is_whole else replace(fold, split=IndexSplit(split.test, split.train))
+    rows = counted.split.test
+    weights = None if target.weights is None else target.weights[rows]
+    table = Table(counted.test_blocks(part, whole.schema.blocks), Target(target.classes, target.codes[rows], weights))
+    found = memory.tally(table, whole.schema.blocks, whole.schema.features, trimmed=not is_whole)
+    left = whole - found if is_whole else found
     families = [block.family for block in whole.schema.blocks]
     blocks = tuple(replace(each, pairs=each.pairs or each.family in families) for each in learned.schema.blocks)
     schema = replace(learned.schema, blocks=blocks)
@@ -135,16 +140,16 @@ def count_trees(
     is_planned = planned.rows[at] == rows
 
     def leave_out(part: slice) -> None:
-        shares = np.zeros(len(target.classes))
+        shares = np.zeros((len(codes[part]) + 1, len(target.classes)))
         for place, tree in enumerate(planned.trees):
             assert isinstance(tree, Partition)
             is_used = is_planned[part] & planned.is_used[place][at[part]]
             node = np.flatnonzero(tree.column < 0)[leaves.array[rows[part], place]].astype(np.int32)
-            path = np.zeros(len(tree.column), np.int32)
+            path, places = np.zeros(len(tree.column), np.int32), np.full((len(tree.column), len(base)), -1, np.int32)
             own = sums[nodes.starts[place] : nodes.ends[place]]
             tree_leaves.leave_out(
-                node, is_used, codes[part], weights[part], tree.parent, own, trees.backoff, base, path, shares,
-                total[part], count[part], work=16 * len(node) * len(shares),
+                node, is_used, codes[part], weights[part], tree.parent, own, trees.backoff, base, path, places,
+                shares, total[part], count[part], work=16 * len(node) * len(base),
             )  # fmt: skip
 
     map_threads(leave_out, [slice(first, first + ROWS_AT_ONCE) for first in range(0, len(rows), ROWS_AT_ONCE)])

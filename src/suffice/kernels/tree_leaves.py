@@ -6,54 +6,41 @@ import math
 
 from suffice.kernels.compiler import Kernel, Scorer
 
-
-def take_step(x, row, node, j, is_level, split, threshold):
-    """Return the child of a node to which a row goes; ``j`` is the column of the split, −1 in a leaf."""
-    if j < 0:
-        return node
-    value = x[row, j]
-    cut = threshold[node]
-    level = int(is_level[j])
-    # both comparisons instead of a branch, which a processor could not predict
-    return split[node, 1] + 1 - (int(value == cut) & level | int(value < cut) & (1 - level))
+# The column of a leaf.
+LEAF = 4294967295
 
 
 @Kernel
-def descend(x, is_level, roots, split, threshold, codes):
+def descend(x, roots, column, low, high, below, codes, active, nodes, found):
     """Write the leaf of each row in each tree to ``codes`` [row, tree].
 
-    The nodes of all trees are joined. ``split`` [node] holds the column, and the first child; −1 and the number of the
-    leaf in a leaf. Four rows descend at once: a processor then need not wait for one comparison before the next.
+    The nodes of all trees are joined. A row goes to the node ``below`` if its number in ``column`` is at least ``low``
+    and less than ``high``, otherwise to the next one. In a leaf, ``column`` is `LEAF` and ``below`` the number of the
+    leaf. ``active``, ``nodes`` and ``found`` [row] are buffers: the rows that are not yet in a leaf, where they are,
+    and the leaf of each row. They descend together, so that a processor need not wait for one of them, and without a
+    branch, which it could not predict.
     """
-    rows = x.shape[0]
     for tree in range(roots.shape[0]):
         root = roots[tree]
-        for first in range(0, rows, 4):
-            # the last rows stand in for those that are not there
-            r1 = min(first + 1, rows - 1)
-            r2 = min(first + 2, rows - 1)
-            r3 = min(first + 3, rows - 1)
-            n0 = root
-            n1 = root
-            n2 = root
-            n3 = root
-            j0 = split[root, 0]
-            j1 = j0
-            j2 = j0
-            j3 = j0
-            while j0 >= 0 or j1 >= 0 or j2 >= 0 or j3 >= 0:
-                n0 = take_step(x, first, n0, j0, is_level, split, threshold)
-                n1 = take_step(x, r1, n1, j1, is_level, split, threshold)
-                n2 = take_step(x, r2, n2, j2, is_level, split, threshold)
-                n3 = take_step(x, r3, n3, j3, is_level, split, threshold)
-                j0 = split[n0, 0]
-                j1 = split[n1, 0]
-                j2 = split[n2, 0]
-                j3 = split[n3, 0]
-            codes[first, tree] = split[n0, 1]
-            codes[r1, tree] = split[n1, 1]
-            codes[r2, tree] = split[n2, 1]
-            codes[r3, tree] = split[n3, 1]
+        count = x.shape[0] if column[root] != LEAF else 0
+        for row in range(x.shape[0]):
+            active[row] = row
+            nodes[row] = root
+            found[row] = below[root]
+        while count > 0:
+            remaining = 0
+            for place in range(count):
+                row = active[place]
+                node = nodes[place]
+                value = x[row, column[node]]
+                node = below[node] + 1 - (int(value >= low[node]) & int(value < high[node]))
+                active[remaining] = row
+                nodes[remaining] = node
+                found[row] = below[node]
+                remaining += int(column[node] != LEAF)
+            count = remaining
+        for row in range(x.shape[0]):
+            codes[row, tree] = found[row]
 
 
 @Kernel
@@ -95,38 +82,53 @@ def smooth(starts, ends, child, column, sums, backoff, base, shares):
                     shares[root + child[node] + 1, k] = shares[node, k]
 
 
+def leave_one_out(node, own, weight, parent, sums, backoff, base, path, shares, place):
+    """Write the class shares of a node, estimated without a row of a class and a weight, to ``shares[place]``."""
+    classes = sums.shape[1]
+    depth = 0
+    path[0] = node
+    while parent[node] >= 0:
+        node = parent[node]
+        depth += 1
+        path[depth] = node
+    for k in range(classes):
+        shares[place, k] = base[k]
+    for back in range(depth + 1):
+        node = path[depth - back]
+        n = backoff - weight
+        for k in range(classes):
+            n += sums[node, k]
+        if n > 0.0:
+            for k in range(classes):
+                count = sums[node, k] - (weight if k == own else 0.0)
+                shares[place, k] = (count + backoff * shares[place, k]) / n
+
+
 @Kernel
-def leave_out(nodes, is_used, codes, weights, parent, sums, backoff, base, path, shares, total, trees):
+def leave_out(nodes, is_used, codes, weights, parent, sums, backoff, base, path, places, shares, total, trees):
     """Add the class shares of each row's leaf in one tree, estimated without the row, to ``total`` [row, class].
 
-    Rows that helped to grow the tree are skipped; ``trees`` [row] counts the trees that were added.
+    Rows that helped to grow the tree are skipped; ``trees`` [row] counts the trees that were added. Rows of one leaf,
+    one class and weight 1 have the same shares. ``path``, ``places`` [node, class], which are −1, and ``shares``
+    [row + 1, class] are buffers.
     """
     classes = sums.shape[1]
+    computed = 1
     for row in range(nodes.shape[0]):
         if is_used[row]:
             continue
-        depth = 0
         node = nodes[row]
-        path[0] = node
-        while parent[node] >= 0:
-            node = parent[node]
-            depth += 1
-            path[depth] = node
-        for k in range(classes):
-            shares[k] = base[k]
         own = codes[row]
         weight = min(weights[row], 1.0)
-        for back in range(depth + 1):
-            node = path[depth - back]
-            n = backoff - weight
-            for k in range(classes):
-                n += sums[node, k]
-            if n > 0.0:
-                for k in range(classes):
-                    count = sums[node, k] - (weight if k == own else 0.0)
-                    shares[k] = (count + backoff * shares[k]) / n
+        place = places[node, own] if weight == 1.0 else 0
+        if place <= 0:
+            if weight == 1.0:
+                place = computed
+                places[node, own] = place
+                computed += 1
+            leave_one_out(node, own, weight, parent, sums, backoff, base, path, shares, place)
         for k in range(classes):
-            total[row, k] += shares[k]
+            total[row, k] += shares[place, k]
         trees[row] += 1
 
 

@@ -18,6 +18,10 @@ MULTIPLIED = 1 << 20
 # Up to this many columns all classes are multiplied at once, this many cells of the product at a time.
 FEW_COLUMNS, STACKED = 128, 1 << 17
 
+# A product of at most so many multiplications runs on one thread: two would wait for each other longer than they
+# multiply. With at least so many rows it is as fast as a large product, so that rows are distributed over threads.
+SMALL_PRODUCT, ENOUGH_ROWS = 1 << 18, 32
+
 # The least variance of a column given the others, as a share of its variance; less is rounding error.
 SINGULAR = 1e-13
 
@@ -51,7 +55,15 @@ class TriangularSolve(Term):
     covariance: Array
     dof: Array | None = None
 
-    is_multithreaded = True
+    @property
+    def is_multithreaded(self) -> bool:  # type: ignore[override]
+        return self._few_rows < ENOUGH_ROWS
+
+    @property
+    def _few_rows(self) -> int:
+        """The number of rows whose product with the factors of all classes is small."""
+        classes, columns = self.mean.shape
+        return int(SMALL_PRODUCT // (classes * columns**2))
 
     def covariance_of(self, k: int) -> Array:
         """Return the covariance of class k, [column, column]."""
@@ -69,7 +81,7 @@ class TriangularSolve(Term):
 
     @cached_property
     def stacked(self) -> tuple[Array, Array, Array]:
-        """A point between the means, all factors side by side, and the means multiplied by them: for few columns."""
+        """A point between the means, all factors side by side, and the means multiplied by them."""
         middle = self.mean.mean(axis=0)
         factors = np.broadcast_to(self.factors[0], (len(self.mean), *self.factors[0].shape[1:]))
         places = np.einsum("kd,kde->ke", self.mean - middle, factors)
@@ -99,7 +111,7 @@ class TriangularSolve(Term):
         """Use one product for all classes, a few rows at a time, so that it stays in the cache."""
         middle, factors, places = self.stacked
         logs = np.broadcast_to(self.factors[1], len(places))
-        step = max(STACKED // factors.shape[1], 16)
+        step = max(STACKED // factors.shape[1], 16) if self.is_multithreaded else self._few_rows
         for first in range(0, len(x), step):
             away = ((x[first : first + step] - middle) @ factors).reshape(-1, *places.shape)
             away -= places
