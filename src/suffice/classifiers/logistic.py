@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from suffice import decision, storage
+from suffice.classifiers.concurrency import on_snapshot, take_snapshot
 from suffice.classifiers.constructor import with_constructor
 from suffice.data import Target, as_block, weights_of
 from suffice.logistic.forms import Lift, LinearForm, feature_names, lift_rows
@@ -160,14 +161,17 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         hessian = problem.hessian(solution.probabilities) if rows.shape[0] * size**2 <= CHEAP else None
         for message in solution.problems(self.C is not None):  # before anything is set: warnings may be errors
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
-        validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
+        learned = self._snapshot()
+        validate_data(learned, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
         lines = solution.parameters[:-1] if self.fit_intercept else solution.parameters
-        self.coef_ = np.ascontiguousarray(lines.T)
-        self.intercept_ = solution.parameters[-1].copy() if self.fit_intercept else np.zeros(problem.scores)
-        self.classes_, self.n_iter_, self.trace_ = target.classes, len(solution.trace) - 1, solution.trace
-        self._hessian, self.fitted_with_ = hessian, self._fixed()
+        learned.coef_ = np.ascontiguousarray(lines.T)
+        learned.intercept_ = solution.parameters[-1].copy() if self.fit_intercept else np.zeros(problem.scores)
+        learned.classes_, learned.n_iter_, learned.trace_ = target.classes, len(solution.trace) - 1, solution.trace
+        learned._hessian, learned.fitted_with_ = hessian, self._fixed()
+        self.__dict__ = learned.__dict__  # at once: other threads may fit it or predict with it
         return self
 
+    @on_snapshot
     def decision_function(self, X: Any) -> Array:
         """Return the scores: the log-odds of the second class, or one score per class.
 
@@ -218,6 +222,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return np.exp(self.predict_log_proba(X))
 
+    @on_snapshot
     def predict(self, X: Any) -> Array:
         """Return the most probable label of each row.
 
@@ -249,6 +254,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return replace_file(path, self.file_content())
 
+    @on_snapshot
     def file_content(self) -> bytes:
         """Return the content of the file that `save` writes.
 
@@ -260,6 +266,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_fitted()
         return storage.file_content(type(self).__name__, vars(self))
 
+    @on_snapshot
     def as_linear(self) -> LinearForm:
         """Return the model in linear form, with one row of coefficients per class.
 
@@ -274,6 +281,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             coefficients, intercepts = np.vstack([0 * coefficients, coefficients]), np.append(0.0, intercepts)
         return LinearForm(self.classes_, coefficients, intercepts, self.lift)
 
+    @on_snapshot
     def summary(self, level: float = 0.95, X: Any = None, sample_weight: Any = None) -> Records:
         """Return the table of coefficients: estimate, standard error, z, p-value and interval.
 
@@ -317,6 +325,10 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def _snapshot(self) -> Self:
+        """Return the model as it is now, which no other thread changes."""
+        return take_snapshot(self)
 
     def _fixed(self) -> tuple[str, bool]:
         """Return the settings that determine which features have coefficients."""
