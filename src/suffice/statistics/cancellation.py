@@ -35,8 +35,8 @@ def check_digits(tally: Tally) -> None:
     The error of a sum of squares is compared with that sum, and with the variance of the column in all classes. This
     judges means, too: with u = 2⁻⁵³, the error of a mean is at most about the root of 32·u·error / n.
 
-    A column without cells may seem constant in all classes. It is not judged here: a model may have a floor of variances
-    that makes its error negligible.
+    A column without cells may seem constant in all classes. It is not judged here: the error may be negligible beside
+    the floor of the variances of a model.
     """
     cells = cells_of(tally.schema.blocks, tally.statistics)
     for block, moments in _moments_of(tally):

@@ -1,7 +1,7 @@
 """Constant columns: numbers of which a subtraction leaves equal ones only, as the counts of their cells prove.
 
-A sum of squares that is less than its error may be 0 or not. Cells tell more: the numbers that are left lie in one cell,
-which may hold a single number; and whole numbers that differ, differ by 1 at least.
+A sum of squares that is less than its error may be 0 or not. Cells tell more: the numbers that are left lie in one
+cell, which may hold a single number; and whole numbers that differ, differ by 1 at least.
 """
 
 from __future__ import annotations
