@@ -186,7 +186,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Scores.
         """
         self._check_fitted()
-        scores = np.asarray(lift_rows(self._rows(X, reset=False), self.lift) @ self.coef_.T) + self.intercept_
+        scores = np.asarray(lift_rows(self._rows(X, reset=False), self.lift) @ self.coef_.T + self.intercept_)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_log_proba(self, X: Any) -> Array:
