@@ -38,7 +38,6 @@ def check_digits(tally: Tally) -> None:
     A column without cells may seem constant in all classes. It is not judged here: the error may be negligible beside
     the floor of the variances of a model.
     """
-    cells = cells_of(tally.schema.blocks, tally.statistics)
     for block, moments in _moments_of(tally):
         spreads = moments.spreads
         if not spreads.error.any():
@@ -47,7 +46,7 @@ def check_digits(tally: Tally) -> None:
             pooled = spreads.pooled()
             variance = pooled.m2 / np.where(pooled.n > 0, pooled.n, 1.0)
             is_lost = spreads.error > LARGEST_ERROR * (spreads.m2 + variance)
-        if not cells:
+        if is_lost.any() and not cells_of(tally.schema.blocks, tally.statistics):
             is_lost &= pooled.m2 > 0
         if is_lost.any():
             k, j = np.argwhere(is_lost)[0].tolist()

@@ -26,6 +26,9 @@ Cells = dict[object, tuple[Cuts, Array]]
 
 def settle_constants(blocks: Sequence[Columns], statistics: Sequence[Statistic]) -> list[Statistic]:
     """Return the statistics, with exact moments where the cells of a column prove that it is constant in a class."""
+    moments = [each for each in statistics if isinstance(each, (Moments, CoMoments))]
+    if not any(_seem_constant(each).any() for each in moments):
+        return list(statistics)
     cells = cells_of(blocks, statistics)
     return [
         _settle(block, statistic, cells) if isinstance(statistic, (Moments, CoMoments)) else statistic
@@ -44,10 +47,16 @@ def cells_of(blocks: Sequence[Columns], statistics: Sequence[Statistic]) -> Cell
     }
 
 
+def _seem_constant(moments: Moments | CoMoments) -> Array:
+    """Return for which classes and columns no squares are left, but their error."""
+    spreads = moments.spreads
+    return np.asarray((spreads.error > 0) & (spreads.m2 == 0) & (spreads.n > 0))
+
+
 def _settle(block: Columns, moments: Moments | CoMoments, cells: Cells) -> Moments | CoMoments:
     spreads, names = moments.spreads, block.names or ()
     means, errors, values = spreads.mean + spreads.tail, mean_errors(spreads), np.full(spreads.m2.shape, np.nan)
-    for k, j in np.argwhere((spreads.error > 0) & (spreads.m2 == 0) & (spreads.n > 0)).tolist():
+    for k, j in np.argwhere(_seem_constant(moments)).tolist():
         if names and names[j] in cells:
             cuts, counts = cells[names[j]]
             value = _find_constant(cuts, counts[k], means[k, j], errors[k, j], spreads.error[k, j])

@@ -153,13 +153,11 @@ class Moments(Statistic):
 
         Such a column is most likely constant. Classes that differ by rounding errors would give it a variance.
         """
-        if not self.error.any():
-            return self
-        pooled, has_rows = self.pooled(), self.n > 0
-        reach = (4 * self.n * mean_errors(self) ** 2).sum(axis=0)
-        is_flat = has_rows & (self.m2 == 0).all(axis=0) & (pooled.m2[0] <= reach)
+        is_flat = self.error.any(axis=0) & ~self.m2.any(axis=0)
         if not is_flat.any():
             return self
+        pooled, reach = self.pooled(), (4 * self.n * mean_errors(self) ** 2).sum(axis=0)
+        is_flat = is_flat & (pooled.m2[0] <= reach) & (self.n > 0)
         mean, tail = _choose(is_flat, (pooled.mean, pooled.tail), (self.mean, self.tail))
         return type(self)(self.n, mean, tail, self.m2, error=self.error)
 
