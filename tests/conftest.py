@@ -147,8 +147,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @pytest.fixture
-def number(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """A function that returns one of three numbers of cases, for few, many or all of them."""
+def case_count(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """A function that returns one of three values, such as numbers of cases, for few, many or all cases."""
     place = SHARES.index(request.config.getoption("--hostile"))
     return lambda *numbers: numbers[place]
 

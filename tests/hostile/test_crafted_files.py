@@ -68,11 +68,11 @@ def use(model: Any, rows: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_crafted_files(sources: dict[str, tuple[bytes, Any]], tmp_path: Path, number: Any, tell: Any) -> None:
+def test_crafted_files(sources: dict[str, tuple[bytes, Any]], tmp_path: Path, case_count: Any, tell: Any) -> None:
     draw, outcomes, slow, slowest, largest = random.Random(0), Counter[str](), 0, 0.0, 0
     file, names = tmp_path / "crafted.suffice", list(sources)
     tracemalloc.start()
-    for place in range(number(400, 2_000, 20_000)):
+    for place in range(case_count(400, 2_000, 20_000)):
         name, kind = names[place % len(names)], draw.choice(list(EDITS))
         content, rows = sources[name]
         file.write_bytes(EDITS[kind](content, draw))
@@ -133,10 +133,12 @@ def test_a_large_number_asks_for_no_memory(name: str, sources: dict[str, tuple[b
     tracemalloc.stop()
 
 
-def test_flipped_bits_are_found(sources: dict[str, tuple[bytes, Any]], tmp_path: Path, number: Any, tell: Any) -> None:
+def test_flipped_bits_are_found(
+    sources: dict[str, tuple[bytes, Any]], tmp_path: Path, case_count: Any, tell: Any
+) -> None:
     draw, file, contents = random.Random(1), tmp_path / "flipped.suffice", [each for each, _ in sources.values()]
     contents.sort(key=len)
-    flips = number(1_000, 20_000, 100_000)
+    flips = case_count(1_000, 20_000, 100_000)
     for place in range(flips):
         file.write_bytes(flip(contents[place % len(contents)], draw))
         with pytest.raises(suffice.StoreError):

@@ -411,8 +411,8 @@ def test_tables_that_have_failed(seed: int) -> None:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_fuzzed_tables(part: int, number: Any, tell: Any) -> None:
-    tables, totals = number(10, 500, 1_400), Totals()  # of about 190 cases each
+def test_fuzzed_tables(part: int, case_count: Any, tell: Any) -> None:
+    tables, totals = case_count(10, 500, 1_400), Totals()  # of about 190 cases each
     for seed in range(part * tables, (part + 1) * tables):
         check_table(seed, totals)
     tell(str(totals))

@@ -120,8 +120,8 @@ def connected(dialect: str) -> Iterator[Callable[[str, Any], list[Any]]]:
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres"])
-def test_no_name_leaves_its_quotes(dialect: str, number: Any, tell: Any) -> None:
-    payloads = PAYLOADS + mixtures(number(0, 4, 12))
+def test_no_name_leaves_its_quotes(dialect: str, case_count: Any, tell: Any) -> None:
+    payloads = PAYLOADS + mixtures(case_count(0, 4, 12))
     count = 0
     with connected(dialect) as execute:
         for payload in payloads:
@@ -153,8 +153,8 @@ def elements(page: str) -> list[tuple[str, tuple[str, ...]]]:
     return parser.found
 
 
-def test_no_name_adds_an_element_to_the_report(number: Any, tell: Any) -> None:
-    payloads = PAYLOADS + mixtures(number(0, 4, 12))
+def test_no_name_adds_an_element_to_the_report(case_count: Any, tell: Any) -> None:
+    payloads = PAYLOADS + mixtures(case_count(0, 4, 12))
     plain = elements(report.render(learned("column", "plain")[0]))
     assert [tag for tag, _ in plain].count("script") >= 2
     count = 0

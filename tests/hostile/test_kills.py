@@ -79,7 +79,7 @@ def test_a_kill_loses_no_row_and_counts_none_twice(
     tmp_path: Path,
     base: Path,
     rows: list[Path],
-    number: Any,
+    case_count: Any,
     tell: Any,
 ) -> None:
     model, rng = files / "m.suffice", np.random.default_rng(0)
@@ -93,7 +93,7 @@ def test_a_kill_loses_no_row_and_counts_none_twice(
     seconds = dict.fromkeys(("learn", "forget", "merge", "fit"), time.monotonic() - began)
     held, known, told, left = [1] + [0] * (SHARDS - 1), start + parts[0], Counter[str](), 0
     for turn in count():
-        if told.total() - told["finished"] == number(20, 200, 1000):
+        if told.total() - told["finished"] == case_count(20, 200, 1000):
             break
         shard = int(rng.integers(SHARDS))
         name = str(rng.choice(["learn", "merge", "fit", *(["forget"] * 3 if held[shard] else [])]))
@@ -126,7 +126,7 @@ def test_a_kill_loses_no_row_and_counts_none_twice(
 
 
 def test_a_killed_forget_with_a_receipt_can_be_repeated(
-    server: CommandServer, files: Path, tmp_path: Path, base: Path, rows: list[Path], number: Any, tell: Any
+    server: CommandServer, files: Path, tmp_path: Path, base: Path, rows: list[Path], case_count: Any, tell: Any
 ) -> None:
     """Whether the kill came before or after the change: the same command, run again, forgets the rows once."""
     model, receipts, rng = files / "m.suffice", tmp_path / "receipts", np.random.default_rng(0)
@@ -134,7 +134,7 @@ def test_a_killed_forget_with_a_receipt_can_be_repeated(
     assert server.run("fit", base, *FIT, "-o", model) == 0
     expected, seconds, done = suffice.load(model).tally_.digest(), 0.5, Counter[bool]()
     for turn in count():
-        if done[False] + done[True] == number(3, 30, 100):
+        if done[False] + done[True] == case_count(3, 30, 100):
             break
         assert server.run("learn", model, rows[0]) == 0
         command = ["forget", model, rows[0], "--receipt", receipts / f"{turn}.json"]
@@ -154,10 +154,10 @@ def test_concurrent_learners_lose_nothing(
     files: Path,
     base: Path,
     rows: list[Path],
-    number: Any,
+    case_count: Any,
     tell: Any,
 ) -> None:
-    model, (processes, learns) = files / "m.suffice", number((4, 4), (8, 50), (8, 50))
+    model, (processes, learns) = files / "m.suffice", case_count((4, 4), (8, 50), (8, 50))
     assert server.run("fit", base, *FIT, "-o", model) == 0
     before = suffice.load(model)
     commands = [["learn", model, rows[i % SHARDS], "--wait", 600] for i in range(processes)]

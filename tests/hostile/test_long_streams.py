@@ -14,7 +14,7 @@ import pandas as pd
 from suffice import BayesClassifier
 
 
-def test_a_stream_keeps_memory_flat_and_the_sums_exact(number: Any, tell: Any) -> None:
+def test_a_stream_keeps_memory_flat_and_the_sums_exact(case_count: Any, tell: Any) -> None:
     rng = np.random.default_rng(0)
 
     def draw(rows: int) -> tuple[pd.DataFrame, list[str]]:
@@ -23,10 +23,10 @@ def test_a_stream_keeps_memory_flat_and_the_sums_exact(number: Any, tell: Any) -
         return frame, rng.choice(["no", "yes"], rows).tolist()
 
     first = draw(400)
-    structure = number("naive", "averaged", "averaged")
+    structure = case_count("naive", "averaged", "averaged")
     model = BayesClassifier(structure=structure).fit(*first)
     plan, held = model.plan_, deque([first])
-    end, steps, used = time.monotonic() + number(1.5, 60, 3600), 0, list[int]()
+    end, steps, used = time.monotonic() + case_count(1.5, 60, 3600), 0, list[int]()
     tracemalloc.start()
     try:
         while time.monotonic() < end or steps < 60:
