@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,8 +31,11 @@ settings.register_profile(
 settings.load_profile("suffice")
 
 
+SHARES = ("few", "many", "all")  # the cases of tests/hostile: in `make test`, in `make hostile`, and all of them
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--hostile", action="store_true", help="run all hostile cases")
+    parser.addoption("--hostile", choices=SHARES, default=SHARES[0], help="how many hostile cases are run")
 
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -144,9 +147,25 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @pytest.fixture
-def is_hostile(request: pytest.FixtureRequest) -> bool:
-    """Whether all hostile cases are run, not only a share of them."""
-    return bool(request.config.getoption("--hostile"))
+def case_count(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """A function that returns one of three values, such as numbers of cases, for few, many or all cases."""
+    place = SHARES.index(request.config.getoption("--hostile"))
+    return lambda *numbers: numbers[place]
+
+
+@pytest.fixture
+def tell(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """A function that adds a line, such as a count of cases, to the end of the report of `make hostile`."""
+    return lambda line: record_property("told", line)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
+    lines = [line for each in reports for name, line in each.user_properties if name == "told" and each.when == "call"]
+    if lines and config.getoption("--hostile") != SHARES[0]:
+        terminalreporter.section("cases")
+        for line in lines:
+            terminalreporter.write_line(line)
 
 
 def data(name: str) -> Path:

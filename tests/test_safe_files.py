@@ -6,10 +6,12 @@ import copy
 import os
 import pickle
 import resource
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,15 @@ from typer.testing import CliRunner
 
 import suffice
 from conftest import Case, every_case, example
-from suffice import BayesClassifier, BernoulliNB, GaussianDiscriminant, Receipt, report
+from suffice import (
+    BayesClassifier,
+    BernoulliNB,
+    GaussianDiscriminant,
+    GaussianNB,
+    LogisticRegression,
+    Receipt,
+    report,
+)
 from suffice.cli.app import app
 from suffice.storage import file_lock
 from suffice.storage.atomic_write import replace_file
@@ -248,6 +258,15 @@ def test_a_write_keeps_the_permissions(folder: Path) -> None:
 # -- threads -------------------------------------------------------------------------------------------
 
 
+@contextmanager
+def frequent_switches() -> Iterator[None]:
+    """Let threads take turns a thousand times more often than by default."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(interval / 1000)
+    yield
+    sys.setswitchinterval(interval)
+
+
 def in_threads(functions: list[Callable[[], None]]) -> None:
     """Call functions at the same time; raise what they raise."""
     errors: list[BaseException] = []
@@ -282,6 +301,46 @@ def test_threads_that_learn_and_forget_lose_no_row() -> None:
         model.tally_.digest()
         == BernoulliNB().fit([[1, 0], [0, 1], [1, 1], [0, 1]], [0, 1, 0, 1], [1, 1, 800, 800]).tally_.digest()
     )
+
+
+def test_eight_threads_learn_five_hundred_batches_each() -> None:
+    X, y = np.array([[1.0, 2.0], [4.0, 3.0]]), [0, 1]
+    model = GaussianNB().fit(X, y)
+
+    def learn() -> None:
+        for _ in range(500):
+            model.partial_fit(X, y)
+
+    in_threads([learn] * 8)
+    assert model.class_count_.sum() == 8002
+    assert model.tally_.isclose(GaussianNB().fit(X, y, [4001, 4001]).tally_)
+
+
+def test_threads_that_fit_a_logistic_regression_leave_one_of_their_models() -> None:
+    """The tables have 2 to 6 columns and as many classes, so attributes of different fits do not go together."""
+    rng = np.random.default_rng(0)
+    tables = {size: (rng.normal(size=(40, size)), np.arange(40) % size) for size in range(2, 7)}
+    expected = {size: LogisticRegression().fit(*table).predict_proba(table[0]) for size, table in tables.items()}
+    model, ended = LogisticRegression().fit(*tables[2]), list[int]()
+
+    def fit(size: int) -> None:
+        for _ in range(40):
+            model.fit(*tables[size])
+        ended.append(size)
+
+    def predict() -> None:
+        while len(ended) < len(tables):
+            form, now = model.as_linear(), pickle.loads(pickle.dumps(model))
+            assert form.coefficients.shape == (len(form.classes), len(form.classes))
+            np.testing.assert_allclose(now.predict_proba(tables[now.n_features_in_][0]), expected[now.n_features_in_])
+            for size, (rows, labels) in tables.items():
+                with suppress(ValueError):  # the model has another number of columns
+                    assert set(model.predict(rows)) <= set(labels)
+                    np.testing.assert_allclose(model.predict_proba(rows), expected[size])
+
+    with frequent_switches():
+        in_threads([*(partial(fit, size) for size in tables), predict])
+    np.testing.assert_allclose(model.predict_proba(tables[model.n_features_in_][0]), expected[model.n_features_in_])
 
 
 @every_case

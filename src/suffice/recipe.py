@@ -382,7 +382,7 @@ class Recipe:
             if is_lost.any():
                 k, j = np.argwhere(is_lost)[0].tolist()
                 label = tally.schema.classes.tolist()[k]
-                way_out = "fit again on the rows that remain, or use a prior"
+                way_out = "fit again on the rows that remain" + (", or use a prior" if self.rule == "mle" else "")
                 raise LostDigitsError(columns.name(j), label, "its variance is", way_out)
 
     # -- which passes over the rows can be saved ---------------------------------------------------

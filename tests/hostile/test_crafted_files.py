@@ -33,9 +33,6 @@ def nested(depth: int) -> Any:
 FOLDER = Path(__file__).resolve().parents[1] / "model_files"
 SOURCES = json.loads((FOLDER / "expected.json").read_text())
 
-# Files in `make test` and in `make hostile`.
-FEW, MANY = 400, 20_000
-FEW_FLIPS, MANY_FLIPS = 1_000, 100_000
 MOST_SECONDS, MOST_BYTES = 1.0, 200 << 20
 
 
@@ -71,11 +68,11 @@ def use(model: Any, rows: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_crafted_files(sources: dict[str, tuple[bytes, Any]], tmp_path: Path, request: Any, capsys: Any) -> None:
+def test_crafted_files(sources: dict[str, tuple[bytes, Any]], tmp_path: Path, case_count: Any, tell: Any) -> None:
     draw, outcomes, slow, slowest, largest = random.Random(0), Counter[str](), 0, 0.0, 0
     file, names = tmp_path / "crafted.suffice", list(sources)
     tracemalloc.start()
-    for place in range(MANY if request.config.getoption("--hostile") else FEW):
+    for place in range(case_count(400, 2_000, 20_000)):
         name, kind = names[place % len(names)], draw.choice(list(EDITS))
         content, rows = sources[name]
         file.write_bytes(EDITS[kind](content, draw))
@@ -92,9 +89,8 @@ def test_crafted_files(sources: dict[str, tuple[bytes, Any]], tmp_path: Path, re
         slow, slowest = slow + (seconds > MOST_SECONDS), max(slowest, seconds)
         largest = max(largest, tracemalloc.get_traced_memory()[1] - before)
     tracemalloc.stop()
-    with capsys.disabled():
-        print(f"\n{sum(outcomes.values())} crafted files: {dict(sorted(outcomes.items()))}")
-        print(f"at most {slowest:.3f} s and {largest / 2**20:.1f} MB for one file; {slow} over {MOST_SECONDS:g} s")
+    tell(f"{sum(outcomes.values()):,} crafted files: {dict(sorted(outcomes.items()))}")
+    tell(f"at most {slowest:.3f} s and {largest / 2**20:.1f} MB for one file; {slow} over {MOST_SECONDS:g} s")
     assert largest <= MOST_BYTES
     assert not [outcome for outcome in outcomes if "without" in outcome]
 
@@ -137,10 +133,14 @@ def test_a_large_number_asks_for_no_memory(name: str, sources: dict[str, tuple[b
     tracemalloc.stop()
 
 
-def test_flipped_bits_are_found(sources: dict[str, tuple[bytes, Any]], tmp_path: Path, request: Any) -> None:
+def test_flipped_bits_are_found(
+    sources: dict[str, tuple[bytes, Any]], tmp_path: Path, case_count: Any, tell: Any
+) -> None:
     draw, file, contents = random.Random(1), tmp_path / "flipped.suffice", [each for each, _ in sources.values()]
     contents.sort(key=len)
-    for place in range(MANY_FLIPS if request.config.getoption("--hostile") else FEW_FLIPS):
+    flips = case_count(1_000, 20_000, 100_000)
+    for place in range(flips):
         file.write_bytes(flip(contents[place % len(contents)], draw))
         with pytest.raises(suffice.StoreError):
             suffice.load(file)
+    tell(f"{flips:,} flipped bits: all are found")

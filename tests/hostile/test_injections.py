@@ -50,7 +50,6 @@ PAYLOADS = [
     "${alert(1)} `${alert(1)}`",
 ]
 PLACES = ["column", "level", "class", "table"]
-FEW, MANY = 0, 12  # random mixtures of the payloads, for each place
 
 
 def mixtures(count: int) -> list[str]:
@@ -121,10 +120,8 @@ def connected(dialect: str) -> Iterator[Callable[[str, Any], list[Any]]]:
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres"])
-def test_no_name_leaves_its_quotes(
-    dialect: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
-) -> None:
-    payloads = PAYLOADS + mixtures(MANY if request.config.getoption("--hostile") else FEW)
+def test_no_name_leaves_its_quotes(dialect: str, case_count: Any, tell: Any) -> None:
+    payloads = PAYLOADS + mixtures(case_count(0, 4, 12))
     count = 0
     with connected(dialect) as execute:
         for payload in payloads:
@@ -135,8 +132,7 @@ def test_no_name_leaves_its_quotes(
                     continue  # PostgreSQL cuts longer names
                 check_query(dialect, execute, place, payload)
                 count += 1
-    with capsys.disabled():
-        print(f" {count} injections into {dialect}", end="")
+    tell(f"{count:,} injections into {dialect}")
 
 
 class Elements(HTMLParser):
@@ -157,10 +153,8 @@ def elements(page: str) -> list[tuple[str, tuple[str, ...]]]:
     return parser.found
 
 
-def test_no_name_adds_an_element_to_the_report(
-    request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
-) -> None:
-    payloads = PAYLOADS + mixtures(MANY if request.config.getoption("--hostile") else FEW)
+def test_no_name_adds_an_element_to_the_report(case_count: Any, tell: Any) -> None:
+    payloads = PAYLOADS + mixtures(case_count(0, 4, 12))
     plain = elements(report.render(learned("column", "plain")[0]))
     assert [tag for tag, _ in plain].count("script") >= 2
     count = 0
@@ -169,5 +163,4 @@ def test_no_name_adds_an_element_to_the_report(
             page = report.render(learned(place, payload)[0])
             assert elements(page) == plain, (place, payload)
             count += 1
-    with capsys.disabled():
-        print(f" {count} injections into the report", end="")
+    tell(f"{count:,} injections into the report")

@@ -74,7 +74,13 @@ def is_ended(process: int) -> bool:
 
 
 def test_a_kill_loses_no_row_and_counts_none_twice(
-    server: CommandServer, files: Path, tmp_path: Path, base: Path, rows: list[Path], is_hostile: bool
+    server: CommandServer,
+    files: Path,
+    tmp_path: Path,
+    base: Path,
+    rows: list[Path],
+    case_count: Any,
+    tell: Any,
 ) -> None:
     model, rng = files / "m.suffice", np.random.default_rng(0)
     assert server.run("fit", base, *FIT, "-o", model) == 0
@@ -87,7 +93,7 @@ def test_a_kill_loses_no_row_and_counts_none_twice(
     seconds = dict.fromkeys(("learn", "forget", "merge", "fit"), time.monotonic() - began)
     held, known, told, left = [1] + [0] * (SHARDS - 1), start + parts[0], Counter[str](), 0
     for turn in count():
-        if told.total() - told["finished"] == (1000 if is_hostile else 20):
+        if told.total() - told["finished"] == case_count(20, 200, 1000):
             break
         shard = int(rng.integers(SHARDS))
         name = str(rng.choice(["learn", "merge", "fit", *(["forget"] * 3 if held[shard] else [])]))
@@ -115,14 +121,43 @@ def test_a_kill_loses_no_row_and_counts_none_twice(
     assert suffice.load(model).tally_.digest() == (known + parts[0]).digest()
     assert list(files.iterdir()) == [model]
     kills = told.total() - told["finished"]
-    print(f"\n{kills} kills, 0 rows lost or counted twice, 0 files left behind (at most {left} at a time)")
-    print(", ".join(f"{name}: {times}" for name, times in sorted(told.items())))
+    tell(f"{kills} kills, 0 rows lost or counted twice, 0 files left behind (at most {left} at a time)")
+    tell(", ".join(f"{name}: {times}" for name, times in sorted(told.items())))
+
+
+def test_a_killed_forget_with_a_receipt_can_be_repeated(
+    server: CommandServer, files: Path, tmp_path: Path, base: Path, rows: list[Path], case_count: Any, tell: Any
+) -> None:
+    """Whether the kill came before or after the change: the same command, run again, forgets the rows once."""
+    model, receipts, rng = files / "m.suffice", tmp_path / "receipts", np.random.default_rng(0)
+    receipts.mkdir()
+    assert server.run("fit", base, *FIT, "-o", model) == 0
+    expected, seconds, done = suffice.load(model).tally_.digest(), 0.5, Counter[bool]()
+    for turn in count():
+        if done[False] + done[True] == case_count(3, 30, 100):
+            break
+        assert server.run("learn", model, rows[0]) == 0
+        command = ["forget", model, rows[0], "--receipt", receipts / f"{turn}.json"]
+        code, took = run_and_kill(server, command, files, ("late", "writing")[turn % 2], seconds, rng)
+        assert code in (0, -signal.SIGKILL)
+        seconds = 0.7 * seconds + 0.3 * took if code == 0 else 1.03 * seconds
+        if code:
+            done[suffice.load(model).tally_.digest() == expected] += 1
+        assert server.run(*command) == 0
+        assert suffice.load(model).tally_.digest() == expected
+        assert list(files.iterdir()) == [model]
+    tell(f"{done.total()} kills of forget --receipt, {done[True]} of them after the change: rows are forgotten once")
 
 
 def test_concurrent_learners_lose_nothing(
-    server: CommandServer, files: Path, base: Path, rows: list[Path], is_hostile: bool
+    server: CommandServer,
+    files: Path,
+    base: Path,
+    rows: list[Path],
+    case_count: Any,
+    tell: Any,
 ) -> None:
-    model, (processes, learns) = files / "m.suffice", (8, 50) if is_hostile else (4, 4)
+    model, (processes, learns) = files / "m.suffice", case_count((4, 4), (8, 50), (8, 50))
     assert server.run("fit", base, *FIT, "-o", model) == 0
     before = suffice.load(model)
     commands = [["learn", model, rows[i % SHARDS], "--wait", 600] for i in range(processes)]
@@ -136,4 +171,4 @@ def test_concurrent_learners_lose_nothing(
     assert found.class_count_.sum() == 3000 + 60 * processes * learns
     assert found.tally_.digest() == expected.tally_.digest()
     assert list(files.iterdir()) == [model]
-    print(f"\n{processes} processes x {learns} learns: all {int(found.class_count_.sum()) - 3000:,} rows are there")
+    tell(f"{processes} processes x {learns} learns: all {int(found.class_count_.sum()) - 3000:,} rows are there")

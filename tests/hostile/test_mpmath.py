@@ -108,8 +108,8 @@ GAUSSIAN_TABLES = {
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("name", GAUSSIAN_TABLES)
-def test_gaussian(name: str, rule: str, request: pytest.FixtureRequest) -> None:
-    for seed in range(20 if request.config.getoption("--hostile") else 1):
+def test_gaussian(name: str, rule: str, case_count: Any) -> None:
+    for seed in range(case_count(1, 5, 20)):
         X, y = table(seed=seed)
         X, weights = GAUSSIAN_TABLES[name](X)
         model = suffice.GaussianNB(estimate=rule, prior=1.0).fit(X, y, weights)
@@ -164,8 +164,8 @@ def discrete(name: str, X: Any, y: Any, rule: str, alpha: float) -> Any:
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("name", ["BernoulliNB", "CategoricalNB", "MultinomialNB", "PoissonNB"])
-def test_counts(name: str, rule: str, request: pytest.FixtureRequest) -> None:
-    for seed in range(20 if request.config.getoption("--hostile") else 1):
+def test_counts(name: str, rule: str, case_count: Any) -> None:
+    for seed in range(case_count(1, 5, 20)):
         X, y = counts(rows=24, seed=seed)
         X[:4] = [[0, 1, 2], [1, 0, 1], [1, 2, 0], [2, 1, 1]]  # every level and bit occurs in both classes, for mle
         X[4:8] = X[[1, 0, 3, 2]]
@@ -190,8 +190,8 @@ def complement(X: Any, y: Any, rule: str, alpha: float, norm: bool) -> Any:
 
 @pytest.mark.parametrize("norm", [False, True])
 @pytest.mark.parametrize("rule", RULES)
-def test_complement(rule: Any, norm: bool, request: pytest.FixtureRequest) -> None:
-    for seed in range(20 if request.config.getoption("--hostile") else 1):
+def test_complement(rule: Any, norm: bool, case_count: Any) -> None:
+    for seed in range(case_count(1, 5, 20)):
         X, y = counts(rows=24, seed=seed)
         model = suffice.ComplementNB(estimate=rule, prior=2.0, norm=norm).fit(X, y)
         np.testing.assert_allclose(model.predict_proba(X), complement(X, y, rule, 2.0, norm), atol=1e-10)
@@ -246,8 +246,8 @@ def wishart(X: Any, y: Any, rule: str, c: float, is_shared: bool) -> Any:
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("covariance", [kind for kind in KINDS if kind in ("full", "shared")])
-def test_normal_inverse_wishart(covariance: Any, rule: Any, request: pytest.FixtureRequest) -> None:
-    for seed in range(20 if request.config.getoption("--hostile") else 1):
+def test_normal_inverse_wishart(covariance: Any, rule: Any, case_count: Any) -> None:
+    for seed in range(case_count(1, 5, 20)):
         X, y = table(rows=16, columns=3, seed=seed)
         X = X @ np.random.default_rng(seed).normal(size=(3, 3))
         for scale in (1.0, 1e-140, 1e140):

@@ -160,7 +160,7 @@ def _add_missing(
         [statistic.pairs[:, :, block.starts[j] : block.starts[j] + block.codings[j].size].sum(axis=2) for j in chosen],
         axis=2,
     )
-    without = np.maximum(statistic.total[:, :, None] - present, 0.0)
+    without = rest_of(statistic.total[:, :, None], present)
     pairs = np.zeros((len(class_count), wider.width, wider.width))
     pairs[:, kept[:, None], kept[None, :]] = statistic.pairs
     pairs[:, kept[:, None], added[None, :]] = without
@@ -169,8 +169,8 @@ def _add_missing(
         [present[:, block.starts[j] : block.starts[j] + block.codings[j].size].sum(axis=1) for j in chosen], axis=1
     )
     held = class_count[:, None] - absent
-    pairs[:, added[:, None], added[None, :]] = np.maximum(
-        class_count[:, None, None] - held[:, :, None] - held[:, None, :] + both, 0.0
+    pairs[:, added[:, None], added[None, :]] = rest_of(
+        class_count[:, None, None] + both, held[:, :, None] + held[:, None, :]
     )
     return wider, PairCounts(n, total, pairs)
 

@@ -6,6 +6,7 @@ from threading import RLock
 from typing import Any, TypeVar, cast
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+Object = TypeVar("Object")
 
 
 def one_at_a_time(method: Method) -> Method:
@@ -27,3 +28,10 @@ def on_snapshot(method: Method) -> Method:
         return method(self._snapshot(), *args, **kwargs)
 
     return cast(Method, run)
+
+
+def take_snapshot(of: Object) -> Object:
+    """Return an object as it is now: attributes that are set in the one do not change the other."""
+    other = object.__new__(type(of))
+    other.__dict__ = dict(of.__dict__)
+    return other

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice import decision, storage
 from suffice.blocks import Block, Dense, Sparse
+from suffice.classifiers.concurrency import on_snapshot, take_snapshot
 from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.predict_table import predict_source
 from suffice.classifiers.tally_classifier import Dialect
@@ -203,17 +204,20 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         hessian = problem.hessian(solution.probabilities) if rows.shape[0] * size**2 <= CHEAP else None
         for message in solution.problems(self.C is not None):  # before anything is set: warnings may be errors
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
-        self.__dict__.pop("feature_names_in_", None)
-        self.n_features_in_ = block.shape[1]
+        learned = self._snapshot()
+        learned.__dict__.pop("feature_names_in_", None)
+        learned.n_features_in_ = block.shape[1]
         if block.names is not None:
-            self.feature_names_in_ = np.array(block.names, dtype=object)
+            learned.feature_names_in_ = np.array(block.names, dtype=object)
         lines = solution.parameters[:-1] if self.fit_intercept else solution.parameters
-        self.coef_ = np.ascontiguousarray(lines.T)
-        self.intercept_ = solution.parameters[-1].copy() if self.fit_intercept else np.zeros(problem.scores)
-        self.classes_, self.n_iter_, self.trace_ = target.classes, len(solution.trace) - 1, solution.trace
-        self._hessian, self.fitted_with_ = hessian, self._fixed()
+        learned.coef_ = np.ascontiguousarray(lines.T)
+        learned.intercept_ = solution.parameters[-1].copy() if self.fit_intercept else np.zeros(problem.scores)
+        learned.classes_, learned.n_iter_, learned.trace_ = target.classes, len(solution.trace) - 1, solution.trace
+        learned._hessian, learned.fitted_with_ = hessian, self._fixed()
+        self.__dict__ = learned.__dict__  # at once: other threads may fit it or predict with it
         return self
 
+    @on_snapshot
     def decision_function(self, X: Any) -> Array:
         """Return the scores: the log-odds of the second class, or one score per class.
 
@@ -228,7 +232,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Scores.
         """
         self._check_fitted()
-        scores = np.asarray(lift_rows(self._rows(X), self.lift) @ self.coef_.T) + self.intercept_
+        scores = np.asarray(lift_rows(self._rows(X), self.lift) @ self.coef_.T + self.intercept_)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_log_proba(self, X: Any) -> Array:
@@ -264,6 +268,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return np.exp(self.predict_log_proba(X))
 
+    @on_snapshot
     def predict(self, X: Any) -> Array:
         """Return the most probable label of each row.
 
@@ -295,6 +300,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return replace_file(path, self.file_content())
 
+    @on_snapshot
     def file_content(self) -> bytes:
         """Return the content of the file that `save` writes.
 
@@ -306,6 +312,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_fitted()
         return storage.file_content(type(self).__name__, vars(self))
 
+    @on_snapshot
     def as_linear(self) -> LinearForm:
         """Return the model in linear form, with one row of coefficients per class.
 
@@ -395,6 +402,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_fitted()
         return predict_source(self, source)
 
+    @on_snapshot
     def summary(
         self, level: float = 0.95, X: Any = None, sample_weight: Any = None, *, reference: Any = None
     ) -> Records:
@@ -450,6 +458,10 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def _snapshot(self) -> Self:
+        """Return the model as it is now, which no other thread changes."""
+        return take_snapshot(self)
 
     def _fixed(self) -> tuple[str, bool]:
         """Return the settings that determine which features have coefficients."""

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from suffice import storage
-from suffice.classifiers.concurrency import on_snapshot, one_at_a_time
+from suffice.classifiers.concurrency import on_snapshot, one_at_a_time, take_snapshot
 from suffice.classifiers.receipt import Receipt
 from suffice.data import Target, as_labels
 from suffice.families import FAMILIES
@@ -482,9 +482,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
     def _snapshot(self) -> Self:
         """Return this classifier as it is now: changes of the one do not change the other."""
         self._cached()  # shared, so that what is estimated for the one serves the other
-        other = object.__new__(type(self))
-        other.__dict__ = dict(self.__dict__)
-        return other
+        return take_snapshot(self)
 
     def _check_estimate(self, recipe: Recipe) -> None:
         """Raise if no model can be estimated: by maximum likelihood, a covariance may be singular."""

@@ -126,7 +126,10 @@ class Gaussian(Family):
         divisor = np.where(rows > 0, rows, 1.0)
         # the means may be close to each other relative to their size, so what they were rounded by matters
         distance = np.where(n > 0, (statistic.mean - prior_mean) + (statistic.tail - prior_tail), 0.0)
-        mean, tail = two_sum(prior_mean, prior_tail + distance * (n / divisor))
+        # from the nearer of the two means: a small share of their distance has a small rounding error
+        is_near = n > kappa
+        start, rest = np.where(is_near, statistic.mean, prior_mean), np.where(is_near, statistic.tail, prior_tail)
+        mean, tail = two_sum(start, rest + distance * (np.where(is_near, -kappa, n) / divisor))
         return (
             mean,
             np.broadcast_to(rows, distance.shape),

@@ -71,14 +71,15 @@ class WishartHyperparameters:
     def posterior(self, n: Array, mean: Array, scatter: Array, *, is_shared: bool = False) -> WishartHyperparameters:
         """Return the hyperparameters after n [class] rows with this mean and scatter about it."""
         rows = np.maximum(self.kappa + n, 1e-300)
-        share = (n / rows)[:, None]
-        distance = mean - self.mean
+        distance, is_near = mean - self.mean, (n > self.kappa)[:, None]
+        # from the nearer of the two means: a small share of their distance has a small rounding error
+        start, share = np.where(is_near, mean, self.mean), np.where(is_near, -self.kappa[:, None], n[:, None])
         pull = (self.kappa * (n / rows))[:, None, None] * distance[:, :, None] * distance[:, None, :]
         if is_shared:
             n = np.array([n.sum()])
             scatter, pull = scatter.sum(axis=0, keepdims=True), pull.sum(axis=0, keepdims=True)
         whole = self.scale + scatter + pull
-        return WishartHyperparameters(self.mean + distance * share, rows, self.dof + n, whole)
+        return WishartHyperparameters(start + distance * (share / rows[:, None]), rows, self.dof + n, whole)
 
     @property
     def first(self) -> Hyperparameters:

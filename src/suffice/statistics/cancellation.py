@@ -7,7 +7,8 @@ import numpy as np
 
 from suffice.schema import Columns
 from suffice.statistics.comoments import CoMoments
-from suffice.statistics.moments import LEAST_LEFT, ROUNDED, Moments
+from suffice.statistics.constant_columns import cells_of
+from suffice.statistics.moments import LEAST_LEFT, LEAST_SQUARE, ROUNDED, Moments
 from suffice.statistics.tally import Tally
 
 # A variance may be off by this share at most.
@@ -18,9 +19,6 @@ ERROR_OF_PAIRS = 1e-11
 
 # The rounding error of a mean may be this share of the standard deviation at most, if columns have a covariance.
 LARGEST_ROUNDING = 1e-4
-
-# The least variance of a column of which all digits are known, and whose inverse does not overflow.
-LEAST_SQUARE = 1e-304
 
 
 class LostDigitsError(ValueError):
@@ -36,6 +34,9 @@ def check_digits(tally: Tally) -> None:
 
     The error of a sum of squares is compared with that sum, and with the variance of the column in all classes. This
     judges means, too: with u = 2⁻⁵³, the error of a mean is at most about the root of 32·u·error / n.
+
+    A column without cells may seem constant in all classes. It is not judged here: the error may be negligible beside
+    the floor of the variances of a model.
     """
     for block, moments in _moments_of(tally):
         spreads = moments.spreads
@@ -45,6 +46,8 @@ def check_digits(tally: Tally) -> None:
             pooled = spreads.pooled()
             variance = pooled.m2 / np.where(pooled.n > 0, pooled.n, 1.0)
             is_lost = spreads.error > LARGEST_ERROR * (spreads.m2 + variance)
+        if is_lost.any() and not cells_of(tally.schema.blocks, tally.statistics):
+            is_lost &= pooled.m2 > 0
         if is_lost.any():
             k, j = np.argwhere(is_lost)[0].tolist()
             what, way_out = "its mean and variance are", "fit again on the rows that remain"

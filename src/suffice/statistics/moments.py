@@ -19,6 +19,9 @@ LEAST_MEAN_ERROR, LEAST_VARIANCE_ERROR, NEARLY_ZERO = 1e-9, 1e-6, 1e-3
 # The relative rounding error of a sum of squares: this for each row up to the most, and for the other operations.
 ROUNDED, MOST_ROUNDED_ROWS, OTHER_OPERATIONS = 2.0**-53, 1e4, 16.0
 
+# The least variance of a column of which all digits are known, and whose inverse does not overflow.
+LEAST_SQUARE = 1e-304
+
 # If at least this share of a sum of squares is left after a subtraction, ten of its digits are right.
 LEAST_LEFT = 1e-6
 
@@ -143,7 +146,20 @@ class Moments(Statistic):
         # what is less than the error is most likely 0: one row, or equal ones, are left
         kept = (mean, tail, np.where(m2 <= error, 0.0, m2), error)
         mean, tail, m2, error = (np.where(empty, 0.0, each) for each in kept)
-        return type(self)(n, mean, tail, m2, error=error)
+        return type(self)(n, mean, tail, m2, error=error)._with_equal_means()
+
+    def _with_equal_means(self) -> Self:
+        """Return the moments with one mean for all classes in columns whose deviations and means are within errors.
+
+        Such a column is most likely constant. Classes that differ by rounding errors would give it a variance.
+        """
+        is_flat = self.error.any(axis=0) & ~self.m2.any(axis=0)
+        if not is_flat.any():
+            return self
+        pooled, reach = self.pooled(), (4 * self.n * mean_errors(self) ** 2).sum(axis=0)
+        is_flat = is_flat & (pooled.m2[0] <= reach) & (self.n > 0)
+        mean, tail = _choose(is_flat, (pooled.mean, pooled.tail), (self.mean, self.tail))
+        return type(self)(self.n, mean, tail, self.m2, error=self.error)
 
     def _error_without(self, other: Self, removed: Array) -> Array:
         """Return the bound of the error of m2 after ``removed`` was subtracted."""
@@ -179,7 +195,7 @@ class Moments(Statistic):
         squared = (1e4 * ROUNDING * scale) ** 2 + VARIANCE_ERROR * variance
         squared = squared + np.where(is_unknown, LEAST_VARIANCE_ERROR, 0.0)
         own_error = self.error / np.where(self.n > 0, self.n, 1.0)
-        return mean + np.sqrt(2 * OTHER_OPERATIONS * ROUNDED * own_error), (squared + own_error) * self.n
+        return mean + mean_errors(self), (squared + own_error) * self.n
 
     def __mul__(self, weight: float) -> Self:
         weight = check_weight(weight)
@@ -248,6 +264,12 @@ class PooledMoments(Moments):
 
     def pooled(self) -> Moments:
         return Moments(self.pooled_n, self.pooled_mean, self.pooled_tail, self.pooled_m2, error=self.pooled_error)
+
+
+def mean_errors(moments: Moments) -> Array:
+    """Return the most by which means may be off because rows were subtracted, by the bounds of the sums of squares."""
+    own_error = moments.error / np.where(moments.n > 0, moments.n, 1.0)
+    return np.asarray(np.sqrt(2 * OTHER_OPERATIONS * ROUNDED * own_error))
 
 
 def two_sum(large: Array, small: Array) -> tuple[Array, Array]:

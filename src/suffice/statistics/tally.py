@@ -20,6 +20,7 @@ from suffice.schema import (
     select_kept_trees,
     trees_of,
 )
+from suffice.statistics.constant_columns import settle_constants
 from suffice.statistics.counts import Counts
 from suffice.statistics.digest import compute_digest
 from suffice.statistics.statistic import ROUNDING, OverdrawnError, Statistic, check_weight, subtract_sums
@@ -190,7 +191,7 @@ class Tally(Frozen):
                 ) from None
         # classes and levels without rows are dropped: the result is the tally of the remaining rows
         emptied = (count == 0) & (theirs.class_count > 0)
-        return Tally(schema, count, tuple(left))._drop_empty_trees().trimmed(~emptied)
+        return Tally(schema, count, tuple(settle_constants(schema.blocks, left)))._drop_empty_trees().trimmed(~emptied)
 
     def _drop_empty_trees(self) -> Tally:
         """Return the tally without trees that have no rows; raise if a tree has more rows than there are."""
