@@ -139,6 +139,10 @@ class Tensor:
         """Return the tensor with additional axes of length 1."""
         return self.graph.add("Unsqueeze", self, np.array(axes))
 
+    def transpose(self) -> Tensor:
+        """Return a matrix with rows and columns exchanged."""
+        return self.graph.add("Transpose", self, perm=[1, 0])
+
     def squeeze(self, axis: int) -> Tensor:
         """Return the tensor without an axis of length 1."""
         return self.graph.add("Squeeze", self, np.array([axis]))

@@ -61,7 +61,7 @@ class _Tree:
         known = slots.at_least(0)
         above = known.take(np.maximum(self.parents, 0), axis=1) * np.where(self.parents < 0, 0, self.widths)
         table = np.concatenate([table.reshape(-1, table.shape[-1]) for table in self.tables])
-        return sum_rows(table, above + known + starts, len(starts))
+        return sum_rows(table, (above + known + starts).transpose(), len(starts))
 
     def sum_incomplete(self, slots: Tensor) -> Tensor:
         """Write log p(x) with missing cells summed out, by messages from the leaves to the root, [row, class].
@@ -86,7 +86,7 @@ class _Tree:
                 continue
             messages[parent] = messages[parent] + found if parent in messages else found
             is_known[parent] = is_known[parent] | known if parent in is_known else known
-        return graph.add("Transpose", graph.total(roots).squeeze(2), perm=[1, 0])
+        return graph.total(roots).squeeze(2).transpose()
 
 
 def _log_product(logs: Tensor, matrix: Array) -> Tensor:
@@ -103,38 +103,43 @@ def translate_averaged_pairs(term: AveragedPairs, cells: Cells) -> Tensor:
     """
     graph, count, columns = cells.graph, len(term.alone), len(term.sizes)
     own = cells.read_slots(term.is_open)
-    slots = graph.where(own < 0, np.array(count), own + starts_of(term.sizes + 1))
+    slots = graph.where(own < 0, np.array(count), own + starts_of(term.sizes + 1)).transpose()
     if term.implied is not None:
-        is_implied = _find_implied(slots, term.implied, columns)
-        slots = graph.where(is_implied, np.array(count), slots)
+        slots = _drop_implied(slots, term.implied, starts_of(term.sizes + 1))
     table = np.zeros((count + 1, count + 1, term.class_count))
     table[:-1, :-1] = term.given[:, :, 0]
     table[np.arange(count), np.arange(count)] = term.alone
-    lines = [sum_rows(table.reshape(-1, term.class_count), _pairs_with(slots, i, count), columns) for i in range(columns)]
-    weights = graph.add("Gather", np.append(term.eligible, 0).astype(np.float64), slots) * term.weights
-    whole = weights.sum(1, keep=True)
-    log_lines = graph.concat([line.expand(1) for line in lines]) + weights.log().expand(2)
-    total = log_sum_exp(log_lines, 1).squeeze(1)
+    table = table.reshape(-1, term.class_count)
+    lines = [sum_rows(table, _pairs_with(slots, i, slots, count), columns).expand(0) for i in range(columns)]
+    eligible = np.append(term.eligible, 0).astype(np.float64)
+    weights = graph.add("Gather", eligible, slots) * term.weights[:, None]
+    whole = weights.sum(0).expand(1)
+    total = log_sum_exp(graph.concat(lines, axis=0) + weights.log().expand(2), 0).squeeze(0)
     alone = sum_rows(np.append(term.alone, np.zeros((1, term.class_count)), axis=0), slots, columns)
     return graph.where(whole > 0.0, total - whole.log(), alone)
 
 
-def _pairs_with(slots: Tensor, i: int, count: int) -> Tensor:
-    """Write the places of all pairs of column i and another in a table [slot, slot], [row, column]."""
-    return slots.part(i, i + 1, 1) * (count + 1) + slots
+def _pairs_with(slots: Tensor, i: int, others: Tensor, count: int) -> Tensor:
+    """Write the places of the pairs of column i and others in a table [slot, slot], [column, row]."""
+    return slots.part(i, i + 1, 0) * (count + 1) + others
 
 
-def _find_implied(slots: Tensor, implied: Array, columns: int) -> Tensor:
-    """Write which levels are implied by others of their row, [row, column]."""
+def _drop_implied(slots: Tensor, implied: Array, starts: Array) -> Tensor:
+    """Write the slots [column, row], in which a level that another one of the row implies counts as missing."""
     count = len(implied)
     drops = np.zeros((count + 1, count + 1), bool)
     later = np.tril(implied, -1)  # of two columns, the later one is the first index
     drops[:-1, :-1] = (later == 1) | (later > 1).T
-    found = [
-        slots.graph.add("Gather", drops.ravel(), _pairs_with(slots, i, count))
-        for i in range(columns)
-    ]
-    first, *others = found
-    for other in others:
-        first = first | other
-    return first
+    # only columns that have levels which imply, or are implied
+    by_column = [np.flatnonzero(np.add.reduceat(drops.any(axis=axis)[:-1], starts)) for axis in (1, 0)]
+    implying, dropped = by_column[0].tolist(), by_column[1]
+    others, is_implied = slots.take(dropped), None
+    for i in implying:
+        own = slots.graph.add("Gather", drops.ravel(), _pairs_with(slots, i, others, count))
+        is_implied = own if is_implied is None else is_implied | own
+    if is_implied is None:
+        return slots
+    others = slots.graph.where(is_implied, np.array(count), others)
+    places = np.arange(len(starts))
+    places[dropped] = len(starts) + np.arange(len(dropped))
+    return slots.graph.concat([slots, others], axis=0).take(places)
