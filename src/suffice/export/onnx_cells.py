@@ -51,6 +51,7 @@ class Inputs:
         self, blocks: Sequence[Columns], dtype: FloatType, types: Mapping[str, InputType], features: int | None
     ) -> None:
         self.dtype = dtype
+        self.types: dict[str, tuple[str, int]] = {}
         readings: dict[Any, list[Reading]] = {}
         for columns in blocks:
             for name, reading in _list_readings(columns):
@@ -61,13 +62,15 @@ class Inputs:
         self.is_array = not has_texts and not types and not any(isinstance(name, str) for name in readings)
         if self.is_array:
             self.width = max(max(readings) + 1, features or 0)
-            self.types: dict[str, tuple[str, int]] = {ARRAY: (dtype, self.width)}
+            self.types = {ARRAY: (dtype, self.width)}
         else:
-            self.types = {check_text(column_name(name), "column"): (dtype, 1) for name in readings}
             for name, each in readings.items():
-                chosen = types.get(column_name(name)) or _choose_type(each, dtype)
-                _check_type(column_name(name), chosen, each)
-                self.types[column_name(name)] = chosen, 1
+                own = check_text(column_name(name), "the name of the column")
+                if not own:
+                    raise ExportError("a column has an empty name, which no input can have; rename it and fit again")
+                chosen = types.get(own) or _choose_type(each, dtype)
+                _check_type(own, chosen, each)
+                self.types[own] = chosen, 1
             if unknown := [name for name in types if name not in self.types]:
                 raise ExportError(f"the model has no column {unknown[0]!r}; types= names {', '.join(self.types)}")
         self.graph = Graph(self.types)
@@ -252,15 +255,12 @@ def _check_type(name: str, kind: str, readings: list[Reading]) -> None:
         raise ExportError(f"column {name!r} was learned {learned}, and cannot be an input of type {kind}")
 
 
-def check_text(text: Any, what: str) -> str:
-    """Return a text that a tensor can hold and that can be a name, or raise ExportError."""
-    problem = None
+def check_text(text: str, what: str) -> str:
+    """Return a text that ONNX can hold, which is one that has an encoding, or raise ExportError."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        problem = "contains half of a surrogate pair, which is no text"
-    if "\x00" in text:
-        problem = "contains a NUL character, where texts end in ONNX"
-    if problem:
-        raise ExportError(f"{what} {text!r} {problem}; rename it and fit again")
-    return str(text)
+        raise ExportError(
+            f"{what} {text!r} contains half of a surrogate pair, which is no text; rename it and fit again"
+        ) from None
+    return text

@@ -57,7 +57,7 @@ def translate_linear(term: Linear, cells: Cells) -> Tensor:
     x = cells.filled
     if term.threshold is not None:
         limit = float(comparable(term.threshold, np.dtype(cells.inputs.dtype)))
-        x = cells.graph.where(cells.is_missing, False, cells.numbers > limit).cast("float64")
+        x = (cells.numbers > limit).cast("float64")
     found = _sum_products(term, x, cells)
     if term.veto is None:
         return found

@@ -91,7 +91,8 @@ class _Tree:
 
 def _log_product(logs: Tensor, matrix: Array) -> Tensor:
     """Write log(exp(logs) @ matrix), without overflow; −∞ where all logarithms are −∞."""
-    highest = logs.max(-1, keep=True)
+    # the first of one: if there are no rows, ONNX Runtime keeps all
+    highest = logs.max(2, keep=True).part(0, 1, 2)
     highest = logs.graph.where(highest.equals(-np.inf), 0.0, highest)
     return ((logs - highest).exp() @ matrix).log() + highest
 
