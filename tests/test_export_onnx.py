@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from scipy.special import gammaln
 
-from cases import ALL_STRUCTURES, every_family, every_rule, every_structure, family_model, family_table
+from cases import every_family, every_rule, every_structure, family_model, family_table
 from negative_binomial import NegativeBinomial
 from suffice import (
     BayesClassifier,
@@ -23,8 +23,8 @@ from suffice import (
     GaussianNB,
     MixtureClassifier,
     MultinomialNB,
-    Pooled,
     PoissonNB,
+    Pooled,
     Text,
     Trees,
 )
@@ -35,7 +35,6 @@ from suffice.export.onnx_graph import Graph
 from suffice.export.onnx_model import TRANSLATORS
 from suffice.families import FAMILIES
 from suffice.score import Term, log_rising
-from suffice.structures import STRUCTURES
 
 ROWS = 1000
 FloatType = Literal["float32", "float64"]
@@ -144,8 +143,8 @@ def test_the_default_with_trees_and_a_covariance() -> None:
 
 
 @pytest.mark.parametrize("method", MAPS)
-@pytest.mark.parametrize("structure", ["naive", "pooled"])
-def test_calibrated_probabilities(structure: str, method: Any) -> None:
+@pytest.mark.parametrize("structure", ["naive", Pooled(("naive", Trees(3)))], ids=["naive", "pooled"])
+def test_calibrated_probabilities(structure: Any, method: Any) -> None:
     assert_same(fitted(structure, calibrate=method), mixed(ROWS, 1, new=True)[0], "float64")
 
 
@@ -177,7 +176,7 @@ def test_every_family_agrees_with_predict_proba(family: str, rule: Any) -> None:
             model.to_onnx()
         return
     numbers = rows if family == "categorical" else rows.astype(float)
-    types = {name: "float64" for name in rows} if family == "bernoulli" else None
+    types = dict.fromkeys(rows, "float64") if family == "bernoulli" else None
     assert_same(model, numbers, "float64", types)
     assert_same(model, numbers, "float32", types and dict.fromkeys(types, "float32"))
 
@@ -222,7 +221,194 @@ def test_models_of_arrays_have_one_input(case: str, dtype: FloatType) -> None:
 
 
 def test_a_batch_without_rows_has_no_probabilities() -> None:
-    for structure in ("tree", "averaged", "pooled"):
+    for structure in ("tree", "averaged", "full"):
         labels, proba = run(fitted(structure), mixed(2, 0)[0][:0], "float64")
         assert labels.shape == (0,)
         assert proba.shape == (0, 3)
+
+
+@every_rule
+def test_gaussians_with_missing_cells_have_the_density_of_the_others(rule: Any) -> None:
+    assert_same(fitted("full", estimate=rule), mixed(ROWS, 1, new=True)[0], "float64")
+
+
+def test_many_gaussian_columns_give_nan_where_a_cell_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onnx_covariance, "MOST_ELIMINATED", 2)
+    model, (rows, _) = fitted("full"), mixed(ROWS, 1)
+    _, proba = run(model, rows, "float64")
+    is_complete = rows[list(GAUSSIAN)].notna().all(axis=1).to_numpy()
+    np.testing.assert_allclose(proba[is_complete], model.predict_proba(rows)[is_complete], rtol=0, atol=1e-9)
+    assert np.isnan(proba[~is_complete]).all()
+
+
+def test_combinations_of_more_levels_than_an_integer_can_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onnx_joint, "MOST_COMBINED", 20)
+    assert_same(fitted("joint"), mixed(ROWS, 1, new=True)[0], "float64")
+
+
+def test_the_twin_of_counts() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    table = pd.DataFrame(counts(rng, y), columns=list("abcde")).astype(float)
+    model = BayesClassifier(structure=Pooled(("naive", "twin")), families="multinomial").fit(table, y)
+    assert model.estimate_model().weights[1] > 0
+    assert_same(model, table, "float64")
+
+
+def test_impossible_rows_have_the_prior_and_certain_ones_are_shared() -> None:
+    model = BernoulliNB(estimate="mle").fit([[1, 0], [1, 0], [0, 1]], ["a", "a", "b"])
+    labels, proba = run(model, np.array([[0, 0], [1, 1]]), "float64")
+    assert labels.tolist() == ["a", "a"]
+    np.testing.assert_allclose(proba, [[2 / 3, 1 / 3]] * 2)
+    prior = BayesClassifier(structure="naive", class_prior={"no": 0.5, "it's": 0.0, "yes": 0.5}).fit(*mixed(300, 0))
+    assert_same(prior, mixed(ROWS, 1, new=True)[0], "float64")
+
+
+def test_every_term_has_a_translator() -> None:
+    every = [kind for kind in _subclasses(Term) if kind.__module__.startswith("suffice.score")]
+    public = [kind for kind in every if not kind.is_class_independent and not _subclasses(kind)]
+    only_inside = {"OneByOne", "LinearProduct"}  # several models side by side, which no single model has
+    assert {kind.__name__ for kind in public} - only_inside == {kind.__name__ for kind in TRANSLATORS}
+
+
+def _subclasses(kind: type) -> list[Any]:
+    return [each for own in kind.__subclasses__() for each in (own, *_subclasses(own))]
+
+
+def test_a_new_family_needs_no_translator(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FAMILIES, "negative_binomial", NegativeBinomial())
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    table = pd.DataFrame({"one": rng.negative_binomial(2, 0.2 + 0.4 * y), "two": rng.poisson(3, 200)})
+    for rule in ("mean", "predictive"):
+        model = BayesClassifier(families="negative_binomial", structure="naive", estimate=rule).fit(table, y)
+        assert_same(model, table, "float64")
+
+
+@pytest.mark.parametrize("a", [1e-300, 1e-8, 0.3, 1.0, 7.5, 1e3, 1e6, 1e12, 1e16])
+def test_log_gamma_is_accurate(a: float) -> None:
+    x = np.array([0.0, 0.5, 1.0, 2.0, 17.0, 1e3, 1e6, 1e15])
+    graph = Graph({"x": ("float64", 1)})
+    graph.output(write_log_rising(np.array([a]), graph.input("x")), "y", "float64", [None, 1])
+    (found,) = start(graph.to_model("")).run(None, {"x": x[:, None]})
+    expected = log_rising(np.array([a]), x)
+    np.testing.assert_allclose(found[:, 0], expected, rtol=2e-14, atol=1e-11)
+    if a < 1e4:
+        np.testing.assert_allclose(found[:6, 0], gammaln(a + x[:6]) - gammaln(a), rtol=1e-13, atol=1e-10)
+
+
+def test_inputs_have_names_and_types_of_the_columns() -> None:
+    model, dtype = fitted("naive"), "tensor(float)"
+    session = start(model.to_onnx())
+    assert {each.name: each.type for each in session.get_inputs()} == {
+        "town": "tensor(string)",
+        "left": "tensor(string)",
+        "kids": "tensor(int64)",
+        "size": dtype,
+        "flag": "tensor(bool)",
+        "age": dtype,
+        "wage": dtype,
+        "tall": dtype,
+    }
+    assert {each.name: (each.type, each.shape[1:]) for each in session.get_outputs()} == {
+        "label": ("tensor(string)", []),
+        "probabilities": (dtype, [3]),
+    }
+    assert all(each.shape[1] == 1 for each in session.get_inputs())
+
+
+def test_types_can_be_chosen_so_that_a_cell_of_whole_numbers_may_be_missing() -> None:
+    model, (rows, _) = fitted("tree"), mixed(ROWS, 1, new=True)
+    rng = np.random.default_rng(0)
+    for name in ("kids", "flag"):
+        rows[name] = rows[name].astype(float).where(rng.random(ROWS) > 0.3)
+    assert_same(model, rows, "float64", {"kids": "float64", "flag": "float32"})
+    assert_same(
+        model,
+        rows.assign(age=rows["age"].fillna(0).astype(int)),
+        "float64",
+        {"kids": "float64", "flag": "float64", "age": "int64"},
+    )
+
+
+def test_wrong_settings_are_named() -> None:
+    model = fitted("naive")
+    with pytest.raises(ExportError, match="dtype='double' is not known; it is 'float32' or 'float64'"):
+        model.to_onnx("double")  # type: ignore[arg-type]
+    with pytest.raises(ExportError, match="the model has no column 'agee'; types= names town, left"):
+        model.to_onnx(types={"agee": "int64"})
+    with pytest.raises(ExportError, match=r"types={'age': 'int'} is not known; an input is one of float32"):
+        model.to_onnx(types={"age": "int"})  # type: ignore[dict-item]
+    with pytest.raises(ExportError, match=r"'town' was learned with texts as its levels, and cannot be .* type int64"):
+        model.to_onnx(types={"town": "int64"})
+    with pytest.raises(ExportError, match="'age' was learned with numbers, and cannot be an input of type string"):
+        model.to_onnx(types={"age": "string"})
+
+
+STRANGE = [
+    "label",
+    "probabilities",
+    "suffice_0",
+    "suffice_c1",
+    "X",
+    'a"b',
+    "a\x00b",
+    "\x01\n",
+    "é",
+    "e\u0301",
+    "ｌabel",
+    " ",
+]
+
+
+def test_strange_names_and_levels_stay_apart() -> None:
+    rng = np.random.default_rng(0)
+    levels = np.array([*STRANGE, ""], object)
+    table = pd.DataFrame({name: levels[rng.integers(0, len(levels), 400)] for name in STRANGE})
+    y = np.array(STRANGE, object)[rng.integers(0, len(STRANGE), 400)]
+    table["label"] = np.where(rng.random(400) < 0.7, y, table["label"])
+    model = BayesClassifier(families="categorical", structure="naive").fit(table, y)
+    session = start(model.to_onnx("float64"))
+    assert [each.name for each in session.get_inputs()] == STRANGE
+    assert [each.name for each in session.get_outputs()] == ["label_1", "probabilities_1"]
+    assert_same(model, table, "float64")
+    assert set(run(model, table, "float64")[0]) == set(model.predict(table))
+
+
+def test_names_and_levels_that_are_no_text_are_refused() -> None:
+    def fit(name: str, level: str, label: str) -> BayesClassifier:
+        table = pd.DataFrame([[level], ["b"]] * 4, columns=pd.Index([name], dtype=object), dtype=object)
+        return BayesClassifier(families="categorical", structure="naive").fit(table, [label, "other"] * 4)
+
+    with pytest.raises(ExportError, match="a column has an empty name"):
+        fit("", "a", "y").to_onnx()
+    with pytest.raises(ExportError, match=r"name of the column .*surrogate.*rename it and fit again"):
+        fit("\ud800", "a", "y").to_onnx()
+    with pytest.raises(ExportError, match=r"column 'x': the level .*surrogate"):
+        fit("x", "\ud800", "y").to_onnx()
+    with pytest.raises(ExportError, match=r"the class .*surrogate"):
+        fit("x", "a", "\ud800").to_onnx()
+
+
+def test_texts_are_refused_with_what_to_do() -> None:
+    table = pd.DataFrame({"message": ["sun and sea", "snow and ice"] * 5})
+    for text in ("text", Text(tokenizer=str.split, token_pattern=None)):
+        model = BayesClassifier(families={"message": text}).fit(table, ["summer", "winter"] * 5)
+        with pytest.raises(
+            ExportError, match=r"'message' is text.*families=\{'message': 'ignore'\}.*predict in Python"
+        ):
+            model.to_onnx()
+
+
+def test_a_model_too_large_for_a_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onnx_graph, "MOST_BYTES", 2000)
+    with pytest.raises(ExportError, match="which no ONNX file can have"):
+        fitted("tree").to_onnx()
+
+
+@pytest.mark.parametrize("y", [[True, False], [1, 2], [1.0, 3.0], ["a", "b"]], ids=str)
+def test_labels_have_the_type_of_the_classes(y: Any) -> None:
+    model = GaussianNB().fit([[0.0], [1.0], [5.0], [6.0]], np.repeat(y, 2))
+    assert_same(model, np.array([[0.2], [5.5]]), "float64")
+    labels, _ = run(model, [[0.2]], "float64")
+    assert labels.tolist() == model.predict([[0.2]]).tolist()

@@ -56,8 +56,6 @@ class Inputs:
         for columns in blocks:
             for name, reading in _list_readings(columns):
                 readings.setdefault(name, []).append(reading)
-        if not readings:
-            raise ExportError("the model reads no column, so it has no inputs and predicts the same for every row")
         has_texts = any(isinstance(label, str) for each in readings.values() for of, _ in each for label in of or ())
         self.is_array = not has_texts and not types and not any(isinstance(name, str) for name in readings)
         if self.is_array:

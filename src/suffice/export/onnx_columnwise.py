@@ -39,7 +39,7 @@ def look_up(table: Array, sizes: Array, codes: Tensor) -> Tensor:
     return sum_rows(np.ascontiguousarray(wide.T), slots.transpose(), len(sizes))
 
 
-def sum_rows(table: Array, places: Tensor, count: int) -> Tensor:
+def sum_rows(table: Array | Tensor, places: Tensor, count: int) -> Tensor:
     """Write the sum of the rows of a table [place, class] at places [column, row], as a tensor [row, class].
 
     Sums over the first axis are several times as fast as those over another one.
@@ -74,7 +74,7 @@ def translate_quadratic(term: Quadratic, cells: Cells) -> Tensor:
 
     def write(k: int) -> Tensor:
         away = _distance(term, k, cells)
-        return away * away @ -term.scale[k, :, None]
+        return weigh(away * away, -term.scale[k])
 
     return _by_class(term.peak, write, cells)
 
@@ -84,16 +84,22 @@ def translate_log_quadratic(term: LogQuadratic, cells: Cells) -> Tensor:
 
     def write(k: int) -> Tensor:
         away = _distance(term, k, cells)
-        return (away * away * term.scale[k]).log1p() @ -term.exponent[k, :, None]
+        return weigh((away * away * term.scale[k]).log1p(), -term.exponent[k])
 
     return _by_class(term.peak, write, cells)
 
 
 def _distance(term: Quadratic | LogQuadratic, k: int, cells: Cells) -> Tensor:
     """Write x − centre − tail, 0 for a missing cell."""
-    away = cells.filled - term.centre[k]
-    away = away - term.tail[k] if term.tail[k].any() else away
+    away: Tensor = cells.filled - term.centre[k]
+    if term.tail[k].any():
+        away = away - term.tail[k]
     return away * cells.present
+
+
+def weigh(x: Tensor, weights: Array) -> Tensor:
+    """Write the weighted sum of the columns of x, [row, 1]."""
+    return x @ weights[:, None]
 
 
 def _by_class(peak: Array, write: Callable[[int], Tensor], cells: Cells) -> Tensor:
@@ -119,15 +125,15 @@ def log_rising(a: Array, x: Tensor) -> Tensor:
     shift adds is subtracted as log Πᵢ (a + x + i)/(a + i).
     """
     b = a + SHIFT
-    top = x + b
+    top: Tensor = x + b
     inverse = 1.0 / top
     square = inverse * inverse
-    series = square * 0.0 + STIRLING[-1]
-    for coefficient in STIRLING[-2::-1]:
+    series = square * STIRLING[-1] + STIRLING[-2]
+    for coefficient in STIRLING[-3::-1]:
         series = series * square + coefficient
-    stirling = (top - 0.5) * (x / b).log1p() + x * (np.log(b) - 1.0) + series * inverse
+    stirling: Tensor = (top - 0.5) * (x / b).log1p() + x * (np.log(b) - 1.0) + series * inverse
     shift = x * (1 / (a + 1)) + 1.0
     for i in range(2, SHIFT):
         shift = shift * (x * (1 / (a + i)) + 1.0)
-    base = sum(coefficient / b ** (2 * i + 1) for i, coefficient in enumerate(STIRLING))
-    return stirling - base - shift.log() - ((x + a).log() - np.log(a))
+    start = sum(coefficient / b ** (2 * i + 1) for i, coefficient in enumerate(STIRLING))
+    return stirling - start - shift.log() - ((x + a).log() - np.log(a))

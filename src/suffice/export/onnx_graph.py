@@ -19,6 +19,9 @@ ML = "ai.onnx.ml"
 # A serialized model may have so many bytes.
 MOST_BYTES = 2 << 30
 
+# Constants of so many elements are compared with earlier ones.
+SMALL = 256
+
 TYPES: dict[str, int] = {
     "float32": TensorProto.FLOAT,
     "float64": TensorProto.DOUBLE,
@@ -210,17 +213,18 @@ class Graph:
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(ML, OPSET_ML)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="suffice")
 
-    def _name(self, operand: Any) -> str:
-        return operand.name if isinstance(operand, Tensor) else self._constant(np.asarray(operand))
-
-    def _constant(self, value: Array) -> str:
-        value = np.ascontiguousarray(value).reshape(value.shape)
-        key = value.dtype.str, value.shape, tuple(value.tolist()) if value.dtype.kind == "O" else value.tobytes()
+    def constant(self, value: Array) -> Tensor:
+        """Return an array as a constant; small ones that are equal are stored once."""
+        is_small = value.size <= SMALL and value.dtype.kind != "O"
+        key = (value.dtype.str, value.shape, value.tobytes()) if is_small else len(self.constants)
         if key not in self.constants:
             name = f"{self.prefix}c{len(self.constants)}"
-            self.constants[key] = numpy_helper.from_array(value, name)
+            self.constants[key] = numpy_helper.from_array(np.asarray(value, order="C"), name)
             self._count(value.nbytes)
-        return self.constants[key].name
+        return Tensor(self, self.constants[key].name)
+
+    def _name(self, operand: Any) -> str:
+        return operand.name if isinstance(operand, Tensor) else self.constant(np.asarray(operand)).name
 
     def _count(self, size: int) -> None:
         self.size += size

@@ -51,9 +51,7 @@ class _Tree:
     def __init__(self, term: PairLookUp, classes: Array) -> None:
         first = int(classes[0])
         self.parents, self.order, self.widths = term.parents[first], term.order[first], np.asarray(term.sizes) + 1
-        self.tables = [
-            np.stack([term.table_of(int(k), j) for k in classes], axis=-1) for j in range(len(self.parents))
-        ]
+        self.tables = [np.stack([term.table_of(int(k), j) for k in classes], axis=-1) for j in range(len(self.parents))]
 
     def sum_complete(self, slots: Tensor) -> Tensor:
         """Write the sum of the tables' values in rows without a missing cell, [row, class]."""
@@ -107,10 +105,10 @@ def translate_averaged_pairs(term: AveragedPairs, cells: Cells) -> Tensor:
     slots = graph.where(own < 0, np.array(count), own + starts_of(term.sizes + 1)).transpose()
     if term.implied is not None:
         slots = _drop_implied(slots, term.implied, starts_of(term.sizes + 1))
-    table = np.zeros((count + 1, count + 1, term.class_count))
-    table[:-1, :-1] = term.given[:, :, 0]
-    table[np.arange(count), np.arange(count)] = term.alone
-    table = table.reshape(-1, term.class_count)
+    given = np.zeros((count + 1, count + 1, term.class_count))
+    given[:-1, :-1] = term.given[:, :, 0]
+    given[np.arange(count), np.arange(count)] = term.alone
+    table = graph.constant(given.reshape(-1, term.class_count))
     lines = [sum_rows(table, _pairs_with(slots, i, slots, count), columns).expand(0) for i in range(columns)]
     eligible = np.append(term.eligible, 0).astype(np.float64)
     weights = graph.add("Gather", eligible, slots) * term.weights[:, None]
@@ -132,11 +130,12 @@ def _drop_implied(slots: Tensor, implied: Array, starts: Array) -> Tensor:
     later = np.tril(implied, -1)  # of two columns, the later one is the first index
     drops[:-1, :-1] = (later == 1) | (later > 1).T
     # only columns that have levels which imply, or are implied
-    by_column = [np.flatnonzero(np.add.reduceat(drops.any(axis=axis)[:-1], starts)) for axis in (1, 0)]
-    implying, dropped = by_column[0].tolist(), by_column[1]
-    others, is_implied = slots.take(dropped), None
-    for i in implying:
-        own = slots.graph.add("Gather", drops.ravel(), _pairs_with(slots, i, others, count))
+    implying, dropped = (
+        np.flatnonzero(np.add.reduceat(np.any(drops, axis=axis, keepdims=True).ravel()[:-1], starts)) for axis in (1, 0)
+    )
+    others, table, is_implied = slots.take(dropped), slots.graph.constant(drops.ravel()), None
+    for i in implying.tolist():
+        own = table.take(_pairs_with(slots, i, others, count))
         is_implied = own if is_implied is None else is_implied | own
     if is_implied is None:
         return slots

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from suffice.export.onnx_cells import Cells
 from suffice.export.onnx_graph import Tensor
 from suffice.export.onnx_search import find_leaf
