@@ -463,6 +463,10 @@ def test_other_classifiers_go_by_names_too(tmp_path: Path) -> None:
             what, tmp_path / "m.suffice", tmp_path / "other.csv", *["-t", "y"][: 2 * (what == "learn")], code=1
         )
         assert "is a LogisticRegression, which" in errors
+    out, _ = told("sql", tmp_path / "m.suffice", "--dialect", "sqlite", "--table", "flowers")
+    assert out.strip() == fitted.to_sql("sqlite", table="flowers").strip()
+    _, errors = told("sql", tmp_path / "m.suffice", "--structure", "naive", code=1)
+    assert "leave out --structure" in errors
     suffice.GaussianNB().fit(frame.drop("y"), y).save(tmp_path / "g.suffice")
     out, _ = told("explain", tmp_path / "g.suffice", tmp_path / "other.csv")
     assert "0.2" in out

@@ -27,6 +27,7 @@ from suffice.pooled_model import AnyModel
 from suffice.priors import check_positive
 from suffice.recipe import Recipe, Rule
 from suffice.schema import Array, Plan
+from suffice.score.term import all_rows
 from suffice.settings import setting_text
 from suffice.statistics import Tally
 from suffice.structures import Full
@@ -161,8 +162,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         X_new : ndarray of shape (n_samples, n_components)
         """
         tally = self._fitted_tally()
-        self.recipe().open(X, tally.schema)
-        rows = check_array(X, dtype=np.float64)
+        rows = check_array(all_rows(self.recipe().open(X, tally.schema)), dtype=np.float64)
         shares = tally.class_count / tally.class_count.sum()
         return np.asarray((rows - shares @ self.means_) @ self.scalings_[:, :n_components])
 

@@ -2,32 +2,52 @@
 
 import os
 import warnings
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, cast, get_args
 
 import numpy as np
 from scipy.special import log_softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from suffice import decision, storage
+from suffice.blocks import Block, Dense, Sparse
 from suffice.classifiers.constructor import with_constructor
-from suffice.data import Target, as_block, weights_of
+from suffice.classifiers.predict_table import predict_source
+from suffice.classifiers.tally_classifier import Dialect
+from suffice.data import Target, weights_of
+from suffice.data.reader import NumberReader
+from suffice.export import ExportError, to_sql
+from suffice.families.family import Parameters
 from suffice.logistic.forms import Lift, LinearForm, feature_names, lift_rows
 from suffice.logistic.loss import Problem
 from suffice.logistic.solver import newton
 from suffice.logistic.starts import generative_start, parameters_of_scores, scale_start
 from suffice.logistic.summary import coefficient_table
+from suffice.model import Model
 from suffice.records import Records
-from suffice.schema import Array
+from suffice.schema import Array, Columns, Schema
+from suffice.score import CompleteLinear, Score
+from suffice.score.term import all_rows
 from suffice.storage.atomic_write import replace_file
 
 # The Hessian is kept for standard errors if it takes no more multiplications than this.
 CHEAP = 1 << 29
+
+
+@dataclass(frozen=True)
+class Coefficients(Parameters):
+    """The coefficients of a logistic regression, [class, column], as parameters of a `Model`."""
+
+    coefficients: Array
+
+    def score(self) -> Score:
+        return Score((CompleteLinear.of(self.coefficients),))
 
 
 @with_constructor
@@ -131,7 +151,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             Rows.
         y : array-like of shape (n_samples,)
             Labels.
@@ -144,7 +164,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The fitted model itself.
         """
         self._validate_params()
-        rows = clone(self)._rows(X, reset=True)  # a fit that fails must not change a model that was fitted before
+        block = self._reader().open(X)
+        rows = _as_finite_doubles(block)
         target = Target.of(rows.shape[0], y, sample_weight, None, type(self).__name__)
         classes = len(target.classes)
         if classes < 2:
@@ -160,7 +181,10 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         hessian = problem.hessian(solution.probabilities) if rows.shape[0] * size**2 <= CHEAP else None
         for message in solution.problems(self.C is not None):  # before anything is set: warnings may be errors
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
-        validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
+        self.__dict__.pop("feature_names_in_", None)
+        self.n_features_in_ = block.shape[1]
+        if block.names is not None:
+            self.feature_names_in_ = np.array(block.names, dtype=object)
         lines = solution.parameters[:-1] if self.fit_intercept else solution.parameters
         self.coef_ = np.ascontiguousarray(lines.T)
         self.intercept_ = solution.parameters[-1].copy() if self.fit_intercept else np.zeros(problem.scores)
@@ -173,7 +197,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             Rows.
 
         Returns
@@ -182,7 +206,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Scores.
         """
         self._check_fitted()
-        scores = np.asarray(lift_rows(self._rows(X, reset=False), self.lift) @ self.coef_.T) + self.intercept_
+        scores = np.asarray(lift_rows(self._rows(X), self.lift) @ self.coef_.T) + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_log_proba(self, X: Any) -> Array:
@@ -190,7 +214,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             Rows.
 
         Returns
@@ -208,7 +232,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             Rows.
 
         Returns
@@ -223,7 +247,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             Rows.
 
         Returns
@@ -273,6 +297,84 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(self.classes_) == 2:
             coefficients, intercepts = np.vstack([0 * coefficients, coefficients]), np.append(0.0, intercepts)
         return LinearForm(self.classes_, coefficients, intercepts, self.lift)
+
+    @property
+    def schema_(self) -> Schema:
+        """The classes, and the columns as one block of numbers."""
+        self._check_fitted()
+        names = vars(self).get("feature_names_in_")
+        columns = Columns("linear", self.n_features_in_, None if names is None else tuple(names.tolist()))
+        return Schema(self.classes_, (columns,))
+
+    def as_model(self) -> Model:
+        """Return the model that exports translate: log P(class | x) is its score, up to a constant of the row.
+
+        Returns
+        -------
+        Model
+            With the intercepts as log prior, from which the largest is subtracted, and a linear score.
+        """
+        form = self.as_linear()
+        if form.lift != "linear":
+            raise ExportError(
+                f"lift={form.lift!r} has products of columns, which no export has: fit with lift='linear', to columns "
+                "that include the products you need, or predict in Python (predict, predict_table)"
+            )
+        return Model(self.schema_.blocks, form.intercepts - form.intercepts.max(), (Coefficients(form.coefficients),))
+
+    def to_sql(
+        self, dialect: Dialect = "duckdb", *, table: str | Sequence[str] = "rows", columns: Sequence[str] | None = None
+    ) -> str:
+        """Return a SELECT that gives each row of a table its label and P(class | x), as ``predict_proba`` does.
+
+        Columns are found by name (x0, x1, … if they were learned without names). If a cell of a row is NULL, NaN or
+        infinite, the label and the probabilities of the row are NULL; ``predict`` raises an error there.
+
+        Parameters
+        ----------
+        dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"}, default="duckdb"
+            The database.
+        table : str or sequence of str, default="rows"
+            The table's name, after its schema and catalogue, if any: "shop.orders" or ("shop", "orders").
+        columns : sequence of str, default=None
+            The columns of the table, if they are known: no new column gets the name of one of them.
+
+        Returns
+        -------
+        str
+            A query for all columns of the table, ``prediction``, and ``p(label)`` of each class; with ``_1`` after
+            the name if a column has that name already.
+
+        Examples
+        --------
+        >>> import sqlite3
+        >>> from suffice import LogisticRegression
+        >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"])
+        >>> base = sqlite3.connect(":memory:")
+        >>> _ = base.execute("CREATE TABLE shops AS SELECT 3.0 AS x0 UNION ALL SELECT NULL")
+        >>> [row[:2] for row in base.execute(model.to_sql("sqlite", table="shops"))]
+        [(3.0, 'yes'), (None, None)]
+        """
+        return to_sql(self.as_model(), self.classes_.tolist(), dialect, table, present=columns)
+
+    def predict_table(self, source: Any) -> Any:
+        """Return a table with the prediction and the probability of each class as new columns.
+
+        Parameters
+        ----------
+        source : data frame, path, or table of an engine
+            As in ``BayesClassifier.fit_table``; columns that were not learned are passed through. Columns learned
+            without names are called x0, x1, ….
+
+        Returns
+        -------
+        table : of the same kind
+            With ``prediction`` and ``p(label)`` of each class, as ``BayesClassifier.predict_table`` returns it. A
+            database computes the SQL of ``to_sql``, in which a row with a missing cell has no prediction; elsewhere a
+            missing cell is an error, as in ``predict``.
+        """
+        self._check_fitted()
+        return predict_source(self, source)
 
     def summary(self, level: float = 0.95, X: Any = None, sample_weight: Any = None) -> Records:
         """Return the table of coefficients: estimate, standard error, z, p-value and interval.
@@ -334,23 +436,18 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _hessian_of(self, X: Any, sample_weight: Any) -> Array:
         """Return the Hessian of the loss at the coefficients; it does not depend on the labels of the rows."""
-        rows = self._rows(X, reset=False)
+        rows = self._rows(X)
         count = rows.shape[0]
         problem = self._problem(rows, np.zeros(count, np.intp), weights_of(sample_weight, count), len(self.classes_))
         lines = np.vstack([self.coef_.T, self.intercept_]) if self.fit_intercept else self.coef_.T
         return problem.hessian(problem.probabilities(problem.linear(lines))[0])
 
-    def _rows(self, X: Any, reset: bool) -> Any:
-        """Return rows as doubles; raise where a cell is not finite."""
-        as_block(X, owner=type(self).__name__, sparse=True)  # raises if X holds dates or text, naming the column
-        rows = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
-        block = replace(
-            as_block(rows, owner=type(self).__name__, sparse=True), names=vars(self).get("feature_names_in_")
-        )
-        with np.errstate(over="ignore", invalid="ignore"):
-            if not np.isfinite(rows.sum()):
-                block.reject_if_not_finite(slice(0, rows.shape[0]))
-        return rows
+    def _rows(self, X: Any) -> Any:
+        """Return rows, whose columns are those that were learned, as doubles."""
+        return _as_finite_doubles(self._reader().open(X, self.schema_))
+
+    def _reader(self) -> NumberReader:
+        return NumberReader(type(self).__name__, "linear")
 
     def _find_start(self, problem: Problem, classes: Array) -> Array:
         """Return the parameters at which the iteration starts."""
@@ -364,3 +461,12 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         found = parameters_of_scores(problem, np.vstack([form.coefficients.T, form.intercepts]))
         return np.where(np.isfinite(found), found, 0.0)
+
+
+def _as_finite_doubles(block: Block) -> Any:
+    """Return a block as an array or a sparse matrix of doubles; raise where a cell is not finite."""
+    rows = (block.matrix if isinstance(block, Sparse) else all_rows(cast(Dense, block))).astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isfinite(rows.sum()):
+            block.reject_if_not_finite(slice(0, rows.shape[0]))
+    return rows

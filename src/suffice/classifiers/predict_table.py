@@ -30,7 +30,7 @@ class TablePredictor:
 
     def __call__(self, frame: Any) -> Scored:
         """Return the new columns of a frame."""
-        X = select_columns(frame, self.model.tally_.schema.feature_names or self.model.n_features_in_)
+        X = select_columns(frame, self.model.schema_.feature_names or self.model.n_features_in_)
         log_proba = self.model.predict_log_proba(X)
         labels = self.model.classes_[decision.first_of_highest(log_proba)]
         return dict(zip(self.names, [labels, *np.exp(log_proba).T], strict=True))
@@ -50,7 +50,7 @@ def predict_source(model: Any, source: Any) -> Any:
     names = table.names
 
     def query(dialect: str, name: str) -> str:
-        check_columns(model.tally_.schema, names, find_dialect(dialect).folds)
+        check_columns(model.schema_, names, find_dialect(dialect).folds)
         return str(model.to_sql(dialect, table=name, columns=names))
 
     return table.scored(predictor, predictor.examples, query)
@@ -58,7 +58,7 @@ def predict_source(model: Any, source: Any) -> Any:
 
 def prediction_hints(model: Any) -> ColumnHints:
     """Return what a model knows about the tables that it predicts."""
-    schema = model.tally_.schema
+    schema = model.schema_
     learned, na_values = schema.feature_names or (), getattr(model, "na_values_", None)
     na_values = None if na_values is None else tuple(na_values)
     return ColumnHints(learned, learned, **learned_kinds(schema), na_values=na_values, has_labels=False)

@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from suffice.data import Target
+from suffice.data.dictionaries import read_dictionaries
 from suffice.statistics import Tally
 from suffice.statistics.digest import compute_row_digest
 
@@ -154,6 +155,7 @@ class Receipt:
 
 def _digest_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[int, str]:
     """Return the number of rows, and the digest of their learned columns, labels and weights."""
+    X = read_dictionaries(X)
     count, schema = _num_samples(X), model.tally_.schema
     target = Target.of(count, y, sample_weight, None, type(model).__name__)
     weights = [1.0] * count if target.weights is None else target.weights.tolist()

@@ -138,7 +138,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             The rows.
 
         Returns
@@ -182,7 +182,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             The rows.
         y : array-like of shape (n_samples,)
             The label of each row.
@@ -224,7 +224,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             The rows.
         y : array-like of shape (n_samples,)
             The label of each row. A label seen for the first time is a new class.
@@ -275,7 +275,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             The rows.
         y : array-like of shape (n_samples,)
             The label of each row.
@@ -299,7 +299,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             The rows.
         y : array-like of shape (n_samples,)
             The label of each row.
@@ -320,7 +320,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             The rows.
         y : array-like of shape (n_samples,)
             The label of each row.
@@ -362,7 +362,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             The rows.
         y : array-like of shape (n_samples,)
             The label of each row.
@@ -523,6 +523,11 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         """What was counted: the columns, the cells of numbers, levels and words. Other models can count by it, too."""
         schema = self._fitted_tally().schema
         return Plan(schema.blocks, schema.features, self.recipe().pool, is_marked=True)
+
+    @property
+    def schema_(self) -> Schema:
+        """The classes, and the blocks of columns that were counted."""
+        return self._fitted_tally().schema
 
     @property
     def classes_(self) -> Array:

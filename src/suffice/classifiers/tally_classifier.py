@@ -148,7 +148,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             The rows.
         costs : array-like of shape (n_classes, n_classes) or dict {(true, predicted): cost}, default=None
             The cost of predicting one class where another is true; the label of least expected cost is returned.
@@ -178,7 +178,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             The rows.
 
         Returns
@@ -193,7 +193,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             The rows.
         class_prior : as in the constructor, default=None
             Class probabilities of the population that the rows come from, in place of those that were learned.
@@ -221,7 +221,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             The rows.
         class_prior : as in the constructor, default=None
             Class probabilities of the population that the rows come from, in place of those that were learned.
@@ -244,7 +244,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             The rows.
         level : float, default=0.9
             The probability that the interval contains the true P(class | x), if the model is right.
@@ -309,7 +309,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             The rows.
 
         Returns
@@ -364,7 +364,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, dict or list of dict
             The rows. All contributions are kept in memory, so pass a few.
 
         Returns

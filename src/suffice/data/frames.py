@@ -69,11 +69,13 @@ def frame_block(X: Any, owner: str, gaps: bool = False) -> Block | None:
         return None
     if 0 in frame.shape:
         return None  # `as_block` raises the error for an empty table
-    names = _names(list(frame.columns))
+    names = string_names(frame.columns)
     numbers = _number_frame(frame, owner, names, gaps)
     if numbers is not None:
         return numbers
-    columns = [_as_numbers(frame[:, place], name, owner) for place, name in enumerate(frame.columns)]
+    columns = [
+        as_numbers_of_column(frame[:, place].to_numpy(), name, owner) for place, name in enumerate(frame.columns)
+    ]
     return (Gappy if gaps else Dense)(owner, names, np.column_stack(columns))
 
 
@@ -90,6 +92,8 @@ def _number_frame(frame: Any, owner: str, names: tuple[Any, ...] | None, gaps: b
 @dataclass(frozen=True)
 class FrameSheet(Sheet):
     """A data frame with columns of any kind; ``frame`` is a narwhals frame."""
+
+    is_named = True
 
     frame: Any
 
@@ -213,7 +217,7 @@ def _drop_unused_labels(codes: Array, labels: list[Any]) -> tuple[Array, list[An
     return places[codes], [label for label, is_used in zip(labels, there, strict=False) if is_used]
 
 
-def _names(columns: list[Any]) -> tuple[str, ...] | None:
+def string_names(columns: Sequence[Any]) -> tuple[str, ...] | None:
     """Return the column names if all are strings, None if none is; raise an error if they are mixed."""
     strings = [isinstance(name, str) for name in columns]
     if columns and all(strings):
@@ -243,9 +247,10 @@ def _numpy_dtype(dtype: Any) -> np.dtype[Any] | None:
         return np.dtype(np.float64)
 
 
-def _as_numbers(series: Any, name: str, owner: str) -> Array:
-    """Return a column of objects or strings as doubles; raise an error that names the first value that is not one."""
-    values = series.to_numpy()
+def as_numbers_of_column(values: Array, name: Any, owner: str) -> Array:
+    """Return a column of numbers as it is, and one of objects or strings as doubles; raise if a value is no number."""
+    if values.dtype.kind in "biuf":
+        return values
     if values.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: column {name!r} holds {values.dtype}")
     if values.dtype.kind in "mM":

@@ -12,13 +12,14 @@ import numpy as np
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from suffice.blocks import Block, Dense, Sparse
-from suffice.data.frames import FrameSheet
+from suffice.data.dictionaries import Dictionaries, read_dictionaries
 from suffice.data.plan_columns import BINNED, plan_columns
 from suffice.data.read_columns import compare_columns, read_blocks
 from suffice.data.sheets import Sheet, SparseSheet
 from suffice.data.table import Target, as_block, as_sheet
 from suffice.families import FAMILIES
 from suffice.schema import Array, Columns, Cuts, Plan, Schema, check_plan_columns
+from suffice.score.term import all_rows
 from suffice.settings import comparable
 
 # X after its form was checked, before its cells are read: one block of numbers, or a sheet of columns of any kind.
@@ -31,9 +32,12 @@ class Reader(ABC):
 
     owner: str
 
-    @abstractmethod
     def open(self, X: Any, schema: Schema | None = None, *, check_names: bool = True) -> Any:
         """Return X after checking its form and matching its columns with those of a schema."""
+        return self._open(read_dictionaries(X, None if schema is None else schema.feature_names), schema, check_names)
+
+    @abstractmethod
+    def _open(self, X: Any, schema: Schema | None, check_names: bool) -> Any: ...
 
     @abstractmethod
     def plan(self, opened: Any, target: Target, *, is_complete: bool = True) -> Plan:
@@ -80,7 +84,7 @@ class NumberReader(Reader):
     pairs: bool = False
     skips_missing: bool = False
 
-    def open(self, X: Any, schema: Schema | None = None, *, check_names: bool = True) -> Block:
+    def _open(self, X: Any, schema: Schema | None, check_names: bool) -> Block:
         block = as_block(X, owner=self.owner, sparse=self.accepts_sparse, gaps=self.skips_missing)
         if schema is not None:
             columns = schema.blocks[0]
@@ -117,7 +121,7 @@ class NumberReader(Reader):
             cells = opened.matrix.toarray().astype(np.float64)
         else:
             assert isinstance(opened, Dense)
-            cells = np.concatenate([piece for _, piece in opened.pieces(0, opened.shape[0])]).astype(np.float64)
+            cells = all_rows(opened).astype(np.float64)
         return list(names), cells.tolist()
 
     @property
@@ -143,13 +147,13 @@ class ColumnReader(Reader):
         """Return the family that the setting names for each column."""
         return self.families if isinstance(self.families, Mapping) else dict.fromkeys(names, self.families)
 
-    def open(self, X: Any, schema: Schema | None = None, *, check_names: bool = True) -> Sheet:
+    def _open(self, X: Any, schema: Schema | None, check_names: bool) -> Sheet:
         sheet = as_sheet(X, owner=self.owner)
         if schema is None:
             return sheet
         assert schema.features is not None
         names = schema.features.names
-        if isinstance(sheet, FrameSheet) and (set(sheet.names) & set(names) or type(sheet.names[0]) is type(names[0])):
+        if sheet.is_named and (set(sheet.names) & set(names) or type(sheet.names[0]) is type(names[0])):
             learned = {name for block in schema.blocks for name in block.names or ()}
             compare_columns(sheet.names, names, [name for name in names if name in learned])
             return sheet
@@ -203,6 +207,10 @@ class ColumnReader(Reader):
 
 def check_features(X: Any, schema: Schema, owner: str, check_names: bool = True) -> None:
     """Raise scikit-learn's error if X does not have the columns that were learned."""
+    if isinstance(X, Dictionaries):
+        if check_names:
+            X.check_names(schema.feature_names, owner)
+        X, check_names = np.empty((1, len(X.names))), False
     learned: Any = type(owner, (), {})()  # scikit-learn's messages take the name of the estimator's class
     learned.n_features_in_ = schema.feature_count
     if schema.feature_names is not None:

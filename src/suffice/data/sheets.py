@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from suffice.schema import Array
 @dataclass(frozen=True)
 class Sheet(ABC):
     """A table with columns of any kind; ``owner`` is the name of the estimator in error messages."""
+
+    is_named: ClassVar[bool] = False  # whether columns have names of their own, and not only positions
 
     owner: str
     names: tuple[Any, ...]
@@ -116,7 +118,35 @@ class Sheet(ABC):
 
 
 @dataclass(frozen=True)
-class ArraySheet(Sheet):
+class ArrayColumns(Sheet):
+    """A sheet whose columns are arrays of numbers or objects."""
+
+    @abstractmethod
+    def column(self, name: Any) -> Array:
+        """Return a column."""
+
+    def _kind(self, name: Any) -> str:
+        column = self.column(name)
+        if column.dtype.kind == "b":
+            return "boolean"
+        return "number" if column.dtype.kind in "iuf" else kind_of(column.tolist(), f"column {name!r}")
+
+    def number(self, name: Any) -> Array:
+        return self.finite(as_numbers(self.column(name)), name)
+
+    def plain(self, name: Any) -> Array:
+        column = self.column(name)
+        return column if column.dtype.kind in "iu" else self.number(name)
+
+    def strings(self, name: Any) -> list[Any]:
+        return self.column(name).tolist()  # type: ignore[no-any-return]
+
+    def _coded_strings(self, name: Any) -> tuple[list[Any], Array]:
+        return encode_objects(self.strings(name))
+
+
+@dataclass(frozen=True)
+class ArraySheet(ArrayColumns):
     """A two-dimensional array of numbers or objects; the names of columns are their positions."""
 
     array: Array
@@ -125,18 +155,8 @@ class ArraySheet(Sheet):
     def shape(self) -> tuple[int, int]:
         return self.array.shape[0], self.array.shape[1]
 
-    def _kind(self, name: Any) -> str:
-        if self.array.dtype.kind == "b":
-            return "boolean"
-        if self.array.dtype.kind in "iuf":
-            return "number"
-        return kind_of(self.array[:, self.places[name]].tolist(), f"column {name!r}")
-
-    def number(self, name: Any) -> Array:
-        return self.finite(as_numbers(self.array[:, self.places[name]]), name)
-
-    def plain(self, name: Any) -> Array:
-        return self.array[:, self.places[name]] if self.array.dtype.kind in "iu" else self.number(name)
+    def column(self, name: Any) -> Array:
+        return self.array[:, self.places[name]]
 
     def numbers(self, names: tuple[Any, ...]) -> Block:
         if self.array.dtype.kind not in "biuf":
@@ -144,12 +164,6 @@ class ArraySheet(Sheet):
         whole = names == self.names
         array = self.array if whole else self.array[:, [self.places[name] for name in names]]
         return (Gappy if array.dtype.kind == "f" else Dense)(self.owner, names, array)
-
-    def strings(self, name: Any) -> list[Any]:
-        return self.array[:, self.places[name]].tolist()  # type: ignore[no-any-return]
-
-    def _coded_strings(self, name: Any) -> tuple[list[Any], Array]:
-        return encode_objects(self.strings(name))
 
 
 @dataclass(frozen=True)

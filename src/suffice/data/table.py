@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, check_array, check_co
 
 from suffice.blocks.block import Block, Dense, Gappy, Sparse, handed_out
 from suffice.blocks.part import Part, part_of
+from suffice.data.dictionaries import Dictionaries, DictionarySheet
 from suffice.data.labels import encode
 from suffice.data.sheets import ArraySheet, Sheet, SparseSheet
 from suffice.schema import Array, merged_classes
@@ -27,8 +28,11 @@ class Target:
 
     @classmethod
     def of(cls, rows: int, y: Any, sample_weight: Any, known: Array | None, owner: str) -> Target:
-        """Return the target of labels; its classes are the known classes and the new labels."""
-        labels, codes = encode(y, owner=owner)
+        """Return the target of labels; its classes are the known classes and the new labels.
+
+        The label of one row may be given by itself.
+        """
+        labels, codes = encode([y] if rows == 1 and np.isscalar(y) else y, owner=owner)
         if len(codes) != rows:
             check_consistent_length(np.empty(rows), codes)
         classes = labels if known is None else merged_classes(known, labels)
@@ -104,6 +108,8 @@ def as_block(X: Any, *, owner: str, sparse: bool, gaps: bool = False) -> Block:
         return (Gappy if gaps and X.dtype.kind == "f" else Dense)(owner, None, X)
     if sp.issparse(X):
         return _sparse_block(X, owner, sparse)
+    if isinstance(X, Dictionaries):
+        return X.as_block(owner, gaps)
     if hasattr(X, "columns") or hasattr(X, "column_names"):
         from suffice.data.frames import frame_block
 
@@ -121,6 +127,8 @@ def as_sheet(X: Any, *, owner: str) -> Sheet:
     if sp.issparse(X):
         block = _sparse_block(X, owner, True)
         return SparseSheet(owner, tuple(range(block.shape[1])), block)
+    if isinstance(X, Dictionaries):
+        return DictionarySheet(owner, X.names, X.cells)
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a lazy frame, which has no rows yet; call X.collect() first")
     if hasattr(X, "columns") or hasattr(X, "column_names"):

@@ -10,7 +10,7 @@ from suffice.export.dialects import ExportError
 from suffice.export.sql_cells import IN_PYTHON, Cells
 from suffice.export.sql_expressions import Expression
 from suffice.schema import Array
-from suffice.score import Linear, LogGamma, LogGammaOfTotal, LogQuadratic, LookUp, Quadratic
+from suffice.score import CompleteLinear, Linear, LogGamma, LogGammaOfTotal, LogQuadratic, LookUp, Quadratic
 
 # The expressions that are added to the score of each class.
 ByClass = list[list[Expression]]
@@ -42,6 +42,13 @@ def translate_linear(term: Linear, cells: Cells) -> ByClass:
     parts = [term] if term.veto is None else [term, term.veto]
     is_relevant = np.logical_or.reduce([(part.weights != 0) | (part.biases != 0) for part in parts])
     return [[write(term, cells, k, int(j)) for j in np.flatnonzero(line)] for k, line in enumerate(is_relevant)]
+
+
+def translate_complete_linear(term: CompleteLinear, cells: Cells) -> ByClass:
+    """Write a linear term; the results of a row are NULL if one of its cells is missing."""
+    total = sql.add(cells.number(j) for j in range(len(cells.names)))
+    cells.query.null_conditions.append(total.is_null())
+    return translate_linear(term, cells)
 
 
 def _write_line(term: Linear, cells: Cells, k: int, j: int) -> Expression:

@@ -30,6 +30,7 @@ Translator = Callable[[Any, Cells], ByClass]
 TRANSLATORS: dict[type[Term], Translator] = {
     terms.LookUp: sql_columnwise.translate_look_up,
     terms.Linear: sql_columnwise.translate_linear,
+    terms.CompleteLinear: sql_columnwise.translate_complete_linear,
     terms.Quadratic: sql_columnwise.translate_quadratic,
     terms.LogQuadratic: sql_columnwise.translate_log_quadratic,
     terms.LogGamma: sql_columnwise.translate_log_gamma,

@@ -4,6 +4,7 @@
 |---|---|
 | `LookUp` | Σⱼ table[class, code of xⱼ] |
 | `Linear` | Σⱼ bias + weight·xⱼ, with impossible cells; optionally of bits xⱼ > threshold |
+| `CompleteLinear` | the same, without a value for a row that has a missing cell |
 | `Quadratic` | Σⱼ peak − scale·(xⱼ − centre − tail)² |
 | `LogQuadratic` | Σⱼ peak − exponent·log(1 + scale·(xⱼ − centre − tail)²) |
 | `LogGamma` | weight·Σⱼ (log Γ(a + xⱼ) − log Γ(a)) |
@@ -21,13 +22,14 @@ A `Score` is a sum of terms. Families and structures return one by ``Parameters.
 """
 
 from suffice.score.columnwise import LogFactorial, LogGamma, LogGammaOfTotal, LogQuadratic, Quadratic, log_rising
-from suffice.score.linear import Linear
+from suffice.score.linear import CompleteLinear, Linear
 from suffice.score.look_up import AveragedPairs, JointLookUp, LookUp, PairLookUp
 from suffice.score.mean_of_trees import MeanOfTrees
 from suffice.score.multivariate import LowRank, SingularError, TriangularSolve
 from suffice.score.term import LogSumExp, Score, Term, as_doubles
 
 __all__ = ["LogSumExp", "Score", "Term", "as_doubles"]
-__all__ += ["Linear", "LogFactorial", "LogGamma", "LogGammaOfTotal", "LogQuadratic", "Quadratic", "log_rising"]
+__all__ += ["CompleteLinear", "Linear"]
+__all__ += ["LogFactorial", "LogGamma", "LogGammaOfTotal", "LogQuadratic", "Quadratic", "log_rising"]
 __all__ += ["AveragedPairs", "JointLookUp", "LookUp", "MeanOfTrees", "PairLookUp"]
 __all__ += ["LowRank", "SingularError", "TriangularSolve"]

@@ -1,4 +1,4 @@
-"""Linear: a weighted sum of the columns, or of bits."""
+"""Linear: a weighted sum of the columns, or of bits; and `CompleteLinear`, for rows without missing cells."""
 
 from __future__ import annotations
 
@@ -125,6 +125,22 @@ class Linear(ColumnwiseTerm):
     @classmethod
     def side_by_side(cls, terms: Sequence[Any]) -> LinearProduct:
         return LinearProduct(tuple(terms))
+
+
+@dataclass(frozen=True)
+class CompleteLinear(Linear):
+    """A linear term that has no value for a row with a missing cell: NumPy raises, and an export returns no prediction.
+
+    >>> term = CompleteLinear.of(np.array([[0.5, 2.0]]))
+    >>> term.contributions(Dense("example", None, np.array([[2.0, 1.0]]))).tolist()
+    [[[1.0, 2.0]]]
+    """
+
+    def add(self, block: Block, rows: slice, scores: Array) -> None:
+        missing = block.find(rows, np.isnan) if block.gaps else None
+        if missing is not None:
+            block.reject_not_finite(*missing)
+        super().add(block, rows, scores)
 
 
 @dataclass(frozen=True)
