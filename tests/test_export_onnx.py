@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -10,7 +11,11 @@ import onnx
 import onnxruntime
 import pandas as pd
 import pytest
+import skl2onnx
 from scipy.special import gammaln
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from typer.testing import CliRunner
 
 from cases import every_family, every_rule, every_structure, family_model, family_table
 from negative_binomial import NegativeBinomial
@@ -21,13 +26,18 @@ from suffice import (
     ComplementNB,
     GaussianDiscriminant,
     GaussianNB,
+    LogisticRegression,
     MixtureClassifier,
     MultinomialNB,
     PoissonNB,
     Pooled,
     Text,
     Trees,
+    register_skl2onnx,
+    score,
 )
+from suffice.cli import onnx_command
+from suffice.cli.app import app
 from suffice.decision.calibration import MAPS
 from suffice.export import ExportError, onnx_covariance, onnx_graph, onnx_joint
 from suffice.export.onnx_columnwise import log_rising as write_log_rising
@@ -205,6 +215,7 @@ ARRAYS: dict[str, tuple[Any, Any]] = {
     "GaussianDiscriminant-predictive": (GaussianDiscriminant(estimate="predictive"), reals),
     "GaussianDiscriminant-svd": (GaussianDiscriminant(covariance="shared", solver="svd"), reals),
     "MixtureClassifier": (MixtureClassifier(components=2, random_state=0), reals),
+    "LogisticRegression": (LogisticRegression(), reals),
     "BayesClassifier": (BayesClassifier(), reals),
     "BayesClassifier-counts": (BayesClassifier(families="categorical", structure="tree"), counts),
 }
@@ -265,14 +276,8 @@ def test_impossible_rows_have_the_prior_and_certain_ones_are_shared() -> None:
 
 
 def test_every_term_has_a_translator() -> None:
-    every = [kind for kind in _subclasses(Term) if kind.__module__.startswith("suffice.score")]
-    public = [kind for kind in every if not kind.is_class_independent and not _subclasses(kind)]
-    only_inside = {"OneByOne", "LinearProduct"}  # several models side by side, which no single model has
-    assert {kind.__name__ for kind in public} - only_inside == {kind.__name__ for kind in TRANSLATORS}
-
-
-def _subclasses(kind: type) -> list[Any]:
-    return [each for own in kind.__subclasses__() for each in (own, *_subclasses(own))]
+    kinds = [each for each in map(vars(score).get, score.__all__) if isinstance(each, type) and issubclass(each, Term)]
+    assert {kind for kind in kinds if kind is not Term and not kind.is_class_independent} == set(TRANSLATORS)
 
 
 def test_a_new_family_needs_no_translator(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -412,3 +417,80 @@ def test_labels_have_the_type_of_the_classes(y: Any) -> None:
     assert_same(model, np.array([[0.2], [5.5]]), "float64")
     labels, _ = run(model, [[0.2]], "float64")
     assert labels.tolist() == model.predict([[0.2]]).tolist()
+
+
+def test_a_regression_has_no_probabilities_where_a_cell_is_missing() -> None:
+    table = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "b": [1, 0, 1, 0]})
+    model = LogisticRegression().fit(table, ["no", "no", "yes", "yes"])
+    assert_same(model, table, "float64", {"b": "int64"})
+    _, proba = run(model, table.assign(a=[0.0, np.nan, np.inf, 3.0]), "float64")
+    assert np.isnan(proba).all(axis=1).tolist() == [False, True, True, False]
+
+
+@pytest.mark.parametrize("kind", [GaussianNB, MultinomialNB, BernoulliNB, CategoricalNB, ComplementNB])
+def test_skl2onnx_converts_the_classes_that_scikit_learn_has(kind: Any) -> None:
+    register_skl2onnx()
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 300)
+    X = counts(rng, y).astype(np.int64 if kind is CategoricalNB else np.float32)
+    model = kind().fit(X, y)
+    session = start(skl2onnx.to_onnx(model, X[:1], options={"zipmap": False}))
+    labels, proba = session.run(None, {"X": X})
+    np.testing.assert_allclose(proba, model.predict_proba(X), rtol=0, atol=1e-5)
+    assert (labels == model.predict(X)).mean() > 0.99
+    own = start(model.to_onnx())
+    assert [each.name for each in own.get_outputs()] == [each.name for each in session.get_outputs()]
+    pipeline = make_pipeline(MinMaxScaler(), GaussianNB()).fit(X, y)
+    piped = start(skl2onnx.to_onnx(pipeline, X[:1].astype(np.float32), options={"zipmap": False}))
+    np.testing.assert_allclose(piped.run(None, {"X": X.astype(np.float32)})[1], pipeline.predict_proba(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("setting", [{"estimate": "predictive"}, {"calibrate": "temperature"}, {"missing": "skip"}])
+def test_skl2onnx_refuses_what_scikit_learn_does_not_have(setting: Any) -> None:
+    register_skl2onnx()
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    model = GaussianNB(**setting).fit(reals(rng, y), y)
+    with pytest.raises(ExportError, match=r"skl2onnx has no form of GaussianNB\(\w+='\w+'\); use model.to_onnx\(\)"):
+        skl2onnx.to_onnx(model, np.zeros((1, 4), np.float32))
+
+
+def tell(*arguments: Any, code: int = 0) -> tuple[bytes, str]:
+    """Run a command; return what it writes to standard output and what it says."""
+    done = CliRunner().invoke(app, [*map(str, arguments)])
+    assert done.exit_code == code, (done.output, done.exception)
+    return done.stdout_bytes, done.stderr
+
+
+def test_the_command_writes_what_the_method_returns(tmp_path: Path) -> None:
+    model, path, written = fitted("tree"), tmp_path / "m.suffice", tmp_path / "m.onnx"
+    model.save(path)
+    out, errors = tell("onnx", path, "-o", written, "--dtype", "float64", "--type", "kids=float64")
+    assert written.read_bytes() == model.to_onnx("float64", types={"kids": "float64"}).SerializeToString()
+    assert b"m.onnx" in out
+    assert errors == ""
+    out, errors = tell("onnx", path, "-o", "-", "--structure", "naive")
+    assert out == fitted("tree").set_params(structure="naive").to_onnx().SerializeToString()
+    model.set_params(structure="tree")
+    out, errors = tell("onnx", path, "-o", "-", "--dtype", "double", code=1)
+    assert "dtype='double' is not known" in errors
+    _, errors = tell("onnx", path, "-o", "-", "--type", "kids", code=1)
+    assert "--type kids has no type: write COLUMN=TYPE" in errors
+    GaussianNB().fit([[1.0], [2.0]], [0, 1]).save(path)
+    _, errors = tell("onnx", path, "-o", "-", "--structure", "naive", code=1)
+    assert "which has one structure only: leave out --structure" in errors
+
+
+def test_a_large_file_is_announced_with_what_makes_it_smaller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, written = tmp_path / "m.suffice", tmp_path / "m.onnx"
+    fitted(Pooled(("averaged", Trees(3)))).save(path)
+    monkeypatch.setattr(onnx_command, "LARGE", 20_000)
+    _, errors = tell("onnx", path, "-o", written)
+    size = written.stat().st_size
+    assert f"m.onnx will have {size / 1e6:,.1f} MB: the model has" in errors
+    assert "leaves of decision trees; --structure averaged writes it without trees" in errors
+    _, errors = tell("onnx", path, "-o", written, "--structure", "averaged")
+    assert written.stat().st_size < size
+    assert "parameters; --structure naive or fewer columns make it smaller" in errors
+    tell("onnx", path, "-o", written, "--structure", "naive")
+    assert written.stat().st_size < 20_000

@@ -13,7 +13,7 @@ import numpy as np
 from suffice.export.onnx_cells import Cells
 from suffice.export.onnx_graph import Tensor
 from suffice.schema import Array, starts_of
-from suffice.score import Linear, LogGamma, LogGammaOfTotal, LogQuadratic, LookUp, Quadratic
+from suffice.score import CompleteLinear, Linear, LogGamma, LogGammaOfTotal, LogQuadratic, LookUp, Quadratic
 from suffice.statistics.scan import comparable
 
 # Values of so many columns are looked up at once.
@@ -62,6 +62,12 @@ def translate_linear(term: Linear, cells: Cells) -> Tensor:
     if term.veto is None:
         return found
     return cells.graph.where(_sum_products(term.veto, x, cells) > 0.0, term.limit, found)
+
+
+def translate_complete_linear(term: CompleteLinear, cells: Cells) -> Tensor:
+    """Write a linear term that is NaN for a row with a missing cell."""
+    is_incomplete = cells.is_missing.any(1, keep=True)
+    return cells.graph.where(is_incomplete, np.nan, translate_linear(term, cells))
 
 
 def _sum_products(term: Linear, x: Tensor, cells: Cells) -> Tensor:

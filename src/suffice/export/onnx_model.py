@@ -34,6 +34,7 @@ def translate_log_sum_exp(term: LogSumExp, cells: Cells) -> Tensor:
 TRANSLATORS: dict[type[Term], Translator] = {
     terms.LookUp: onnx_columnwise.translate_look_up,
     terms.Linear: onnx_columnwise.translate_linear,
+    terms.CompleteLinear: onnx_columnwise.translate_complete_linear,
     terms.Quadratic: onnx_columnwise.translate_quadratic,
     terms.LogQuadratic: onnx_columnwise.translate_log_quadratic,
     terms.LogGamma: onnx_columnwise.translate_log_gamma,
