@@ -453,6 +453,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
             The type of numbers and of the probabilities. Both are computed in double precision.
         types : mapping of {str: str}, default=None
             The types of some columns, if they are to have others: "float32", "float64", "int64", "bool" or "string".
+            The columns of an array are then inputs of their own, ``x0``, ``x1``, ….
 
         Returns
         -------

@@ -98,12 +98,14 @@ class Inputs:
         kind = self.dtype if self.is_array else self.types[column_name(name)][0]
         if kind in TYPES and kind not in MOST_WHOLE:
             return self._encode(name, kind, labels)
-        x = self.numbers((name,))
-        values, order = np.array(labels, np.float64), np.argsort(np.array(labels, np.float64))
-        place = (count_edges(x, values[order]) - 1).at_least(0) if labels else None
-        unknown = np.array(len(labels))
-        if place is None:
+        x, values, unknown = self.numbers((name,)), np.array(labels, np.float64), np.array(len(labels))
+        rounded = values.astype(kind).astype(np.float64)
+        if len(np.unique(rounded)) == len(values):
+            values = rounded  # a level such as 0.1 is found although a float32 is not equal to it
+        if not labels:
             return self.graph.where(x.is_nan(), np.array(-1), unknown)
+        order = np.argsort(values)
+        place = (count_edges(x, values[order]) - 1).at_least(0)
         is_known = x.equals(self.graph.add("Gather", values[order], place))
         code = self.graph.where(is_known, self.graph.add("Gather", order, place), unknown)
         return self.graph.where(x.is_nan(), np.array(-1), code)
