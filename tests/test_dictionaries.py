@@ -131,6 +131,8 @@ def test_columns_of_numbers_are_found_by_name(kind: Any) -> None:
         assert error == said(lambda row=row: model.predict(pd.DataFrame([row])))[1]  # type: ignore[misc]
     with pytest.raises(ValueError, match="'b' holds several values, but 'a' holds 5"):
         model.predict(wrong[4])
+    with pytest.raises(ValueError, match="a number of 401 digits is too large"):
+        model.predict(rows[0] | {"b": 10**400})
     assert kind().fit(rows * 3, y[::30].tolist() * 3).feature_names_in_.tolist() == list("abcd")
 
 
@@ -150,6 +152,8 @@ def test_what_is_no_row() -> None:
         ([{}], r"0 feature\(s\)"),
         ({"town": []}, r"0 sample\(s\)"),
         ({"town": {"name": "Rome"}}, "nested"),
+        ([{"town": ["Rome", "Oslo"]}], "nested"),
+        ({"town": "Rome", "wage": 10**400}, "a number of 401 digits is too large"),
         ([{"town": "Rome", "age": 3}, {"town": 7, "age": 4}], "column 'town' mixes 'Rome' and 7"),
     ):
         with warnings.catch_warnings():

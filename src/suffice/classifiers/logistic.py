@@ -491,7 +491,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def _as_finite_doubles(block: Block) -> Any:
     """Return a block as an array or a sparse matrix of doubles; raise where a cell is not finite."""
-    rows = (block.matrix if isinstance(block, Sparse) else all_rows(cast(Dense, block))).astype(np.float64)
+    rows = (block.matrix if isinstance(block, Sparse) else all_rows(cast(Dense, block))).astype(np.float64, copy=False)
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isfinite(rows.sum()):
             block.reject_if_not_finite(slice(0, rows.shape[0]))

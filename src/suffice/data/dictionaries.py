@@ -54,8 +54,9 @@ class Dictionaries:
         if known is None:
             warnings.warn(f"X has feature names, but {owner} was fitted without feature names", stacklevel=2)
             return
-        new = [name for name in self.names if name not in known]
-        missing = [name for name in known if name not in self.names]
+        learned, present = set(known), set(self.names)
+        new = [name for name in self.names if name not in learned]
+        missing = [name for name in known if name not in present]
         lists = (("unseen at fit time", new), ("seen at fit time, yet now missing", missing))
         parts = [f"Feature names {what}:\n- " + "\n- ".join(names[:5]) + "\n" for what, names in lists if names]
         if parts:
@@ -104,8 +105,7 @@ def read_dictionaries(X: Any, known: Sequence[Any] | None = None) -> Any:
         columns = _read_rows(X)
     else:
         return X
-    names = tuple(name for name in known or () if name in columns)
-    names += tuple(name for name in columns if name not in names)
+    names = tuple(dict.fromkeys([*(name for name in known or () if name in columns), *columns]))
     rows = Dictionaries(names, tuple(_as_array(columns[name]) for name in names))
     if not names or not len(rows):
         what = "sample(s)" if names else "feature(s)"
@@ -148,5 +148,6 @@ def _as_array(values: Any) -> Array:
     if {type(cell) for cell in cells} in NUMBERS:
         return np.array(cells)
     array = np.empty(len(cells), object)
-    array[:] = cells
+    for row, cell in enumerate(cells):  # one by one: a cell may be a list, which is refused by name later
+        array[row] = cell
     return array

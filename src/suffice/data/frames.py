@@ -260,6 +260,8 @@ def as_numbers_of_column(values: Array, name: Any, owner: str) -> Array:
         )
     try:
         return np.asarray(values, np.float64)
+    except OverflowError:
+        return as_numbers(values)  # raises
     except (TypeError, ValueError):
         pass
     for row, value in enumerate(values.tolist()):
