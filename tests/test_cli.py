@@ -344,6 +344,7 @@ def test_every_command_explains_itself_by_example() -> None:
         "explain",
         "report",
         "sql",
+        "onnx",
         "learn",
         "forget",
         "merge",

@@ -26,6 +26,7 @@ _HOMES = {
     "suffice.classifiers.poisson": "PoissonNB",
     "suffice.classifiers.receipt": "Receipt",
     "suffice.classifiers.saved_models": "load open",
+    "suffice.classifiers.skl2onnx_converters": "register_skl2onnx",
     "suffice.distributions.bernoulli": "Bernoulli",
     "suffice.distributions.categorical": "Categorical",
     "suffice.distributions.gaussian": "Gaussian",

@@ -16,6 +16,7 @@ from suffice.classifiers.poisson import PoissonNB as PoissonNB
 from suffice.classifiers.receipt import Receipt as Receipt
 from suffice.classifiers.saved_models import load as load
 from suffice.classifiers.saved_models import open as open
+from suffice.classifiers.skl2onnx_converters import register_skl2onnx as register_skl2onnx
 from suffice.distributions.bernoulli import Bernoulli as Bernoulli
 from suffice.distributions.categorical import Categorical as Categorical
 from suffice.distributions.gaussian import Gaussian as Gaussian

@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from pathlib import Path
@@ -20,10 +20,10 @@ from suffice.blocks import Block, Dense, Sparse
 from suffice.classifiers.concurrency import on_snapshot, take_snapshot
 from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.predict_table import predict_source
-from suffice.classifiers.tally_classifier import Dialect
+from suffice.classifiers.tally_classifier import Dialect, FloatType, InputType
 from suffice.data import Target, weights_of
 from suffice.data.reader import NumberReader
-from suffice.export import ExportError, to_sql
+from suffice.export import ExportError, to_onnx, to_sql
 from suffice.families.family import Parameters
 from suffice.logistic.class_weights import weight_classes
 from suffice.logistic.forms import Lift, LinearForm, feature_names, lift_rows
@@ -382,6 +382,32 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         [(3.0, 'yes'), (None, None)]
         """
         return to_sql(self.as_model(), self.classes_.tolist(), dialect, table, present=columns)
+
+    def to_onnx(self, dtype: FloatType = "float32", *, types: Mapping[str, InputType] | None = None) -> Any:
+        """Return an ONNX model that gives each row its label and P(class | x), as ``predict_proba`` does.
+
+        Inputs and outputs are those of ``BayesClassifier.to_onnx``. The probabilities of a row with a cell that is NaN
+        or infinite are NaN; ``predict`` raises an error there.
+
+        Parameters
+        ----------
+        dtype : {"float32", "float64"}, default="float32"
+            The type of numbers and of the probabilities. Both are computed in double precision.
+        types : mapping of {str: str}, default=None
+            The types of some columns, if they are to have others: "float32", "float64", "int64" or "bool".
+
+        Returns
+        -------
+        model : onnx.ModelProto
+
+        Examples
+        --------
+        >>> from suffice import LogisticRegression
+        >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"])
+        >>> [each.name for each in model.to_onnx().graph.output]
+        ['label', 'probabilities']
+        """
+        return to_onnx(self.as_model(), self.classes_.tolist(), dtype=dtype, types=types, features=self.n_features_in_)
 
     def predict_table(self, source: Any) -> Any:
         """Return a table with the prediction and the probability of each class as new columns.

@@ -1,7 +1,7 @@
 """TallyClassifier: predictions, explanations and exports of a classifier whose learned state is a tally."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -22,7 +22,7 @@ from suffice.data.files.table_file import TableFile, training_hints
 from suffice.decision.calibration import MAPS, Calibration
 from suffice.decision.costs import choose_least_cost, cost_matrix, reject_uncertain
 from suffice.explain import Explanation, explain_rows
-from suffice.export import to_sql
+from suffice.export import to_onnx, to_sql
 from suffice.families import FAMILIES
 from suffice.folds.held_out import FitFunction
 from suffice.folds.hold_out import HeldOut, hold_out
@@ -33,6 +33,8 @@ from suffice.schema import Array, Plan
 from suffice.settings import setting_text
 
 CalibrationMethod = Literal["temperature", "vector", "isotonic"]
+FloatType = Literal["float32", "float64"]
+InputType = Literal["float32", "float64", "int64", "bool", "string"]
 Dialect = Literal["duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"]
 
 # Intervals are computed from at most this many drawn probabilities at a time.
@@ -435,6 +437,44 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         """
         classes = self.classes_.tolist()
         return to_sql(self.estimate_model(), classes, dialect, table, self.fitted_calibration(), columns)
+
+    @on_snapshot
+    def to_onnx(self, dtype: FloatType = "float32", *, types: Mapping[str, InputType] | None = None) -> Any:
+        """Return an ONNX model that gives each row its label and P(class | x), as ``predict_proba`` does.
+
+        A model that was fitted to a table has one input of shape [rows, 1] for each column that it reads, by name: a
+        string for texts, an int64 or bool for levels that are whole numbers or booleans, and ``dtype`` for other
+        numbers and for columns in which a missing cell is a level. A model that was fitted to an array has one input,
+        ``X``, with all columns. NaN and, unless it was learned as a level, the empty string are missing cells.
+
+        Parameters
+        ----------
+        dtype : {"float32", "float64"}, default="float32"
+            The type of numbers and of the probabilities. Both are computed in double precision.
+        types : mapping of {str: str}, default=None
+            The types of some columns, if they are to have others: "float32", "float64", "int64", "bool" or "string".
+            The columns of an array are then inputs of their own, ``x0``, ``x1``, ….
+
+        Returns
+        -------
+        model : onnx.ModelProto
+            With the outputs ``label`` [rows] and ``probabilities`` [rows, classes], as scikit-learn's converters name
+            them; with ``_1`` after the name if a column has that name already. ``SerializeToString()`` returns the
+            content of a file.
+
+        Examples
+        --------
+        >>> import onnxruntime
+        >>> from suffice import GaussianNB
+        >>> model = GaussianNB().fit([[1.0], [2.0], [5.0], [6.0]], ["low", "low", "high", "high"])
+        >>> session = onnxruntime.InferenceSession(model.to_onnx("float64").SerializeToString())
+        >>> labels, probabilities = session.run(None, {"X": [[1.5], [3.6]]})
+        >>> labels.tolist(), probabilities.round(3).tolist()
+        (['low', 'high'], [[0.0, 1.0], [0.832, 0.168]])
+        """
+        features = self.n_features_in_
+        classes, calibration = self.classes_.tolist(), self.fitted_calibration()
+        return to_onnx(self.estimate_model(), classes, calibration, dtype=dtype, types=types, features=features)
 
     @on_snapshot
     def as_linear(self) -> LinearForm:

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from suffice.cli import drift_command, predict_commands, train_commands  # noqa: F401  (they register their commands)
+# they register their commands
+from suffice.cli import drift_command, onnx_command, predict_commands, train_commands  # noqa: F401
 from suffice.cli.command import app as app
 from suffice.cli.entry import main as main
 

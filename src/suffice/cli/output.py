@@ -153,6 +153,15 @@ def write_text(text: str, output: str) -> None:
     print_facts("", {"written to": output})
 
 
+def write_content(content: bytes, output: str) -> Path | None:
+    """Write the content of a file; return None if it went to standard output, where nothing else may be printed."""
+    if output != "-":
+        return write_file(output, content)
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
+    return None
+
+
 def write_table(frame: Any, name: str) -> None:
     """Write a polars frame to a file in the format of its extension; ``-`` is standard output, as CSV."""
     from suffice.data.files.file_formats import ending_format

@@ -34,6 +34,7 @@ from suffice.cli.output import (
     print_facts,
     print_json,
     print_note,
+    write_content,
     write_file,
 )
 from suffice.storage.file_update import TIMEOUT, update_file
@@ -67,12 +68,7 @@ def load_model(name: str, method: str = "predict", otherwise: str = "") -> Any:
 
 def save_model(model: Any, output: str) -> Path | None:
     """Write a model to a file; return None if it went to standard output, where nothing else may be printed."""
-    content = model.file_content()
-    if output != "-":
-        return write_file(output, content)
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()
-    return None
+    return write_content(model.file_content(), output)
 
 
 @contextmanager

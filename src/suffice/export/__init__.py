@@ -1,13 +1,14 @@
-"""Export of models: as one SQL statement for the database that holds the rows."""
+"""Export of models: as SQL for the database that holds the rows, and as ONNX."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from suffice.decision.calibration import Calibration
 from suffice.export.dialects import DIALECTS, ExportError, find_dialect
+from suffice.export.onnx_export import to_onnx
 from suffice.pooled_model import AnyModel, PooledModel
 
-__all__ = ["DIALECTS", "ExportError", "to_sql"]
+__all__ = ["DIALECTS", "ExportError", "to_onnx", "to_sql"]
 
 
 def to_sql(

@@ -14,7 +14,7 @@ Layout = Literal["except", "row", "lateral", "join"]
 
 
 class ExportError(NoSqlError):
-    """Raised if a model, or a name in it, cannot be written as SQL."""
+    """Raised if a model, or a name in it, cannot be written as SQL or ONNX."""
 
 
 @dataclass(frozen=True)

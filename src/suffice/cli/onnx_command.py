@@ -1,0 +1,66 @@
+"""The command that writes a model as ONNX."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, cast
+
+import typer
+
+from suffice.cli import output as out
+from suffice.cli.command import Model, command
+from suffice.cli.output import CommandError, check_output
+from suffice.cli.train_commands import load_model
+
+# The size of a file of which the user is told before it is written, in bytes.
+LARGE = 10_000_000
+
+
+@command("suffice onnx income.suffice -o income.onnx")
+def onnx(
+    model: Model,
+    output: Annotated[str, typer.Option("--output", "-o", help="ONNX file to write; - is standard output.")],
+    dtype: Annotated[str, typer.Option(help="Type of numbers and probabilities: float32 or float64.")] = "float32",
+    kinds: Annotated[
+        list[str] | None,
+        typer.Option("--type", help="Column and the type of its input, such as age=int64; may be repeated."),
+    ] = None,
+    structure: Annotated[
+        str | None, typer.Option(help="Use the model with another structure, such as averaged, which has no trees.")
+    ] = None,
+) -> None:
+    """Write a model as ONNX, which ONNX Runtime scores in any language."""
+    check_output(output)
+    learned = load_model(model, "to_onnx", "cannot be written as ONNX; use suffice predict")
+    if structure is not None:
+        if "structure" not in learned.get_params():
+            kind = f"{model} is a {type(learned).__name__}"
+            raise CommandError(f"{kind}, which has one structure only: leave out --structure")
+        learned.set_params(structure=structure)
+    types = dict(_split_type(each) for each in kinds or ())
+    with out.show_work("writing the model"):
+        content = learned.to_onnx(cast("Any", dtype), types=types).SerializeToString()
+    if len(content) >= LARGE:
+        out.print_note(f"note: {output} will have {len(content) / 1e6:,.1f} MB: {_describe_size(learned)}")
+    if out.write_content(content, output) is not None:
+        out.print_facts("", {"written to": output})
+
+
+def _split_type(text: str) -> tuple[str, str]:
+    """Return the column and the type of COLUMN=TYPE."""
+    name, sign, kind = text.rpartition("=")
+    if not sign:
+        raise CommandError(f"--type {text} has no type: write COLUMN=TYPE, such as age=int64")
+    return name, kind
+
+
+def _describe_size(learned: Any) -> str:
+    """Return what makes a model large, and how a smaller one is made."""
+    model = learned.estimate_model() if hasattr(learned, "estimate_model") else learned.as_model()
+    leaves = sum(columns.width for columns in model.columns if columns.is_forest)
+    if not leaves:
+        count = sum(parameters.n_parameters for parameters in model.parameters)
+        return f"the model has {count:,} parameters; --structure naive or fewer columns make it smaller"
+    return (
+        f"the model has {leaves:,} leaves of decision trees; --structure averaged writes it without trees, and in "
+        'Python structure=Pooled(("averaged", "full", Trees(50))) fits fewer'
+    )

@@ -1,0 +1,29 @@
+"""Decision trees as ONNX: `MeanOfTrees`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suffice.export.onnx_cells import Cells
+from suffice.export.onnx_graph import Tensor
+from suffice.export.onnx_search import find_leaf
+from suffice.schema import Partition
+from suffice.score import MeanOfTrees
+
+
+def translate_mean_of_trees(term: MeanOfTrees, cells: Cells) -> Tensor:
+    """Write log of the mean over trees of shares[leaf, class].
+
+    Each tree is an operator of its own: all rows descend in it while it is in the cache, and the numbers of the leaves
+    are exact in the single precision that the operator returns, which sums of shares would not be.
+    """
+    trees = [tree for tree in cells.columns.codings or () if isinstance(tree, Partition)]
+    x, places = cells.tree_inputs(trees[0].inputs)
+    is_level = np.empty(len(places), bool)
+    is_level[places] = [each.levels is not None for each in trees[0].inputs]
+    shares = []
+    for tree, start in zip(trees, term.starts.tolist(), strict=True):
+        column = np.where(tree.column < 0, -1, places[tree.column])
+        leaf = find_leaf(x, column, tree.threshold, tree.child, is_level, tree.leaf)
+        shares.append(cells.graph.add("Gather", term.shares[start : start + tree.size] / len(trees), leaf.squeeze(1)))
+    return cells.graph.total(shares).log()
