@@ -30,6 +30,7 @@ OPTIONS = {
     r"TableFile\(…, header=True\)": "--header",
     r"TableFile\(…, skip_rows=…\)": "--skip-rows",
     r"TableFile\(…, na_values=…\)": "--na-values",
+    r"TableFile\(…, dates='parts'\)": "--dates parts",
     r"TableFile\(…, (\w+)=…\)": r"--\1",
     "delimiter is one character": "--delimiter is one character",
     r"families=\{…\}": "--family",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from suffice.cli import output as out
-from suffice.cli.command import Bins, Drop, Json, Model, OtherTarget, Output, TableOutput, Target, Yes, command
+from suffice.cli.command import Bins, Dates, Drop, Json, Model, OtherTarget, Output, TableOutput, Target, Yes, command
 from suffice.cli.output import CommandError, check_output
 from suffice.cli.train_commands import load_model, model_file, save_model
 
@@ -32,7 +32,7 @@ def predict(
     """Predict the label of each row."""
     import polars as pl
 
-    from suffice.cli.model_rows import read_unlabelled, select_features
+    from suffice.cli.model_rows import names_of_parts, read_unlabelled, select_features
     from suffice.data import probability_name
 
     check_output(output or "-")
@@ -48,7 +48,7 @@ def predict(
         if proba:
             columns |= dict(zip(shares, learned.predict_proba(X).T, strict=True))
     predictions = pl.DataFrame(columns)
-    predictions = frame.hstack(predictions) if keep else predictions
+    predictions = frame.drop(names_of_parts(learned), strict=False).hstack(predictions) if keep else predictions
     out.write_table(out.quote_formulas(predictions, output or "-") if safe_csv else predictions, output or "-")
 
 
@@ -118,12 +118,13 @@ def compare(
     margin: Annotated[float | None, typer.Option(help="Largest difference that does not matter.")] = None,
     bins: Bins = None,
     yes: Yes = False,
+    dates: Dates = None,
     output: Annotated[str | None, typer.Option("--output", "-o", help="File for the best model.")] = None,
     drop_unlabelled: Drop = False,
     json: Json = False,
 ) -> None:
     """Compare structures, estimates and priors by cross-validation."""
-    from suffice.cli.model_rows import find_column, open_table, read_frame
+    from suffice.cli.model_rows import find_column, open_table, read_frame, remember_reading
     from suffice.cli.target_classes import check_several_classes, read_target
     from suffice.data import split_frame
     from suffice.data.engines.source import check_target_type
@@ -131,7 +132,7 @@ def compare(
     from suffice.evaluation.comparison import compare as compare_models
 
     check_output(output or "-")
-    source = open_table(table, training_hints(target, None, None))
+    source = open_table(table, training_hints(target, None, None), dates)
     column, frame = find_column(source, target), read_frame(source)
     check_target_type(column, frame[column].dtype)
     frame, cuts = read_target(source, column, frame, bins, yes)
@@ -140,10 +141,7 @@ def compare(
     comparison = compare_models(X, y.tolist(), cv=cv, repeats=repeats, scoring=scoring or None, margin=margin)
     if output is not None:
         comparison.best_.target_name_ = column
-        if cuts is not None:
-            comparison.best_.target_cuts_ = cuts
-        if table.na_values is not None:
-            comparison.best_.na_values_ = list(table.na_values)
+        remember_reading(comparison.best_, source, cuts)
         if save_model(comparison.best_, output) is None:
             return
     if json:

@@ -13,6 +13,7 @@ import typer
 
 from suffice.cli.command import (
     Bins,
+    Dates,
     Drop,
     Json,
     Model,
@@ -121,6 +122,7 @@ def fit(
     ] = None,
     bins: Bins = None,
     yes: Yes = False,
+    dates: Dates = None,
     drop_unlabelled: Drop = False,
     json: Json = False,
 ) -> None:
@@ -138,7 +140,7 @@ def fit(
     settings |= {"missing": missing, "unseen": unseen, "plan": None if plan is None else _load_plan(plan)}
     settings |= {"prior": _parse_prior(prior), "families": families or "auto", "calibrate": calibrate}
     check_output(output)
-    source = rows.open_table(table, training_hints(target, weight, families))
+    source = rows.open_table(table, training_hints(target, weight, families), dates)
     column = rows.find_column(source, target)
     weights = None if weight is None else rows.find_column(source, weight)
     labelled, cuts = read_target(source, column, None, bins, yes)
@@ -150,10 +152,7 @@ def fit(
     missing = "drop" if drop_unlabelled else "error"
     model.fit_table(labelled, column, weight=weights, missing_target=missing, checkpoint=checkpoint)
     check_several_classes(model.classes_.tolist(), column)
-    if cuts is not None:
-        model.target_cuts_ = cuts
-    if table.na_values is not None:
-        model.na_values_ = list(table.na_values)
+    rows.remember_reading(model, source, cuts)
     written = save_model(model, output)
     if written is not None:
 
