@@ -62,7 +62,7 @@ def prediction_hints(model: Any) -> ColumnHints:
     schema = model.tally_.schema
     reading = learned_reading(model)
     learned = undo_parts(schema.feature_names or (), reading["date_parts"])
-    return ColumnHints(learned, learned, **learned_kinds(schema), **reading, has_labels=False)
+    return ColumnHints(learned, learned, has_labels=False, **reading | learned_kinds(schema))
 
 
 def learned_reading(model: Any) -> dict[str, Any]:

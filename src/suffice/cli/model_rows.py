@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, cast
 
 from suffice.classifiers.predict_table import learned_reading
 from suffice.cli.output import CommandError, print_note, show_work
@@ -21,7 +21,7 @@ def open_table(table: TableFile, hints: ColumnHints, dates: str | None = None) -
     """Return the files of a table, ready to be read; ``dates`` is the option of this name."""
     if dates not in (None, "parts"):
         raise CommandError(f"--dates is parts, or left out, not {dates!r}")
-    return FilesSource.open(replace(table, dates=dates), hints)
+    return FilesSource.open(replace(table, dates=cast("Literal['parts'] | None", dates)), hints)
 
 
 def remember_reading(model: Any, source: FilesSource, cuts: list[float] | None) -> None:

@@ -14,6 +14,8 @@ from suffice.cli.interrupts import interrupts
 from suffice.printable import CONTROLS, escape_controls
 from suffice.storage.atomic_write import check_output_path, replace_file
 
+WIDTH = 80  # of output that is not a terminal
+
 # A cell that begins so is a formula to a spreadsheet.
 FORMULA = r"^[=+\-@\t\r]"
 
@@ -214,14 +216,14 @@ def check_output(name: str) -> None:
 
 
 def _console() -> Any:
-    """Return a console as wide as the terminal, or 160 characters wide without one."""
+    """Return a console as wide as the terminal, or `WIDTH` characters wide without one."""
     from rich.console import Console
 
     class PlainConsole(Console):
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # which `app.command` handles for every writer
 
-    return PlainConsole(width=None if sys.stdout.isatty() else 160, soft_wrap=False)
+    return PlainConsole(width=None if sys.stdout.isatty() else WIDTH, soft_wrap=False)
 
 
 def _to_text(value: Any) -> Any:

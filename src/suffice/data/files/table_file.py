@@ -18,7 +18,8 @@ AS_ROW, AS_NAMES = "TableFile(…, header=False)", "TableFile(…, header=True)"
 class TableFile:
     """A file, a folder, a glob or a list of these, with settings that are otherwise detected.
 
-    All settings but ``ignore`` and ``dates`` are for CSV; ``header``, ``skip_rows`` and ``na_values`` are for Excel, too.
+    All settings but ``ignore`` and ``dates`` are for CSV; ``header``, ``skip_rows`` and ``na_values`` are
+    for Excel, too.
 
     Parameters
     ----------
