@@ -29,6 +29,7 @@ from typer.testing import CliRunner
 
 import suffice
 from suffice.cli.app import app
+from suffice.printable import signed
 
 
 def run(*arguments: Any, given: bytes | None = None, code: int = 0) -> tuple[str, str]:
@@ -740,7 +741,7 @@ def test_an_explanation_is_of_the_label_that_is_asked_for(tmp_path: Path) -> Non
     assert said["sentence"].startswith("'b' (")
     out, _ = told(*asked)
     assert "'b' (" in out
-    assert f"{said['contributions'][1]['nats']:+.3f}" in out
+    assert signed(said["contributions"][1]["nats"], 3) in out
 
 
 def test_columns_that_cannot_be_what_they_are_asked_to_be(folder: Path, tmp_path: Path) -> None:

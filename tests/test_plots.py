@@ -38,6 +38,7 @@ from suffice import (
     plots,
 )
 from suffice.plots import belief, canvas, class_densities, dependency_tree, model_columns, pixel_images
+from suffice.printable import signed
 from suffice.structures import Trees
 
 pd = pytest.importorskip("pandas")
@@ -508,7 +509,7 @@ def test_words_are_marked_by_what_they_say():
     ax = plots.marked_text(explanation, texts[0])
     assert [text.get_text() for text in ax.texts] == texts[0].split()
     words = sum(nats for name, _, nats in explanation.log_odds(0) if name.startswith("text: "))
-    assert f"words {words:+.2f} nats" in ax.get_title(loc="left")
+    assert f"words {signed(words)} nats" in ax.get_title(loc="left")
     plots.marked_text(explanation, ax=plt.figure().add_subplot())
     with pytest.raises(ValueError, match="the text is empty"):
         plots.marked_text(explanation, " ")

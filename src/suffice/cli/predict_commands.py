@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -10,6 +11,7 @@ from suffice.cli import output as out
 from suffice.cli.command import Bins, Dates, Drop, Json, Model, OtherTarget, Output, TableOutput, Target, Yes, command
 from suffice.cli.output import CommandError, check_output
 from suffice.cli.train_commands import load_model, model_file, save_model
+from suffice.printable import signed
 
 if TYPE_CHECKING:
     from suffice.data.files.table_file import TableFile
@@ -102,7 +104,7 @@ def evaluate(
         for name, its in by_class.items()
     ]
     out.print_table(("class", "rows", "recall", "precision", "F1"), lines)
-    out.print_table(["true \\ predicted", *names], [[name, *line] for name, line in zip(names, counts, strict=True)])
+    out.print_table(*measured_rows.format_confusion(names, counts))
 
 
 @command("suffice compare train.csv --target income")
@@ -181,13 +183,20 @@ def explain(
         out.print_json({"probabilities": shares, "contributions": listed, "sentence": sentence})
         return
     out.print_facts("", {"row": row, **{f"p({each})": f"{p:.4f}" for each, p in shares.items()}})
-    out.print_table(["feature", "value", "nats"], [[f, "" if v is None else v, f"{nats:+.3f}"] for f, v, nats in parts])
+    out.print_table(
+        ["feature", "value", "nats"], [[f, "" if v is None else v, signed(nats, 3)] for f, v, nats in parts]
+    )
     out.print_facts("", {"": sentence})
 
 
 @command("suffice report income.suffice --data test.csv -o report.html")
 def report(
-    model: Model,
+    models: Annotated[
+        list[str],
+        typer.Argument(
+            help="A model file; of several, the first is described and all are compared.", metavar="MODEL..."
+        ),
+    ],
     data: Annotated[str | None, typer.Option(help="File of rows with labels, to measure the model on.")] = None,
     target: OtherTarget = None,
     output: Annotated[
@@ -195,14 +204,19 @@ def report(
     ] = "report.html",
     drop_unlabelled: Drop = False,
 ) -> None:
-    """Write an interactive HTML report about a model."""
+    """Write an interactive HTML report about a model, or a comparison of several."""
     from suffice.cli.model_rows import read_labelled
     from suffice.report import render
 
     check_output(output)
-    learned, X, y = load_model(model), None, None
+    if len(models) > 1 and data is None:
+        raise CommandError("several models are compared by their predictions of the same rows: name a file with --data")
+    stems = [Path(name).stem for name in models]
+    names = models if len(set(stems)) < len(stems) else stems
+    learned, X, y = {name: load_model(model) for name, model in zip(names, models, strict=True)}, None, None
     if data is not None:
-        X, y = read_labelled(learned, cast("TableFile", data), target, drop_unlabelled)  # see `command`
+        first = learned[names[0]]
+        X, y = read_labelled(first, cast("TableFile", data), target, drop_unlabelled)  # see `command`
     with out.show_work("writing the report"):
         page = render(learned, X, y)
     out.write_text(page, output)

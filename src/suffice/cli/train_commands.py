@@ -331,6 +331,6 @@ def _report_update(
         whole = {name: as_whole(count) for name, count in counts.items() if count is not None}
         print_json({**whole, "digest": digest, "file": str(written), **(facts or {})})
     else:
-        change = "" if before is None else f"{format_number(before)} -> "
+        change = "" if before is None else f"{format_number(before)} → "
         shown = {"rows": change + format_number(after), "digest": digest, "written to": written}
         print_facts("", {**shown, **(facts or {})})

@@ -7,6 +7,7 @@ import numpy as np
 
 from suffice.explain import CALIBRATION, PRIOR
 from suffice.plots.canvas import BLUE, RED, Axes, axes_for, choose_two_classes, finish, percent, plain, write_beside
+from suffice.printable import signed
 from suffice.schema import Array
 
 # Blue for, vermilion against: the two ends of a scale whose middle is white.
@@ -68,8 +69,8 @@ def waterfall(
     ax.vlines(ends, places, places + 1, color="0.5", linewidth=0.7)
     ax.barh(len(nats), ends[-1], color="0.35", height=0.66)
     for place, each in enumerate(nats):
-        write_beside(ax, place, f"{each:+.2f}")
-    write_beside(ax, len(nats), f"{sum(nats):+.2f}", "bold")
+        write_beside(ax, place, signed(each))
+    write_beside(ax, len(nats), signed(sum(nats)), "bold")
     ax.axvline(0, color="k", linewidth=0.8)
     ax.set_yticks(range(len(nats) + 1), [*names, "log-odds"], fontsize="small")
     low, high = min(0.0, ends.min()), max(0.0, ends.max())
@@ -149,8 +150,8 @@ def marked_text(
     spread = float(np.abs(shades).max()) or 1.0
     left = sum(part for _, _, part in explanation.log_odds(row, label, against)) - sum(marks)
     title = (
-        f"{plain(label)} with {percent(explanation.log_proba[row, mine])}: words {sum(marks):+.2f} nats, "
-        f"prior and other features {left:+.2f}\n"
+        f"{plain(label)} with {percent(explanation.log_proba[row, mine])}: words {signed(sum(marks))} nats, "
+        f"prior and other features {signed(left)}\n"
         f"blue: for {plain(label)}; red: for {plain(against)}; strongest {spread:.2f}"
     )
     finish(ax, title=title)

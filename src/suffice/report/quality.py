@@ -11,7 +11,7 @@ from suffice.explain import column_keys, column_title
 from suffice.folds.assessment import Z_95, assess_predictions, wilson_interval
 from suffice.pooled_model import AnyModel
 from suffice.report.inputs import Input
-from suffice.report.model_view import ModelView, ScoredRows
+from suffice.report.model_view import ScoredRows
 from suffice.report.threshold_counts import count_at_thresholds
 from suffice.schema import Array, Columns, Levels, MissingLevel, Words
 
@@ -69,12 +69,6 @@ def _mean_auc(thresholds: list[dict[str, Any]]) -> float | None:
     """Return the area under the ROC curve; of more than two classes, the mean over classes against all others."""
     found = [its["auc"] for its in thresholds if its["auc"] is not None]
     return float(np.mean(found)) if found else None
-
-
-def compare_scores(names: list[str], views: list[ModelView], qualities: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the scores of several models on the same rows."""
-    triples = zip(names, views, qualities, strict=True)
-    return [{"name": name, "kind": view.classifier, "scores": its["scores"]} for name, view, its in triples]
 
 
 def _mean_with_interval(values: Array) -> dict[str, float]:
