@@ -23,7 +23,7 @@ def predict(
     table: TableFile,
     output: TableOutput = "-",
     proba: Annotated[bool, typer.Option(help="Write the probability of each class.")] = True,
-    keep: Annotated[bool, typer.Option(help="Write the columns of the file, too.")] = False,
+    keep: Annotated[bool, typer.Option(help="Write the columns of the file as well.")] = False,
     reject_below: Annotated[
         float | None, typer.Option(help="Leave the prediction empty when no class reaches this probability.")
     ] = None,
@@ -112,12 +112,17 @@ def compare(
     table: TableFile,
     target: Target,
     cv: Annotated[int, typer.Option(help="Number of folds of shuffled rows.")] = 10,
-    repeats: Annotated[int, typer.Option(help="How often the rows are divided into folds.")] = 1,
+    repeats: Annotated[
+        int, typer.Option(help="Number of times that the rows are shuffled and divided into folds.")
+    ] = 1,
     scoring: Annotated[
         list[str] | None,
-        typer.Option(help="Metric, such as neg_log_loss or roc_auc; may be repeated: the first one sorts."),
+        typer.Option(help="Metric, such as neg_log_loss or roc_auc. May be repeated; the first one sorts."),
     ] = None,
-    margin: Annotated[float | None, typer.Option(help="Largest difference that does not matter.")] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(help="Largest difference that does not matter; by default 0.01, and 0.005 for the Brier score."),
+    ] = None,
     bins: Bins = None,
     yes: Yes = False,
     dates: Dates = None,
@@ -125,7 +130,7 @@ def compare(
     drop_unlabelled: Drop = False,
     json: Json = False,
 ) -> None:
-    """Compare structures, estimates and priors by cross-validation."""
+    """Compare structures, estimates and priors by cross-validation. The default pool is one of them."""
     from suffice.cli.model_rows import find_column, open_table, read_frame, remember_reading
     from suffice.cli.target_classes import check_several_classes, read_target
     from suffice.data import split_frame
@@ -193,9 +198,7 @@ def explain(
 def report(
     models: Annotated[
         list[str],
-        typer.Argument(
-            help="A model file; of several, the first is described and all are compared.", metavar="MODEL..."
-        ),
+        typer.Argument(help="A model file; of several, the first is described and all are compared.", metavar="MODEL"),
     ],
     data: Annotated[str | None, typer.Option(help="File of rows with labels, to measure the model on.")] = None,
     target: OtherTarget = None,
@@ -204,7 +207,7 @@ def report(
     ] = "report.html",
     drop_unlabelled: Drop = False,
 ) -> None:
-    """Write an interactive HTML report about a model, or a comparison of several."""
+    """Write an HTML report on a model. Several models are compared."""
     from suffice.cli.model_rows import read_labelled
     from suffice.report import render
 
@@ -253,7 +256,7 @@ def info(model: Model, json: Json = False) -> None:
 
 @command("suffice verify income.suffice")
 def verify(model: Model, json: Json = False) -> None:
-    """Check a model file: its digest, its content, and whether its counts add up. The exit code is 1 if not."""
+    """Check the digest, the content and the counts of a model file. The exit code is 1 if something is wrong."""
     from suffice.classifiers.verification import verify_file
 
     with model_file(model) as path:
@@ -273,7 +276,7 @@ def verify(model: Model, json: Json = False) -> None:
 def demo(
     output: Annotated[str, typer.Option("--output", "-o", help="HTML file to write.")] = "digits.html",
 ) -> None:
-    """Fit models of handwritten digits, from naive to full dependence, and write a page to draw on."""
+    """Fit models of handwritten digits. They go from naive to full dependence; the page recognises drawn digits."""
     from suffice.demo import main as run_demo
 
     run_demo(output)

@@ -16,7 +16,7 @@ from suffice.report.packed_arrays import NotLiveError, pack_array, pack_whole
 from suffice.schema import Columns, Partition, TreeInput
 from suffice.score import MeanOfTrees
 
-MAX_SHARES = 1 << 23  # of all nodes and classes; the page computes them when it is opened
+MAX_SHARES = 1 << 24  # of all nodes and classes; the page computes them when it is opened
 
 
 def pack_trees(columns: Columns, inputs: Mapping[Any, Input]) -> dict[str, Any]:

@@ -88,13 +88,18 @@ def _describe_component(component: Component) -> str:
 
 
 def describe_features(
-    view: ModelView, inputs: dict[Any, Input], importance: dict[str, float], counted_rows: dict[Any, CountedColumn]
+    view: ModelView,
+    inputs: dict[Any, Input],
+    importance: dict[str, float],
+    counted_rows: dict[Any, CountedColumn],
+    words: dict[str, list[tuple[str, float]]],
 ) -> dict[str, Any]:
     """Return what was counted for each column, the most important first.
 
     The importance of a column is its mean absolute contribution, if it was measured, else the information that it has
     by itself on the class. A feature has a ``kind``: "counts" has labels and the training rows [class, label],
-    "numbers" has the mean and spread of each class, "words" has the words of each class. A number whose training rows
+    "numbers" has the mean and spread of each class, "words" has the words of each class, and in ``weights`` the
+    importance of words, ``words``, if it was measured. A number whose training rows
     were not counted in intervals has the counts of new rows, ``counted_rows``, if there are any.
     """
     information = {} if importance else _measure_information(view)
@@ -116,6 +121,7 @@ def describe_features(
             "importance": importance.get(inputs[key].name, information.get(key, 0.0)),
         }
         | its
+        | ({"weights": words[inputs[key].name]} if inputs[key].name in words else {})
         for key, its in found.items()
     ]
     entries.sort(key=lambda entry: (-entry["importance"], entry["place"]))

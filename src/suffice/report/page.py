@@ -127,7 +127,7 @@ def _collect(
     inputs = read_inputs(view.tally.schema, view.counted_blocks, view.model.columns)
     side = image_side(inputs, has_names=view.tally.schema.feature_names is not None)
     measured, groups, importance, images = list[dict[str, Any]](), None, dict[str, float](), None
-    comparison: list[dict[str, Any]] = []
+    comparison, words = list[dict[str, Any]](), dict[str, list[tuple[str, float]]]()
     shown: dict[str, Any] = {"rows": [], "errors": [], "examples": [], "wrong": 0}
     warnings, drift, counted = find_model_warnings(view), list[dict[str, Any]](), dict[Any, CountedColumn]()
     if rows:
@@ -138,7 +138,7 @@ def _collect(
             truth, labels = truths[0]
             if len(rows) > 1:
                 comparison = compare_scores(list(views), rows, [codes for codes, _ in truths], measured)
-        importance = quality.measure_importance(rows[0], inputs)
+        importance, words = quality.measure_importance(rows[0], inputs)
         cells = rows[0].plain_cells(rows[0].spaced_positions(min(RANGE_ROWS, RANGE_CELLS // max(len(inputs), 1))))
         fit_ranges(inputs, cells)
         images = np.array([[float(value or 0) for value in line] for line in cells]) if side else None
@@ -155,7 +155,7 @@ def _collect(
         "quality": measured[0] if measured else None,
         "comparison": comparison,
         "shown": shown,
-        "learned": {"features": []} if side else describe_features(view, inputs, importance, counted),
+        "learned": {"features": []} if side else describe_features(view, inputs, importance, counted, words),
         "images": describe_images(view, inputs, importance, images) if side else None,
         "subgroups": groups,
         "drift": drift,

@@ -15,7 +15,8 @@ from suffice.report.model_view import ScoredRows
 from suffice.report.threshold_counts import count_at_thresholds
 from suffice.schema import Array, Columns, Levels, MissingLevel, Words
 
-EXPLAINED_ROWS, EXPLAINED_CELLS, EXPLAINED_WIDTH = 200, 20_000_000, 2000
+EXPLAINED_ROWS, EXPLAINED_CELLS = 200, 20_000_000
+SHOWN_WORDS = 100
 FEW_DEPENDENT_COLUMNS, MAX_DEPENDENT_COLUMNS = 20, 64
 NOTABLE_CALIBRATION_ERROR, NOTABLE_GAPS = 0.05, 0.05
 CELLS_AT_ONCE = 1 << 16
@@ -104,19 +105,26 @@ def max_explained_rows(model: AnyModel) -> int:
     return EXPLAINED_ROWS if dependent <= FEW_DEPENDENT_COLUMNS else EXPLAINED_ROWS // 10
 
 
-def measure_importance(rows: ScoredRows, inputs: dict[Any, Input]) -> dict[str, float]:
-    """Return the mean absolute contribution of each column over a sample of rows; empty if that takes too long."""
+def measure_importance(
+    rows: ScoredRows, inputs: dict[Any, Input]
+) -> tuple[dict[str, float], dict[str, list[tuple[str, float]]]]:
+    """Return the mean absolute contribution of each column over a sample of rows, and of the words of each text.
+
+    A text has the sum of its words. Both are empty if the contributions take too long.
+    """
     width = sum(columns.width for columns, _ in rows.view.counted_blocks)
     most = min(max_explained_rows(rows.view.model), EXPLAINED_CELLS // max(width * len(rows.view.classes), 1))
     positions = rows.spaced_positions(most)
-    if not positions or width > EXPLAINED_WIDTH:
-        return {}
-    found: dict[str, float] = {}
+    if not positions:
+        return {}, {}
+    found, words = dict[str, float](), dict[str, list[tuple[str, float]]]()
     texts = {its.name for its in inputs.values() if its.input == "text"}
     for name, weight in rows.explain(positions).importance.items():
         column = next((text for text in texts if name.startswith(f"{text}: ")), name)
         found[column] = found.get(column, 0.0) + weight
-    return found
+        if column != name and weight > 0 and len(words.setdefault(column, [])) < SHOWN_WORDS:
+            words[column].append((name.removeprefix(f"{column}: "), weight))
+    return found, words
 
 
 def find_row_warnings(rows: ScoredRows, quality: dict[str, Any] | None) -> list[str]:
