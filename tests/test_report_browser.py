@@ -375,14 +375,14 @@ def test_drawing_pad_works_by_mouse_and_by_keyboard(opened):
             page.mouse.move(*place)
         page.mouse.up()
     shown(page)
-    assert "Most probable: 7" in status.inner_text()
+    assert "Prediction: 7" in status.inner_text()
     page.get_by_role("button", name="Undo").click()
     assert shown(page) == empty
     page.locator("#pad").focus()
     for key in ("Space", *["ArrowDown"] * 8, "Space"):
         page.keyboard.press(key)
     shown(page)
-    assert "Most probable: 1" in status.inner_text()
+    assert "Prediction: 1" in status.inner_text()
     page.get_by_role("button", name="Clear").press("Enter")
     assert shown(page) == empty
     page.get_by_role("button", name="Another example").click()
@@ -454,7 +454,7 @@ def test_cells_of_the_matrix_lead_to_rows_and_to_the_panel(opened):
     assert (y[row], model.predict(X[row : row + 1])[0]) == ("c", "other")
     items.first.get_by_role("button", name="Try row").press("Enter")
     shown(page)
-    assert "Most probable: other" in page.locator("#live-status").inner_text()
+    assert "Prediction: other" in page.locator("#live-status").inner_text()
     assert "other compared with c" in page.locator(".outcome").inner_text()
 
 
@@ -646,7 +646,7 @@ def test_long_names_do_not_widen_the_page(opened):
         assert narrow > 25
     text = page.inner_text("body")
     assert "The model predicts part." in text
-    assert "Most probable part:" in text
+    assert "Prediction of part:" in text
     assert "part = " in text
     assert "0.0000 %" not in text
     assert "more add 0.00" not in text

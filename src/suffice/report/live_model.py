@@ -157,6 +157,7 @@ PLAIN_TERMS = (score.LookUp, score.Linear, score.Quadratic, score.LogQuadratic, 
 COUNT_TERMS = (score.LogGamma, score.LogGammaOfTotal, score.LogFactorial)
 PACKERS: dict[type[score.Term], Callable[[Any], Packed]] = {
     **dict.fromkeys((*PLAIN_TERMS, *COUNT_TERMS), _pack_fields),
+    score.AveragedPairs: pack_averaged_pairs,
     score.LogSumExp: _pack_mixture,
     score.MeanOfTrees: pack_leaves,
     score.TriangularSolve: _pack_triangular_solve,

@@ -16,7 +16,9 @@ from suffice.structures import Averaged
 from suffice.structures.conditionals import Conditionals
 
 
-def pack_averaged_pairs(term: AveragedPairs, columns: Columns, counts: Statistic | None) -> dict[str, Any]:
+def pack_averaged_pairs(
+    term: AveragedPairs, columns: Columns | None = None, counts: Statistic | None = None
+) -> dict[str, Any]:
     """Return the fields of a term, with the counts that it was estimated from, or with its tables if they differ.
 
     ``pairs`` has the lower triangle of the counts of each class, and ``backoff`` the pseudo-rows of `Conditionals`.
@@ -28,7 +30,7 @@ def pack_averaged_pairs(term: AveragedPairs, columns: Columns, counts: Statistic
     packed["implied"] = np.array(implied, int).tolist()
     # the page exchanges a and b for the other direction of a pair; an array [class, slot a, slot b] takes less space
     given = np.moveaxis(term.given[:, :, 0], -1, 0)
-    if not isinstance(counts, PairCounts) or not _is_estimate(term, given, columns, counts):
+    if columns is None or not isinstance(counts, PairCounts) or not _is_estimate(term, given, columns, counts):
         return packed | {"given": pack_array(given)}
     rows, cells = np.tril_indices(counts.pairs.shape[1])
     return packed | {"pairs": pack_whole(counts.pairs[:, rows, cells]), "backoff": Averaged.backoff}

@@ -83,7 +83,8 @@ def _describe_dependence(model: AnyModel) -> str:
 def _describe_component(component: Component) -> str:
     """Return what a component of a pool is."""
     if component.forest is None:
-        return _describe_dependence(component.model)
+        twin = ", with coefficients that are corrected as by logistic regression" if component.name == "twin" else ""
+        return _describe_dependence(component.model) + twin
     return f"mean of {component.forest.count:,} decision trees with {component.forest.width:,} leaves"
 
 

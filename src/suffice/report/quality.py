@@ -6,6 +6,7 @@ import numpy as np
 
 from suffice.blocks import Block, Dense
 from suffice.data import encode
+from suffice.data.column_names import list_names
 from suffice.decision.reliability import Reliability
 from suffice.explain import column_keys, column_title
 from suffice.folds.assessment import Z_95, assess_predictions, wilson_interval
@@ -130,8 +131,14 @@ def measure_importance(
 def find_row_warnings(rows: ScoredRows, quality: dict[str, Any] | None) -> list[str]:
     """Return warnings about rows and about the quality of their predictions."""
     pairs = zip(rows.view.tally.schema.blocks, rows.blocks, strict=False)
-    parts = [_find_column_warnings(columns, block) for columns, block in pairs if not columns.is_forest]
-    found = list(dict.fromkeys(warning for part in parts for warning in part))  # the models of a pool share columns
+    empty, unknown = dict[str, str](), dict[str, str]()  # by column, because the models of a pool share columns
+    for columns, block in pairs:
+        if not columns.is_forest:
+            _find_strange_cells(columns, block, empty, unknown)
+    found = []
+    for kind, parts in (("Missing cells", empty), ("Levels that are unknown to the model", unknown)):
+        if parts:
+            found.append(f"{kind}: {list_names([f'{name} in {rows}' for name, rows in parts.items()], 8)}.")
     if quality is None:
         return found
     if quality["unknown_labels"]:
@@ -151,27 +158,24 @@ def find_row_warnings(rows: ScoredRows, quality: dict[str, Any] | None) -> list[
     return found
 
 
-def _find_column_warnings(columns: Columns, block: Block) -> list[str]:
-    """Return warnings about columns with many empty cells or with unknown levels."""
+def _find_strange_cells(columns: Columns, block: Block, empty: dict[str, str], unknown: dict[str, str]) -> None:
+    """Put columns with many empty cells, and those with unknown levels, into dictionaries that say in which rows."""
     rows, count = block.shape[0], min(columns.count, block.shape[1])
     codings = columns.codings or (None,) * count
     if not isinstance(block, Dense) or any(isinstance(coding, Words) for coding in codings):
-        return []
+        return
     has_level = np.array([isinstance(coding, MissingLevel) for coding in codings[:count]])
     inner = [coding.values if isinstance(coding, MissingLevel) else coding for coding in codings[:count]]
     sizes = np.array([coding.size if isinstance(coding, Levels) else np.inf for coding in inner]) + has_level
     missing = np.where(has_level, 0 if columns.sizes is None else columns.sizes[:count] - 1, -1)
-    empty, unknown = np.zeros((2, count))
+    gaps, levels = np.zeros((2, count))
     for _, piece in block.pieces(0, rows, CELLS_AT_ONCE):
         cells = piece[:, :count]
-        empty += ((cells < 0) | (cells == missing) if columns.codings else cells != cells).sum(axis=0)
-        unknown += (cells >= sizes).sum(axis=0)
-    found = []
+        gaps += ((cells < 0) | (cells == missing) if columns.codings else cells != cells).sum(axis=0)
+        levels += (cells >= sizes).sum(axis=0)
     for j, key in enumerate(column_keys(columns)[:count]):
         name = repr(column_title(key))
-        if empty[j] > NOTABLE_GAPS * rows:
-            found.append(f"{name} is empty in {100 * empty[j] / rows:.1f} % of the rows.")
-        if unknown[j]:
-            having = f"{int(unknown[j]):,} rows" if unknown[j] > 1 else "1 row"
-            found.append(f"{name} has a level that is unknown to the model in {having}.")
-    return found
+        if gaps[j] > NOTABLE_GAPS * rows:
+            empty[name] = f"{100 * gaps[j] / rows:.1f} % of the rows"
+        if levels[j]:
+            unknown[name] = f"{int(levels[j]):,} row{'s' if levels[j] > 1 else ''}"
