@@ -388,4 +388,6 @@ def _describe(name: str, value: Any, nats: float) -> str:
         return "the class is common" if nats > 0 else "the class is rare"
     if value is None and name == CALIBRATION:
         return "calibration"
+    if value is None:
+        return f"{name} is missing"
     return f"{name} = {value:.6g}" if isinstance(value, (float, np.floating)) else f"{name} = {value}"

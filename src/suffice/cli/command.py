@@ -87,9 +87,8 @@ def command(example: str) -> Callable[[Callable[..., None]], Callable[..., None]
             interrupts.is_late = False
             try:
                 with warnings.catch_warnings():
-                    warnings.showwarning = _print_warning
-                    # a command may call the library twice, for labels and for probabilities
-                    warnings.simplefilter("once", UserWarning)
+                    warnings.showwarning = _warning_printer()
+                    warnings.simplefilter("always", UserWarning)
                     function(**_with_table(given))
                 sys.stdout.flush()
             except BrokenPipeError:
@@ -120,8 +119,17 @@ def command(example: str) -> Callable[[Callable[..., None]], Callable[..., None]
     return register
 
 
-def _print_warning(message: Any, *_: Any, **__: Any) -> None:
-    print_note(f"note: {translate_settings(str(message))}")
+def _warning_printer() -> Callable[..., None]:
+    """Return a function that prints each warning once, wherever in the library it comes from."""
+    printed = set[str]()
+
+    def print_warning(message: Any, *_: Any, **__: Any) -> None:
+        text = translate_settings(str(message))
+        if text not in printed:
+            print_note(f"note: {text}")
+        printed.add(text)
+
+    return print_warning
 
 
 def _expand_parameters(function: Callable[..., None]) -> list[Parameter]:

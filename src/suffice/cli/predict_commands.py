@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -170,6 +171,7 @@ def explain(
 
     from suffice.cli.model_rows import read_unlabelled, select_features
     from suffice.data import label_text
+    from suffice.explain import CALIBRATION, PRIOR
 
     learned = load_model(model, "explain", "has no explanations")
     frame = read_unlabelled(learned, table)
@@ -188,10 +190,10 @@ def explain(
         out.print_json({"probabilities": shares, "contributions": listed, "sentence": sentence})
         return
     out.print_facts("", {"row": row, **{f"p({each})": f"{p:.4f}" for each, p in shares.items()}})
-    out.print_table(
-        ["feature", "value", "nats"], [[f, "" if v is None else v, signed(nats, 3)] for f, v, nats in parts]
-    )
-    out.print_facts("", {"": sentence})
+    cells = [("" if f in (PRIOR, CALIBRATION) else "(missing)") if v is None else v for f, v, _ in parts]
+    lines = [[f, cell, signed(nats, 3)] for (f, _, nats), cell in zip(parts, cells, strict=True)]
+    out.print_table(["feature", "value", "nats"], lines)
+    out.print_text(fill(sentence, out.WIDTH))
 
 
 @command("suffice report income.suffice --data test.csv -o report.html")

@@ -84,6 +84,8 @@ def waterfall(
 def _name_with_value(name: str, value: Any) -> str:
     if value is None and name in (PRIOR, CALIBRATION):
         return name.strip("()")
+    if value is None:
+        return f"{plain(name)} is missing"
     shown = f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)
     return f"{plain(name)} = {plain(shown, 18)}"
 

@@ -133,7 +133,7 @@ def learning_curve(model: Any, X: Any, y: Any, cv: int = 5, steps: int = 8, ax: 
     shown = found.sizes[:: max(len(found.sizes) // 6, 1) if len(found.sizes) > 8 else 1].tolist()
     ax.set_xticks(shown, [f"{size:g}" for size in shown])
     ax.minorticks_off()
-    title = f"{type(model).__name__} (bands: ± 1 standard deviation over folds)"
+    title = f"{type(model).__name__} (bands: one standard deviation over folds)"
     return finish(ax, "training rows", "accuracy", title, grid="both", legend="lower right")
 
 
