@@ -23,7 +23,12 @@ FORMULA = r"^[=+\-@\t\r]"
 
 # Settings of Python in messages, as patterns, and the options of the command line that stand for them.
 OPTIONS = {
+    r"BayesClassifier\((families=\{.*?\})\)": r"\1",
     r"families=\{(['\"])(.+?)\1: (['\"]?)([\w…]+)\3\}": r"--family \2=\4",
+    r" and Text\(…\)$": "",  # the command line has no settings of texts, nor of structures
+    r"Full\(shrinkage=0\.1\), ": "",
+    "set calibrate=None": "leave out --calibrate",
+    r"\bestimate=\"(\w+)\"": r"--estimate \1",
     r"\bstructure=\"(\w+)\"": r"--structure \1",
     r"\bcv=(\d+)": r"--cv \1",
     r"\bscoring='(\w+)'": r"--scoring \1",
@@ -62,8 +67,8 @@ def print_note(message: str) -> None:
 def translate_settings(message: str) -> str:
     """Return a message of the library with Python settings written as options of the command line.
 
-    >>> translate_settings("turn it into numbers, or learn it as levels: families={'age': 'categorical'}")
-    'turn it into numbers, or learn it as levels: --family age=categorical'
+    >>> translate_settings("turn it into numbers, or use BayesClassifier(families={'age': 'categorical'})")
+    'turn it into numbers, or use --family age=categorical'
     >>> translate_settings("line 1 was read as data; if it names the columns, use TableFile(…, header=True)")
     'line 1 was read as data; if it names the columns, use --header'
     """

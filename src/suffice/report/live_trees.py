@@ -63,7 +63,7 @@ def pack_leaves(term: MeanOfTrees) -> dict[str, Any]:
     if shares > MAX_SHARES:
         raise NotLiveError(
             f"its {len(term.sizes):,} trees have {shares:,} shares of classes in nodes, and a page computes at most "
-            f'{MAX_SHARES:,}; use structure="averaged" or "naive", or fewer trees'
+            f"{MAX_SHARES:,}; an averaged or a naive model, or fewer trees, can be computed"
         )
     leaves, classes = np.nonzero(term.counts.T)
     return {

@@ -199,5 +199,7 @@ def find_model_warnings(view: ModelView) -> list[str]:
     if len(view.classes) == 1:
         found.append("There is only one class, so every row is predicted to belong to it.")
     if view.settings.get("estimate") == "mle" and any(columns.sizes is not None for columns in view.model.columns):
-        found.append('estimate="mle": a value that was never seen in a class has probability 0 there.')
+        found.append(
+            'With maximum likelihood (estimate="mle"), a value that was never seen in a class has probability 0 there.'
+        )
     return found

@@ -8,7 +8,7 @@ import numpy as np
 
 MAX_CHARACTERS = 10_000_000  # of the arrays of a model in a page
 MAX_BYTES = 1 << 28  # of an array before compression; the page holds it in memory
-SMALLER = 'a naive model takes less (structure="naive" of BayesClassifier needs no other pass over the rows)'
+SMALLER = "a naive model takes less space"
 MIN_COMPRESSED = 256  # bytes; shorter arrays stay as they are
 
 

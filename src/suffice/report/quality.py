@@ -147,13 +147,13 @@ def find_row_warnings(rows: ScoredRows, quality: dict[str, Any] | None) -> list[
     if error > NOTABLE_CALIBRATION_ERROR:
         # the weights of a pool are a calibration
         is_calibrated = rows.view.settings.get("calibrate") or rows.view.components
-        advice = "" if is_calibrated else '; calibrate="temperature" may reduce it'
+        advice = "" if is_calibrated else "; calibration on held-out rows may reduce it"
         found.append(f"The calibration error is {100 * error:.1f} %{advice}.")
     baseline = quality["baseline"]["log-loss"]
     if quality["scores"]["log-loss"]["value"] > baseline > 0:
         found.append(
-            f"The log-loss is above {baseline:.3f}, which the class shares alone would have: the probabilities do not "
-            "help. Calibrate the model, or use another structure."
+            f"The log-loss is above {baseline:.3f}, that of the class frequencies, so the probabilities are worse than "
+            "these. Calibrate the model, or use another structure."
         )
     return found
 

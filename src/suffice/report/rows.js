@@ -52,7 +52,7 @@ function rowItem(row, panel) {
   const listed = [...new Set([...order.slice(0, 2), ...(row.truth >= 0 ? [row.truth] : [])])];
   return el("li", {},
     data.engine.side ? picture(row.cells, data.engine.side, `Image of row ${row.row}`) : null,
-    el("p", {}, el("strong", {}, `Row ${grouped(row.row)}`), `: ${row.label === undefined ? "" : `true ${target || "class"} ${row.label}, `}predicted ${classes[predicted].name}. Probabilities: ${listed.map((k) => `${classes[k].name} ${probabilityText(row.probabilities[k])}`).join(", ")}. `,
+    el("p", {}, el("strong", {}, `Row ${grouped(row.row)}`), `: ${row.label === undefined ? "" : `true ${target || "class"} ${row.label}, `}predicted ${classes[predicted].name}. Probabilities: ${listed.map((k) => `${classes[k].name}: ${probabilityText(row.probabilities[k])}`).join(", ")}. `,
       panel ? button("Try it", () => panel.open(row), { class: "small", "aria-label": `Try row ${row.row}` }) : null),
     rowCells(row, predicted),
     row.reasons && row.reasons.length && !data.engine.side ? note(`Reasons for ${classes[predicted].name}${row.truth >= 0 ? ` against ${row.label}` : ""}: ${row.reasons.map(reasonText).join(", ")}.`) : null);

@@ -51,7 +51,7 @@ function verdictNote(name, its) {
   if (its.verdict === undefined) return null;
   const shares = ["accuracy", "calibration error"].includes(name);
   const by = shares ? `${signed(100 * its.difference)} ± ${(100 * its.half_width).toFixed(2)} %` : `${signed(its.difference, 3)} ± ${its.half_width.toFixed(3)}`;
-  return el("span", { class: "note verdict" }, its.verdict === "best" ? "best" : `${by}: ${its.verdict}`);
+  return el("span", { class: "note below" }, its.verdict === "best" ? "best" : `${by}: ${its.verdict}`);
 }
 
 function comparisonSection({ comparison }) {
@@ -62,13 +62,13 @@ function comparisonSection({ comparison }) {
     const values = comparison.map((its) => its.scores[name].value ?? NaN);
     return [name, lower.has(name) ? Math.min(...values) : Math.max(...values)];
   }));
-  const cell = (name, its) => (its.value === null ? "–" : [el(its.value === best[name] ? "strong" : "span", {}, its.low === undefined ? scoreText(name, its.value) : `${scoreText(name, its.value)} (${scoreText(name, its.low)}–${scoreText(name, its.high)})`), verdictNote(name, its)]);
-  const lines = comparison.map((its) => [its.name, its.kind, ...names.map((name) => cell(name, its.scores[name]))]);
+  const cell = (name, its) => (its.value === null ? "–" : [el(its.value === best[name] ? "strong" : "span", {}, scoreText(name, its.value)), its.low === undefined ? null : el("span", { class: "note below" }, `${scoreText(name, its.low)} to ${scoreText(name, its.high)}`), verdictNote(name, its)]);
+  const lines = comparison.map((its) => [[its.name, el("span", { class: "note below" }, its.kind)], ...names.map((name) => cell(name, its.scores[name]))]);
   const parts = ["value", "difference", "half_width", "verdict"];
   const csv = () => [["model", "classifier", ...names.flatMap((name) => parts.map((part) => (part === "value" ? name : `${name} ${part.replace("_", " ")}`)))], ...comparison.map((its) => [its.name, its.kind, ...names.flatMap((name) => parts.map((part) => its.scores[name][part] ?? ""))])];
   const margins = names.filter((name) => comparison[0].scores[name].margin).map((name) => `${name} ${scoreText(name, comparison[0].scores[name].margin)}`);
-  return section("Comparison", "comparison", note("All models on the same rows, with 95 % intervals; the best value is bold. Below it is the difference to the best model, with ± half of a 95 % interval that holds for all models at once. Worse: the interval does not contain 0. Practically equal: it lies within a margin (", margins.join(", "), "). Undecided: neither; more rows are needed. This page describes the first model."),
-    savable(table(["Model", "Classifier", ...names], lines, { label: "Comparison of models" }), "Comparison", csv));
+  return section("Comparison", "comparison", note("All models on the same rows, with 95 % intervals; the best value is bold. The last line of a cell is the difference to the best model, with ± half of a 95 % interval that holds for all models at once. Worse: the interval does not contain 0. Practically equal: it lies within a margin (", margins.join(", "), "). Undecided: neither; more rows are needed. This page describes the first model."),
+    savable(table(["Model", ...names], lines, { label: "Comparison of models" }), "Comparison", csv));
 }
 
 function aboutSection({ about }) {
