@@ -19,7 +19,7 @@ from suffice.report.inputs import Input
 from suffice.report.live_pairs import pack_averaged_pairs
 from suffice.report.live_trees import pack_leaves, pack_trees
 from suffice.report.model_view import ModelView
-from suffice.report.packed_arrays import NotLiveError, check_size, pack_array
+from suffice.report.packed_arrays import NotLiveError, check_size, pack_array, pack_value
 from suffice.schema import Array, Columns, Combinations, Cuts, Levels, MissingLevel, Text, Words
 from suffice.statistics import Statistic
 from suffice.structures.joint import COMBINATION
@@ -115,11 +115,7 @@ def _combination_codes(columns: Columns) -> list[list[int]]:
 
 def _pack_value(value: Any) -> Any:
     """Return a field of a term: a float or an array of floats with all digits, whole numbers as they are."""
-    if isinstance(value, score.Term):
-        return _pack_fields(value)
-    if np.asarray(value).dtype.kind == "f":
-        return pack_array(value)
-    return value.tolist() if isinstance(value, np.ndarray) else value
+    return _pack_fields(value) if isinstance(value, score.Term) else pack_value(value)
 
 
 def _pack_fields(term: Any) -> Packed:

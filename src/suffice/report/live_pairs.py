@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.report.packed_arrays import pack_array, pack_whole
+from suffice.report.packed_arrays import pack_array, pack_value, pack_whole
 from suffice.schema import Array, Columns
 from suffice.score import AveragedPairs
 from suffice.statistics import PairCounts, Statistic
@@ -26,7 +26,7 @@ def pack_averaged_pairs(
     # levels that imply others are few
     implied = [] if term.implied is None else [[a, b, int(term.implied[a, b])] for a, b in np.argwhere(term.implied)]
     plain = replace(term, implied=None)
-    packed = {field.name: _pack_field(getattr(plain, field.name)) for field in fields(plain) if field.name != "given"}
+    packed = {field.name: pack_value(getattr(plain, field.name)) for field in fields(plain) if field.name != "given"}
     packed["implied"] = np.array(implied, int).tolist()
     # the page exchanges a and b for the other direction of a pair; an array [class, slot a, slot b] takes less space
     given = np.moveaxis(term.given[:, :, 0], -1, 0)
@@ -40,9 +40,3 @@ def _is_estimate(term: AveragedPairs, given: Array, columns: Columns, counts: Pa
     """Return whether tables are those that counts give with the usual number of pseudo-rows."""
     tables = Conditionals(columns, counts, np.exp(term.alone.T), "mean", Averaged.backoff)
     return np.allclose(tables.every(), given, rtol=1e-12, atol=1e-12)
-
-
-def _pack_field(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return pack_array(value) if value.dtype.kind == "f" else value.tolist()
-    return value

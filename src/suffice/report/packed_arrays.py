@@ -34,6 +34,13 @@ def pack_array(array: Any) -> dict[str, Any]:
     return _pack("f64", np.asarray(array, "<f8"))
 
 
+def pack_value(value: Any) -> Any:
+    """Return a float or an array of floats with all digits, and whole numbers and other values as they are."""
+    if np.asarray(value).dtype.kind == "f":
+        return pack_array(value)
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
 def pack_whole(array: Any) -> dict[str, Any]:
     """Return an array of numbers; whole ones have the smallest type that holds them all.
 

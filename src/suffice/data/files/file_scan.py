@@ -101,11 +101,7 @@ def scan_files(table: TableFile, hints: ColumnHints) -> FileScan:
     if formats == ["Excel"]:
         files, formats = tuple(sheet_as_csv(file, folder) for file in files), ["CSV"]
         table = replace(table, delimiter=",", encoding="utf-8")
-    of_csv = ("header", "delimiter", "encoding", "skip_rows", "na_values")
-    given = [name for name in of_csv if getattr(table, name) is not None]
-    if formats != ["CSV"] and given:
-        setting = f"header={table.header}" if given[0] == "header" else f"{given[0]}=…"
-        raise SourceError(f"TableFile(…, {setting}) is for files of CSV, and {files[0].shown} is {formats[0]}")
+    _check_settings(table, files[0], formats[0])
     connection = duckdb.connect()
     connection.execute("; ".join(SETTINGS))
     reading: dict[str, Any] = {} if table.na_values is None else {"na_values_": list(table.na_values)}
@@ -133,6 +129,15 @@ def scan_files(table: TableFile, hints: ColumnHints) -> FileScan:
     except duckdb.Error as error:
         raise _explain_error(error, files) from error
     return FileScan(connection, files, names, tuple(dict.fromkeys((*columns, *names))), folder, reading)
+
+
+def _check_settings(table: TableFile, file: FoundFile, format: str) -> None:
+    """Raise an error if a setting for CSV is given for files of another format."""
+    of_csv = ("header", "delimiter", "encoding", "skip_rows", "na_values")
+    given = [name for name in of_csv if getattr(table, name) is not None]
+    if format != "CSV" and given:
+        setting = f"header={table.header}" if given[0] == "header" else f"{given[0]}=…"
+        raise SourceError(f"TableFile(…, {setting}) is for files of CSV, and {file.shown} is {format}")
 
 
 def _describe(connection: Any, query: str) -> dict[str, str]:
