@@ -238,7 +238,7 @@ def test_probabilities_of_zero():
         (lambda: plots.belief(Gaussian, Gaussian.tally(IRIS)), "several numbers at once"),
         (lambda: plots.belief(MixtureClassifier().fit(IRIS, SPECIES)), "MixtureClassifier has no posterior to draw"),
         (lambda: plots.belief(NAIVE, column="?"), "was not learned"),
-        (lambda: plots.belief(NAIVE, column="_hidden", level="?"), "is not known of this column"),
+        (lambda: plots.belief(NAIVE, column="_hidden", level="?"), "is not a level of this column"),
         (lambda: plots.belief(NAIVE, column="_hidden", parameter="mean"), "there is 'p'"),
         (lambda: plots.confusion(["a"], ["a"], X=[[1]]), "no use for X"),
     ],

@@ -206,7 +206,7 @@ def _draw_words(ax: Axes, tokens: list[str], shades: Array) -> None:
 def compare_classes(explanation: Any, row: int, label: Any, against: Any) -> tuple[int, int, Array]:
     """Return the places of two classes, and what each feature adds to their log-odds."""
     if not hasattr(explanation, "contributions"):
-        raise TypeError(f"this plot is drawn of an explanation, model.explain(X), not of {type(explanation).__name__}")
+        raise TypeError(f"this plot needs an explanation, model.explain(X), not {type(explanation).__name__}")
     if not 0 <= row < len(explanation):
         raise ValueError(f"row={row!r} is not among the {len(explanation)} rows that are explained")
     mine, other = choose_two_classes(explanation.classes, label, against, explanation.log_proba[row])

@@ -164,7 +164,7 @@ def newton(model: Any, *, ax: Axes | None = None) -> Axes:
     check_fitted(model)
     trace = getattr(model, "trace_", None)
     if not isinstance(trace, tuple) or not trace or "objective" not in trace[0]:
-        raise TypeError(f"Newton's steps are drawn of a fitted LogisticRegression, not of {type(model).__name__}")
+        raise TypeError(f"newton needs a fitted LogisticRegression, not {type(model).__name__}")
     objective, gradient, lengths = (
         np.array([line[key] for line in trace]) for key in ("objective", "gradient", "step")
     )

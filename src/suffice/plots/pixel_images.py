@@ -140,7 +140,7 @@ def image_shape(count: int, shape: tuple[int, int] | None) -> tuple[int, int]:
     if shape is None:
         side = round(count**0.5)
         if side * side != count:
-            raise ValueError(f"{count} columns do not make a square image; say shape=(height, width)")
+            raise ValueError(f"{count} columns do not make a square image; pass shape=(height, width)")
         return side, side
     height, width = shape
     if height * width < count:
