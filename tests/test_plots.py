@@ -220,7 +220,7 @@ def test_probabilities_of_zero():
         (lambda: plots.densities(NAIVE, column="?"), "was not learned"),
         (lambda: plots.densities(MultinomialNB().fit(DIGITS, DIGIT)), "draw means"),
         (lambda: plots.densities(MixtureClassifier().fit(IRIS, SPECIES)), "boundary"),
-        (lambda: plots.means(MultinomialNB().fit(DIGITS[:, :6], DIGIT)), "say shape="),
+        (lambda: plots.means(MultinomialNB().fit(DIGITS[:, :6], DIGIT)), "pass shape="),
         (lambda: plots.means(MultinomialNB().fit(DIGITS, DIGIT), (9, 9)), "81 pixels"),
         (lambda: plots.means(NAIVE), "no means"),
         (lambda: plots.heat_map(GaussianNB().fit(IRIS, SPECIES).explain(IRIS[:1]), (1, 3)), "3 pixels"),

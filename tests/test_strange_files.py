@@ -62,6 +62,11 @@ SAME: dict[str, tuple[str | bytes, list[str], str]] = {
         [],
         "decimal commas are read as numbers: 'v'",
     ),
+    "quoted decimal commas.csv": (
+        csv(v=lambda n, v: quoted(f"{v:.2f}".replace(".", ","))),
+        [],
+        "decimal commas are read as numbers: 'v'",
+    ),
     "percent.csv": (csv(w=lambda n, w: f"{w}%"), [], "percent signs"),
     "blanks in numbers.csv": (csv(v=lambda n, v: f"{v:,}".replace(",", " ")), [], "thousands"),
     "narrow blanks.csv": (csv(v=lambda n, v: f"{v:,}".replace(",", "\u202f")), [], "thousands"),
@@ -381,6 +386,9 @@ def test_the_model_knows_how_numbers_are_written(tmp_path: Path) -> None:
     german, _ = run("predict", model, "-", given=b"v;k;w\n1.003;x;20\n")
     plain, _ = run("predict", model, "-", given=b"v;k;w\n1003;x;20\n")
     assert german == plain
+    for point, comma in ((b"1.003", b"1,003"), (b"1003.5", b"1003,5")):
+        english, _ = run("predict", model, "-", given=b"v,k,w\n" + point + b",x,20\n")
+        assert english == run("predict", model, "-", given=b"v;k;w\n" + comma + b";x;20\n")[0]
     english, _ = run("predict", model, "-", given=b"v,k,w\n1003.5,x,20\n")
     written, _ = run("predict", model, "-", given=b"v;k;w\n1003,5;x;20\n")
     assert english == written

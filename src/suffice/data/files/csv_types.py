@@ -93,7 +93,7 @@ class CsvGroup:
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """The cells of a column in a file: how many are filled, have a comma, are marked as missing and pass each test."""
+    """The cells of a column in a file: how many are filled, may have a decimal comma, are missing, pass each test."""
 
     file: str
     filled: int
@@ -215,11 +215,13 @@ def identifier(name: str) -> str:
 
 def _count_cells(connection: Any, group: CsvGroup) -> list[tuple[str, ColumnFacts]]:
     """Return the facts about each column in each file."""
-    tests = {**TESTS, "COMMA": "false"} if group.layout.delimiter[0] == "," else TESTS
+    # where commas separate cells, a quoted 1,234 has a separator of thousands, and only 1,5 a decimal comma
+    separates = group.layout.delimiter[0] == ","
+    is_comma = "contains({0}, ',')" + (f" AND NOT ({TESTS['MARKED']})" if separates else "")
     marks = f"length({{0}}) < 16 AND lower(trim({{0}})) IN ({', '.join(map(literal, MISSING_AMONG_NUMBERS))})"
-    aggregates = ["count({0})", "count(*) FILTER (WHERE contains({0}, ','))", f"count(*) FILTER (WHERE {marks})"]
+    aggregates = ["count({0})", f"count(*) FILTER (WHERE {is_comma})", f"count(*) FILTER (WHERE {marks})"]
     aggregates += ["min({0})", "max({0})"]
-    aggregates += [f"count(*) FILTER (WHERE {test})" for test in tests.values()]
+    aggregates += [f"count(*) FILTER (WHERE {test})" for test in TESTS.values()]
     rows, file = group.texts(", filename='suffice file'"), identifier("suffice file")
     shown = {file.path: file.shown for file in group.files}
     facts = []
@@ -231,6 +233,8 @@ def _count_cells(connection: Any, group: CsvGroup) -> list[tuple[str, ColumnFact
             for place, name in enumerate(names):
                 column = values[place * len(aggregates) : (place + 1) * len(aggregates)]
                 filled, commas, missing, least, most, *fitting = column
+                if separates and not commas:
+                    fitting[list(TESTS).index("COMMA")] = 0
                 looks_like_dates = filled > 0 and all(re.match(DATE, end) for end in (least, most))
                 facts.append(
                     (name, ColumnFacts(shown[path], filled, commas, missing, tuple(fitting), looks_like_dates))
