@@ -29,6 +29,7 @@ from typer.testing import CliRunner
 
 import suffice
 from suffice.cli.app import app
+from suffice.printable import signed
 
 
 def run(*arguments: Any, given: bytes | None = None, code: int = 0) -> tuple[str, str]:
@@ -249,13 +250,39 @@ def test_learn_forget_and_merge_are_exact(folder: Path, tmp_path: Path) -> None:
     assert suffice.load(tmp_path / "more.suffice").tally_.digest() == first
 
 
+def test_tables_fit_80_columns(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 26, 520)
+    frame = pl.DataFrame({f"a rather long name of column {j}": codes + rng.normal(0, 3, 520) for j in range(30)})
+    frame.with_columns(pl.Series("letter", [f"class {chr(65 + code)}" for code in codes])).write_csv(tmp_path / "t.csv")
+    monkeypatch.chdir(tmp_path)
+    shown = [told("fit", "t.csv", "-t", "letter", "--structure", "naive", "-o", "m.suffice", "--calibrate", "vector")]
+    shown += [told(command, "m.suffice", "t.csv") for command in ("evaluate", "drift", "explain")]
+    shown += [
+        told("info", "m.suffice"),
+        told("verify", "m.suffice"),
+        told("merge", "m.suffice", "m.suffice", "-o", "n"),
+    ]
+    shown.append(told("compare", folder / "train.csv", "-t", "bought", "--cv", "2"))
+    lines = [line for out, _ in shown for line in out.split("\n") if str(folder) not in line]
+    assert max(map(len, lines)) <= 80
+    assert not any(line.endswith(" ") for line in lines)
+    assert "the most frequent errors" in shown[1][0]
+
+
 def test_report_and_demo_write_pages(folder: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     out, _ = run("report", folder / "model.suffice", "--data", folder / "train.csv", "-o", page)
-    assert str(page) in out.replace("\n", "")
+    assert str(page) in out
     assert "Bonn" in page.read_text()
     told("report", folder / "model.suffice", "-o", page)
     assert page.stat().st_size < 3e6
+    naive = tmp_path / "naive.suffice"
+    told("fit", folder / "train.csv", "-t", "bought", "-o", naive, "--structure", "naive")
+    _, errors = told("report", folder / "model.suffice", naive, "-o", page, code=1)
+    assert "with --data" in errors
+    told("report", folder / "model.suffice", naive, "--data", folder / "train.csv", "-o", page)
+    assert '"comparison":[{"name":"model"' in page.read_text()
     _, errors = told("report", folder / "model.suffice", "--data", tmp_path / "none.csv", "-o", page, code=1)
     assert "no file" in errors
     out, _ = run("demo", "-o", tmp_path / "digits.html")
@@ -745,7 +772,7 @@ def test_an_explanation_is_of_the_label_that_is_asked_for(tmp_path: Path) -> Non
     assert said["sentence"].startswith("'b' (")
     out, _ = told(*asked)
     assert "'b' (" in out
-    assert f"{said['contributions'][1]['nats']:+.3f}" in out
+    assert signed(said["contributions"][1]["nats"], 3) in out
 
 
 def test_columns_that_cannot_be_what_they_are_asked_to_be(folder: Path, tmp_path: Path) -> None:

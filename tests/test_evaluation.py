@@ -420,7 +420,13 @@ def test_folds_are_shuffled_and_repeated() -> None:
 def test_a_comparison_of_what_there_is() -> None:
     X, y = load_iris(return_X_y=True)
     found = compare(X, y, cv=3)
-    assert {line["model"].split(",")[0] for line in found.table} == {"naive", "tree", "averaged", "full"}
+    names = {line["model"].split(",")[0] for line in found.table}
+    assert names == {"naive", "tree", "averaged", "full", "pool (default)"}
+    pool = next(line for line in found.table if line["model"] == "pool (default)")
+    assert pool["refitted"]
+    alone = compare(X, y, [BayesClassifier()], cv=3).table[0]
+    assert (pool["log_loss"], pool["accuracy"]) == pytest.approx((alone["log_loss"], alone["accuracy"]))
+    assert "pool (default)" not in [line["model"] for line in compare(X[::2], y[::2], cv=3).table]
     weights = np.random.default_rng(0).integers(1, 3, 150)
     twice = np.repeat(np.arange(150), weights)
     weighted = compare(X, y, [GaussianNB()], cv=[(np.arange(0, 150, 2), np.arange(1, 150, 2))], sample_weight=weights)

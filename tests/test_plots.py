@@ -38,6 +38,7 @@ from suffice import (
     plots,
 )
 from suffice.plots import belief, canvas, class_densities, dependency_tree, model_columns, pixel_images
+from suffice.printable import signed
 from suffice.structures import Trees
 
 pd = pytest.importorskip("pandas")
@@ -219,7 +220,7 @@ def test_probabilities_of_zero():
         (lambda: plots.densities(NAIVE, column="?"), "was not learned"),
         (lambda: plots.densities(MultinomialNB().fit(DIGITS, DIGIT)), "draw means"),
         (lambda: plots.densities(MixtureClassifier().fit(IRIS, SPECIES)), "boundary"),
-        (lambda: plots.means(MultinomialNB().fit(DIGITS[:, :6], DIGIT)), "say shape="),
+        (lambda: plots.means(MultinomialNB().fit(DIGITS[:, :6], DIGIT)), "pass shape="),
         (lambda: plots.means(MultinomialNB().fit(DIGITS, DIGIT), (9, 9)), "81 pixels"),
         (lambda: plots.means(NAIVE), "no means"),
         (lambda: plots.heat_map(GaussianNB().fit(IRIS, SPECIES).explain(IRIS[:1]), (1, 3)), "3 pixels"),
@@ -237,7 +238,7 @@ def test_probabilities_of_zero():
         (lambda: plots.belief(Gaussian, Gaussian.tally(IRIS)), "several numbers at once"),
         (lambda: plots.belief(MixtureClassifier().fit(IRIS, SPECIES)), "MixtureClassifier has no posterior to draw"),
         (lambda: plots.belief(NAIVE, column="?"), "was not learned"),
-        (lambda: plots.belief(NAIVE, column="_hidden", level="?"), "is not known of this column"),
+        (lambda: plots.belief(NAIVE, column="_hidden", level="?"), "is not a level of this column"),
         (lambda: plots.belief(NAIVE, column="_hidden", parameter="mean"), "there is 'p'"),
         (lambda: plots.confusion(["a"], ["a"], X=[[1]]), "no use for X"),
     ],
@@ -508,7 +509,7 @@ def test_words_are_marked_by_what_they_say():
     ax = plots.marked_text(explanation, texts[0])
     assert [text.get_text() for text in ax.texts] == texts[0].split()
     words = sum(nats for name, _, nats in explanation.log_odds(0) if name.startswith("text: "))
-    assert f"words {words:+.2f} nats" in ax.get_title(loc="left")
+    assert f"words {signed(words)} nats" in ax.get_title(loc="left")
     plots.marked_text(explanation, ax=plt.figure().add_subplot())
     with pytest.raises(ValueError, match="the text is empty"):
         plots.marked_text(explanation, " ")

@@ -1,11 +1,13 @@
 import json
 import re
+from contextlib import nullcontext
 from importlib.resources import files
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import jensenshannon
+from scipy.stats import t
 from sklearn.datasets import load_digits, load_iris
 from sklearn.metrics import average_precision_score, roc_auc_score
 
@@ -27,6 +29,7 @@ from suffice.report.live_model import PACKERS
 from suffice.report.page import SCRIPTS, embed_json
 from suffice.report.threshold_counts import count_at_thresholds
 from suffice.score import Term
+from suffice.structures import Averaged
 
 
 def data_of(page):
@@ -93,7 +96,7 @@ def test_warnings_name_columns_and_classes():
     rows = table.assign(wind=["calm", "breeze"] * 100)
     said = " ".join(data_of(report.render(model, rows, y))["warnings"])
     assert "'id' was left out" in said
-    assert "'heat' is empty in 20.0 %" in said
+    assert "Missing cells: 'heat' in 20.0 %" in said
     assert data_of(report.render(model, rows, y))["quality"]["has_training_counts"]
     assert not data_of(report.render(model, rows[:-1], y[:-1]))["quality"]["has_training_counts"]
     rare = GaussianNB().fit([[0.0], [1.0], [2.0]] * 20 + [[9.0]], ["a"] * 60 + ["b"])
@@ -152,7 +155,7 @@ def test_page_names_the_target():
     assert "<title>goes (BayesClassifier)</title>" in page
     said = data_of(page)
     assert said["about"]["target"] == "goes"
-    assert "'heat' is empty in 25.0 % of the rows." in said["warnings"]
+    assert "Missing cells: 'heat' in 25.0 % of the rows." in said["warnings"]
     assert any("10 rows, 0.6 % of all" in each for each in said["warnings"])
     assert data_of(report.render(GaussianNB().fit(*load_iris(return_X_y=True))))["about"]["target"] is None
 
@@ -229,7 +232,7 @@ def test_rows_are_scored_once(monkeypatch):
 def test_empty_columns_have_a_report():
     table, y = pd.DataFrame({"x": [np.nan] * 20, "z": np.arange(20.0)}), [0, 1] * 10
     found = data_of(report.render(BayesClassifier(families={"x": "gaussian"}).fit(table, y), table, y))
-    assert "'x' is empty in 100.0 % of the rows." in found["warnings"]
+    assert "Missing cells: 'x' in 100.0 % of the rows." in found["warnings"]
     assert found["engine"]["live"]
 
 
@@ -292,6 +295,17 @@ def test_models_are_compared_on_the_same_rows():
     assert [its["name"] for its in found["comparison"]] == ["naive", "full"]
     for its in found["comparison"]:
         assert its["scores"]["accuracy"]["value"] == models[its["name"]].score(X[1::2], y[1::2])
+    losses = [-model.predict_log_proba(X[1::2])[np.arange(75), y[1::2]] for model in models.values()]
+    worse, best = sorted(losses, key=np.mean, reverse=True)
+    naive, full = (its["scores"]["log-loss"] for its in found["comparison"])
+    assert full["verdict"] == "best"
+    assert naive["difference"] == pytest.approx((worse - best).mean())
+    error = (worse - best).std() / np.sqrt(75)
+    assert naive["half_width"] == pytest.approx(t.ppf(0.975, 74) * error)
+    assert naive["verdict"] == ("worse" if naive["difference"] > naive["half_width"] else "undecided")
+    constant = BernoulliNB(binarize=1e9).fit(X[::2], y[::2])
+    far = data_of(report.render({**models, "constant": constant}, X[1::2], y[1::2]))["comparison"][2]["scores"]
+    assert far["accuracy"]["verdict"] == far["log-loss"]["verdict"] == "worse"
     with pytest.raises(ValueError, match="pass X and y"):
         report.render(models)
     with pytest.raises(ValueError, match="there is no model"):
@@ -317,3 +331,34 @@ def test_numbers_without_intervals_are_counted_in_the_labelled_rows():
     assert its["counts"] == expected
     alone = data_of(report.render(GaussianNB().fit(X, y)))["learned"]["features"]
     assert {its["kind"] for its in alone} == {"numbers"}
+
+
+def test_important_words_of_a_wide_text_are_listed():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    words = [f"word{place}" for place in range(5000)]
+    texts = [" ".join([*rng.choice(words, 20), "prize" if spam else "lunch"]) for spam in y]
+    table = pd.DataFrame({"message": texts})
+    model = BayesClassifier(structure="naive").fit(table, y)
+    (feature,) = data_of(report.render(model, table, y))["learned"]["features"]
+    assert {word for word, _ in feature["weights"][:2]} == {"prize", "lunch"}
+    found = model.explain(table.iloc[[int(place) for place in np.linspace(0, 299, 200)]]).importance
+    assert [weight for _, weight in feature["weights"]] == pytest.approx(list(found.values())[:100])
+    assert feature["importance"] == pytest.approx(
+        sum(weight for name, weight in found.items() if name.startswith("message: "))
+    )
+
+
+def test_a_page_has_pair_counts_instead_of_tables():
+    X, y = load_digits(return_X_y=True)
+    table = pd.DataFrame(X).rename(columns=str)
+    for structure, has_counts in (("averaged", True), (Averaged(backoff=5.0), False)):
+        columns = table.columns if has_counts else table.columns[20:24]
+        with pytest.warns(UserWarning, match="constant") if has_counts else nullcontext():
+            model = BayesClassifier(structure=structure).fit(table[columns][:1000], y[:1000])
+        page = report.render(model)
+        engine = data_of(page)["engine"]
+        (term,) = [term for block in engine["members"][0]["blocks"] for term in block["terms"]]
+        assert engine["live"]
+        assert ("pairs" in term, "given" in term) == (has_counts, not has_counts)
+        assert len(page) < 2_000_000  # the tables alone would have more than ten million

@@ -314,10 +314,13 @@ def test_page_reads_texts(opened):
     assert error.locator("mark").first.get_attribute("title").endswith(" nats")
     page.locator("details.feature", has_text="message").locator("summary").click()
     assert "prize" in page.locator("dl.words").inner_text()
+    words = page.get_by_role("group", name="Important words of message").locator("tbody th").all_inner_texts()
+    importance = model.explain(table).importance
+    assert f"message: {words[0]}" == max((name for name in importance if ":" in name), key=importance.get)
     for text, label in (("see you at home", "ham"), ("free prize, free call", "spam")):
-        page.get_by_label("message").fill(text)
+        page.get_by_label("message", exact=True).fill(text)
         shown(page)
-        assert f": {label}," in page.locator("#live-status").inner_text()
+        assert f": {label} (" in page.locator("#live-status").inner_text()
 
 
 def shown(page):
@@ -375,14 +378,14 @@ def test_drawing_pad_works_by_mouse_and_by_keyboard(opened):
             page.mouse.move(*place)
         page.mouse.up()
     shown(page)
-    assert "Most probable: 7" in status.inner_text()
+    assert "Prediction: 7" in status.inner_text()
     page.get_by_role("button", name="Undo").click()
     assert shown(page) == empty
     page.locator("#pad").focus()
     for key in ("Space", *["ArrowDown"] * 8, "Space"):
         page.keyboard.press(key)
     shown(page)
-    assert "Most probable: 1" in status.inner_text()
+    assert "Prediction: 1" in status.inner_text()
     page.get_by_role("button", name="Clear").press("Enter")
     assert shown(page) == empty
     page.get_by_role("button", name="Another example").click()
@@ -454,7 +457,7 @@ def test_cells_of_the_matrix_lead_to_rows_and_to_the_panel(opened):
     assert (y[row], model.predict(X[row : row + 1])[0]) == ("c", "other")
     items.first.get_by_role("button", name="Try row").press("Enter")
     shown(page)
-    assert "Most probable: other" in page.locator("#live-status").inner_text()
+    assert "Prediction: other" in page.locator("#live-status").inner_text()
     assert "other compared with c" in page.locator(".outcome").inner_text()
 
 
@@ -573,6 +576,9 @@ def test_page_compares_models_and_notices_training_rows(opened):
     page = opened(models, table, y)
     assert page.locator("#comparison tbody tr").count() == 2
     assert f"{100 * models['averaged'].score(table, y):.1f} %" in page.locator("#comparison").inner_text()
+    naive, averaged = page.locator("#comparison tbody tr").all_inner_texts()
+    assert averaged.count("best") == 4
+    assert ": worse" in naive
     assert "These rows look like the training rows" in page.locator("#quality").inner_text()
 
 
@@ -585,8 +591,9 @@ def test_pages_have_no_violations_of_accessibility(opened, scheme):
     rows = table.assign(note=[f"a note on {label} and more" for label in labels])
     pooled = BayesClassifier(structure=Pooled(("naive", "trees")), calibrate="temperature", families={"note": "text"})
     images = GaussianNB(var_smoothing=0.1, calibrate="isotonic")
+    models = {"pool": pooled.fit(rows, labels), "naive": BayesClassifier(structure="naive").fit(rows, labels)}
     pages = (
-        opened(pooled.fit(rows, labels), rows, np.roll(labels, 1), color_scheme=scheme),
+        opened(models, rows, np.roll(labels, 1), color_scheme=scheme),
         opened(images.fit(X[:300], y[:300]), X[300:500], y[300:500], color_scheme=scheme),
     )
     for page in pages:
@@ -646,7 +653,7 @@ def test_long_names_do_not_widen_the_page(opened):
         assert narrow > 25
     text = page.inner_text("body")
     assert "The model predicts part." in text
-    assert "Most probable part:" in text
-    assert "part = " in text
+    assert "Prediction of part:" in text
+    assert "true part " in text
     assert "0.0000 %" not in text
     assert "more add 0.00" not in text

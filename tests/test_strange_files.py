@@ -62,6 +62,11 @@ SAME: dict[str, tuple[str | bytes, list[str], str]] = {
         [],
         "decimal commas are read as numbers: 'v'",
     ),
+    "quoted decimal commas.csv": (
+        csv(v=lambda n, v: quoted(f"{v:.2f}".replace(".", ","))),
+        [],
+        "decimal commas are read as numbers: 'v'",
+    ),
     "percent.csv": (csv(w=lambda n, w: f"{w}%"), [], "percent signs"),
     "blanks in numbers.csv": (csv(v=lambda n, v: f"{v:,}".replace(",", " ")), [], "thousands"),
     "narrow blanks.csv": (csv(v=lambda n, v: f"{v:,}".replace(",", "\u202f")), [], "thousands"),
@@ -318,3 +323,87 @@ def test_settings_in_python_are_the_options(tmp_path: Path) -> None:
     fitted = BayesClassifier(structure="naive").fit_table(TableFile(path, **settings), "y")
     assert fitted.tally_.digest() == suffice.load(model).tally_.digest()
     assert fitted.na_values_ == suffice.load(model).na_values_ == ["-999"]
+
+
+def dated(delimiter: str = ",") -> str:
+    """Return the rows with a column of dates, of which one is not known."""
+    day = [f"2024-0{n % 3 + 1}-{n % 27 + 1:02d}" for n in range(60)]
+    return csv(k=lambda n, k: "" if n == 7 else day[n], header="v,sold,w,y", delimiter=delimiter)
+
+
+def test_parts_of_dates_are_the_same_from_every_format(tmp_path: Path) -> None:
+    text = write(tmp_path, "t.csv", dated())
+    frame = pl.read_csv(text, try_parse_dates=True)
+    frame.write_parquet(tmp_path / "t.parquet")
+    frame.cast({"sold": pl.Datetime("ms")}).write_parquet(tmp_path / "times.parquet")
+    digests = set()
+    for name in ("t.csv", "t.parquet", "times.parquet"):
+        model = tmp_path / f"{name}.suffice"
+        run("fit", tmp_path / name, "-t", "y", "-o", model, "--structure", "naive", "--dates", "parts")
+        fitted = suffice.load(model)
+        assert fitted.date_parts_ == {"sold": ["year", "month", "weekday"]}
+        assert fitted.left_out_ == {"sold_year": "constant"}
+        digests.add(fitted.tally_.digest())
+        out, _ = run("predict", model, "-", "--keep", given=b"v,sold,w\n1001,2024-02-03 12:00,20\n")
+        assert out.startswith("v,sold,w,prediction,p(a),p(b)\n")
+    assert len(digests) == 1
+    made = frame.with_columns(frame["sold"].dt.month().alias("sold_month"), pl.lit("Saturday").alias("sold_weekday"))
+    one = made.filter((made["sold_month"] == 2) & (made["w"] == 20)).head(1).with_columns(pl.lit(1001.0).alias("v"))
+    expected = fitted.predict_proba(one.select("v", "w", pl.lit(2024).alias("sold_year"), "sold_month", "sold_weekday"))
+    assert [float(cell) for cell in out.split("\n")[1].split(",")[-2:]] == pytest.approx(expected[0].tolist())
+    with pytest.warns(UserWarning, match="constant"):
+        other = BayesClassifier(structure="naive").fit_table(TableFile(text, dates="parts"), "y")
+    assert other.tally_.digest() in digests
+    assert (other + fitted).date_parts_ == fitted.date_parts_
+    _, notes = run("fit", text, "-t", "y", "-o", model, "--structure", "naive")
+    assert "'sold' (a date or time); --dates parts uses the year, month, weekday and hour" in notes
+
+
+def test_dates_have_hours_if_they_have_times(tmp_path: Path) -> None:
+    lines = [f"2024-01-{n % 28 + 1:02d} {n % 3 + 10}:00;{'ab'[n % 2]}" for n in range(60)]
+    path, model = write(tmp_path, "t.csv", "at;y\n" + "\n".join(lines)), tmp_path / "m.suffice"
+    run("fit", path, "-t", "y", "-o", model, "--dates", "parts", "--structure", "naive")
+    assert suffice.load(model).date_parts_ == {"at": ["year", "month", "weekday", "hour"]}
+    _, notes = run("predict", model, "-", given=b"at\nsoon\n")
+    assert "not dates as missing: 'at' ('soon' in 1 row)" in notes
+    _, errors = run("fit", path, "-t", "y", "-o", model, "--dates", "day", code=1)
+    assert "--dates is parts" in errors
+    taken = write(tmp_path, "taken.csv", "at;at_year;y\n2024-01-01;3;a\n2024-01-02;4;b\n")
+    _, errors = run("fit", taken, "-t", "y", "-o", model, "--dates", "parts", code=1)
+    assert "'at_year' would be a part of a date" in errors
+
+
+def test_the_model_knows_how_numbers_are_written(tmp_path: Path) -> None:
+    comma, point, model = csv(v=lambda n, v: f"{v:.3f}".replace(".", ","), delimiter=";"), csv(), tmp_path / "m.suffice"
+    fitted = {}
+    for name, content in (("comma", comma), ("point", point)):
+        run("fit", write(tmp_path, f"{name}.csv", content), "-t", "y", "-o", model, "--structure", "naive")
+        fitted[name] = suffice.load(model)
+    run("fit", tmp_path / "comma.csv", "-t", "y", "-o", model, "--structure", "naive")
+    assert fitted["comma"].decimal_marks_ == {"v": ","}
+    assert not hasattr(fitted["point"], "decimal_marks_")
+    # one row: the mark of the model decides, not the cell
+    german, _ = run("predict", model, "-", given=b"v;k;w\n1.003;x;20\n")
+    plain, _ = run("predict", model, "-", given=b"v;k;w\n1003;x;20\n")
+    assert german == plain
+    for point, comma in ((b"1.003", b"1,003"), (b"1003.5", b"1003,5")):
+        english, _ = run("predict", model, "-", given=b"v,k,w\n" + point + b",x,20\n")
+        assert english == run("predict", model, "-", given=b"v;k;w\n" + comma + b";x;20\n")[0]
+    english, _ = run("predict", model, "-", given=b"v,k,w\n1003.5,x,20\n")
+    written, _ = run("predict", model, "-", given=b"v;k;w\n1003,5;x;20\n")
+    assert english == written
+    # a cell that is marked as missing is missing, also if it is the only one
+    empty, _ = run("predict", model, "-", given=b"v;k;w\n;x;20\n")
+    marked, notes = run("predict", model, "-", given=b"v;k;w\nn.d.;x;20\n")
+    assert marked == empty
+    assert "'v' ('n.d.' in 1 row)" in notes
+
+
+def test_merged_models_read_files_as_their_parts(tmp_path: Path) -> None:
+    path, plain = write(tmp_path, "t.csv", csv(k=lambda n, k: "none" if n == 3 else k)), tmp_path / "plain.suffice"
+    marked, merged = tmp_path / "marked.suffice", tmp_path / "merged.suffice"
+    run("fit", path, "-t", "y", "-o", marked, "--structure", "naive", "--na-values", "none")
+    run("fit", path, "-t", "y", "-o", plain, "--structure", "naive")
+    for parts in ((marked, plain), (plain, marked)):
+        run("merge", *parts, "-o", merged)
+        assert suffice.load(merged).na_values_ == ["none"]

@@ -16,7 +16,7 @@ import numpy as np
 from suffice.blocks import Block, Sparse
 from suffice.data.column_names import list_names
 from suffice.pooled_model import AnyModel
-from suffice.printable import escape_controls
+from suffice.printable import escape_controls, signed
 from suffice.records import Records
 from suffice.schema import Array, Columns, Words
 
@@ -177,7 +177,7 @@ class Explanation:
         >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"])
         >>> print(model.explain([[0, 1]]).sentence())
         'spam' (64 %) compared with 'ham'. Main reasons: column 0 = 0 (+0.98), column 1 = 1 (+0.29). Reasons against:
-        the class is rare (-0.69). The log-odds are +0.58 nats.
+        the class is rare (−0.69). The log-odds are +0.58 nats.
         """
         if len(self.classes) == 1:
             return f"{self.classes[0]!r} is the only class."
@@ -190,7 +190,7 @@ class Explanation:
         largest = sorted(parts, key=lambda part: -abs(part[2]))
         for title, sign in (("Main reasons", 1), ("Reasons against", -1)):
             reasons = [
-                f"{escape_controls(_describe(*part))} ({part[2]:+.2f})"
+                f"{escape_controls(_describe(*part))} ({signed(part[2])})"
                 for part in largest
                 if sign * part[2] >= NEGLIGIBLE
             ]
@@ -204,7 +204,7 @@ class Explanation:
         log_odds = float(subtract_logs(self.log_proba[row, mine], self.log_proba[row, other]))
         is_calibrated = np.isfinite([log_odds, total]).all() and not np.isclose(log_odds, total, rtol=1e-6, atol=1e-6)
         calibrated = " before calibration" if is_calibrated else ""
-        return " ".join([*sentences, f"The log-odds are {total:+.2f} nats{calibrated}."])
+        return " ".join([*sentences, f"The log-odds are {signed(total)} nats{calibrated}."])
 
     @property
     def importance(self) -> dict[str, float]:
@@ -388,4 +388,6 @@ def _describe(name: str, value: Any, nats: float) -> str:
         return "the class is common" if nats > 0 else "the class is rare"
     if value is None and name == CALIBRATION:
         return "calibration"
+    if value is None:
+        return f"{name} is missing"
     return f"{name} = {value:.6g}" if isinstance(value, (float, np.floating)) else f"{name} = {value}"

@@ -1,4 +1,4 @@
-"""Text that can be printed: names and labels come from files of others, and a terminal obeys control characters."""
+"""Text that can be printed: names without control characters, which a terminal obeys, and numbers with a sign."""
 
 import re
 
@@ -13,3 +13,12 @@ def escape_controls(text: str) -> str:
     'red\\x1b[2J'
     """
     return CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """Return a number with its sign, as contributions and differences are written.
+
+    >>> signed(0.5), signed(-0.25), signed(-0.001), signed(-1.0, 3)
+    ('+0.50', '−0.25', '+0.00', '−1.000')
+    """
+    return f"{round(value, digits) + 0.0:+.{digits}f}".replace("-", "−")  # + 0.0: no −0.00

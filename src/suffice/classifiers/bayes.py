@@ -306,7 +306,9 @@ def _select_cells(distribution: Any, start: int, end: int) -> Any:
 def _describe(model: BayesClassifier) -> str:
     """Return a summary of a few lines: the classes, the structure, and the columns by family."""
     shares = model.class_count_ / model.class_count_.sum()
-    classes = [f"{label} {share:.1%}" for label, share in zip(model.classes_.tolist(), shares.tolist(), strict=True)]
+    classes = [
+        f"{label} {100 * share:.1f} %" for label, share in zip(model.classes_.tolist(), shares.tolist(), strict=True)
+    ]
     lines = [f"{model.class_count_.sum():g} rows, {len(classes)} classes: {list_names(classes)}"]
     by_family: dict[str, list[str]] = {}
     for name, family in model.families_.items():

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from suffice.classifiers.logistic import LogisticRegression
+from suffice.data.files.date_parts import PARTS
 from suffice.data.reader import ColumnReader
 from suffice.decision.calibration import Calibration
 from suffice.decision.pooling import Pool
@@ -52,6 +53,8 @@ LEARNED: dict[str, Check] = {
     "held_out_": mapping(text, number()),
     "target_cuts_": sequence(number(), list),
     "na_values_": sequence(text, list),
+    "decimal_marks_": mapping(text, choice(",", ".")),
+    "date_parts_": mapping(text, sequence(choice(*PARTS), list)),
     "mixtures_": sequence(instance(Mixture)),
     "fitted_with_": sequence(anything),
     "subspace_": sequence(anything),

@@ -12,6 +12,7 @@ from suffice.data import append_columns, compare_columns, probability_name, sele
 from suffice.data.column_names import column_name, frame_names, rename_taken
 from suffice.data.engines.open_source import open_source
 from suffice.data.engines.source import Scored
+from suffice.data.files.date_parts import undo_parts
 from suffice.data.files.table_file import ColumnHints, learned_kinds
 from suffice.export.dialects import find_dialect
 from suffice.schema import Schema
@@ -59,9 +60,19 @@ def predict_source(model: Any, source: Any) -> Any:
 def prediction_hints(model: Any) -> ColumnHints:
     """Return what a model knows about the tables that it predicts."""
     schema = model.schema_
-    learned, na_values = schema.feature_names or (), getattr(model, "na_values_", None)
-    na_values = None if na_values is None else tuple(na_values)
-    return ColumnHints(learned, learned, **learned_kinds(schema), na_values=na_values, has_labels=False)
+    reading = learned_reading(model)
+    learned = undo_parts(schema.feature_names or (), reading["date_parts"])
+    return ColumnHints(learned, learned, has_labels=False, **reading | learned_kinds(schema))
+
+
+def learned_reading(model: Any) -> dict[str, Any]:
+    """Return how a model reads the cells of files, as fields of `ColumnHints`."""
+    na_values = getattr(model, "na_values_", None)
+    return {
+        "na_values": None if na_values is None else tuple(na_values),
+        "decimal_marks": getattr(model, "decimal_marks_", {}),
+        "date_parts": getattr(model, "date_parts_", {}),
+    }
 
 
 def check_columns(schema: Schema, names: Sequence[str], folds_case: bool) -> None:

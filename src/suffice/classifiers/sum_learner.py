@@ -44,6 +44,10 @@ class _Cache:
     model: Any = None
 
 
+# How cells of files are read, if it is not as by default; see `TallyClassifier`.
+READING = ("na_values_", "decimal_marks_", "date_parts_")
+
+
 class SumLearner(BaseEstimator):  # type: ignore[misc]
     """A scikit-learn estimator over a `Recipe` and a `Tally`: it learns, forgets and merges by adding sums.
 
@@ -58,7 +62,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
     _setting_names: ClassVar[tuple[str, ...]] = ()
     # set by fit, kept when more rows are learned
     _extra_attributes: ClassVar[tuple[str, ...]] = (
-        *("calibration_", "target_name_", "weight_name_", "target_cuts_", "na_values_"),
+        *("calibration_", "target_name_", "weight_name_", "target_cuts_", *READING),
     )
 
     tally_: Tally
@@ -393,6 +397,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
             return NotImplemented
         other = other._snapshot()
         merged = self.with_tally(self._fitted_tally() + other._fitted_tally())
+        merged.__dict__ |= {name: other.__dict__[name] for name in READING if name in other.__dict__}
         merged.__dict__ |= self._learned_extras()
         merged.__dict__.pop("held_out_", None)  # it was not measured on the rows of both
         pools = [each.__dict__["pool_"] for each in (self, other) if "pool_" in each.__dict__]

@@ -18,7 +18,7 @@ from suffice.classifiers.predict_table import predict_source
 from suffice.classifiers.sum_learner import SumLearner
 from suffice.data import Sheet, check_table, split_frame
 from suffice.data.engines.open_source import open_source
-from suffice.data.files.table_file import TableFile, training_hints
+from suffice.data.files.table_file import training_hints
 from suffice.decision.calibration import MAPS, Calibration
 from suffice.decision.costs import choose_least_cost, cost_matrix, reject_uncertain
 from suffice.explain import Explanation, explain_rows
@@ -55,6 +55,8 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
     target_name_: str
     weight_name_: str
     na_values_: list[str]  # texts that stand for a missing cell in files, if they are not the default
+    decimal_marks_: dict[str, str]  # "," or "." of columns of files that have signs or separators in their numbers
+    date_parts_: dict[str, list[str]]  # the parts of each column of dates in files, such as ["year", "month"]
     target_cuts_: list[float]  # between the bins of a target of numbers, set by the command line
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -128,8 +130,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         self.target_name_ = target
         if weight is not None:
             self.weight_name_ = weight
-        if isinstance(source, TableFile) and source.na_values is not None:
-            self.na_values_ = list(source.na_values)
+        self.__dict__ |= {} if table is None else table.reading
         return self
 
     # -- predictions -------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ Model = Annotated[
 ]
 TARGET_HELP = "Column of labels: its name, or its position (0, 1, …, -1)."
 Target = Annotated[str, typer.Option("--target", "-t", help=TARGET_HELP)]
-OTHER_TARGET_HELP = "Column of labels, if it is not the one of the model."
+OTHER_TARGET_HELP = "Column of labels; by default the target of the model."
 OtherTarget = Annotated[str | None, typer.Option("--target", "-t", help=OTHER_TARGET_HELP)]
 TABLE_OUTPUT_HELP = (
     "File to write: .csv, .parquet, .arrow, .jsonl (a row per line), .json (one array) or .xlsx; - is standard output."
@@ -52,14 +52,18 @@ NA_HELP = (
 )
 NaValues = Annotated[list[str] | None, typer.Option(help=NA_HELP)]
 IGNORE_HELP = "Column that is not read: its name or its position; may be repeated."
+DATES_HELP = "parts: use the year, month, weekday and hour of ISO dates. By default dates are left out."
+Dates = Annotated[str | None, typer.Option(help=DATES_HELP)]
 Ignore = Annotated[list[str] | None, typer.Option(help=IGNORE_HELP)]
-Weight = Annotated[str | None, typer.Option(help="Column of row weights; by default the one of the model, if any.")]
+Weight = Annotated[
+    str | None, typer.Option(help="Column of row weights; by default the one that the model was fitted with, if any.")
+]
 Drop = Annotated[bool, typer.Option("--drop-unlabelled", help="Leave out rows without a label.")]
 WAIT_HELP = "Seconds to wait while another process changes the model."
 Wait = Annotated[float, typer.Option(help=WAIT_HELP, min=0)]
-BINS_HELP = "Divide a target of numbers into so many ranges with about the same number of rows."
+BINS_HELP = "Divide a target of numbers into this many ranges with about the same number of rows."
 Bins = Annotated[int | None, typer.Option(help=BINS_HELP)]
-Yes = Annotated[bool, typer.Option("--yes", help="Accept a target of many different numbers, each a class.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Accept a target of many different numbers; each is a class.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
@@ -83,9 +87,8 @@ def command(example: str) -> Callable[[Callable[..., None]], Callable[..., None]
             interrupts.is_late = False
             try:
                 with warnings.catch_warnings():
-                    warnings.showwarning = _print_warning
-                    # a command may call the library twice, for labels and for probabilities
-                    warnings.simplefilter("once", UserWarning)
+                    warnings.showwarning = _warning_printer()
+                    warnings.simplefilter("always", UserWarning)
                     function(**_with_table(given))
                 sys.stdout.flush()
             except BrokenPipeError:
@@ -116,8 +119,17 @@ def command(example: str) -> Callable[[Callable[..., None]], Callable[..., None]
     return register
 
 
-def _print_warning(message: Any, *_: Any, **__: Any) -> None:
-    print_note(f"note: {translate_settings(str(message))}")
+def _warning_printer() -> Callable[..., None]:
+    """Return a function that prints each warning once, wherever in the library it comes from."""
+    printed = set[str]()
+
+    def print_warning(message: Any, *_: Any, **__: Any) -> None:
+        text = translate_settings(str(message))
+        if text not in printed:
+            print_note(f"note: {text}")
+        printed.add(text)
+
+    return print_warning
 
 
 def _expand_parameters(function: Callable[..., None]) -> list[Parameter]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.cli.output import CommandError
+from suffice.cli.output import WIDTH, CommandError
 from suffice.data import label_text
 from suffice.evaluation.metrics import OF_ROWS, find_metrics, score_predictions
 from suffice.evaluation.verdicts import estimate_by_rows
@@ -15,6 +15,7 @@ from suffice.schema import Array
 
 # A fit is measured on at most so many held-out rows.
 MOST_ROWS = 20_000
+MOST_ERRORS = 20
 SHOWN = (
     *("accuracy", "log_loss", "brier", "calibration_error"),
     *("balanced_accuracy", "roc_auc", "average_precision", "f1", "f1_macro"),
@@ -140,6 +141,28 @@ def format_metrics(found: dict[str, Any]) -> list[list[str]]:
             half = f" ± {figures['half_width']:.3f}" if "half_width" in figures else ""
             lines.append([metric.title, f"{figures['value']:.3f}{half}", f"{figures['baseline']:.3f}"])
     return lines
+
+
+def format_confusion(names: Sequence[str], counts: Sequence[Sequence[int]]) -> tuple[list[str], list[list[Any]], str]:
+    """Return the heading, lines and title of a confusion matrix, or of its largest errors if it is too wide.
+
+    >>> format_confusion(["a", "b"], [[3, 1], [0, 2]])[1]
+    [['a', 3, 1], ['b', 0, 2]]
+    >>> format_confusion([50 * "a", 50 * "b"], [[3, 1], [0, 2]])[2]
+    'the most frequent errors of 1 kinds; --json has the confusion matrix'
+    """
+    head = "true \\ predicted"
+    cells = zip(names, *counts, strict=True)
+    widths = [max(len(head), *map(len, names)), *(max(len(str(cell)) for cell in column) for column in cells)]
+    if sum(widths) + 3 * len(widths) <= WIDTH:
+        return [head, *names], [[name, *line] for name, line in zip(names, counts, strict=True)], ""
+    pairs = zip(names, counts, strict=True)
+    errors: list[list[Any]] = [
+        [true, name, n] for true, line in pairs for name, n in zip(names, line, strict=True) if name != true and n
+    ]
+    errors.sort(key=lambda error: -error[2])
+    title = f"the most frequent errors of {len(errors):,} kinds; --json has the confusion matrix"
+    return ["true class", "predicted class", "rows"], errors[:MOST_ERRORS], title
 
 
 def score_classes(labels: Sequence[Any], codes: Array, predicted: Array) -> dict[str, dict[str, Any]]:

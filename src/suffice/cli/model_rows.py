@@ -1,22 +1,32 @@
 """Rows and labels of a file, with the columns of a model and the types that it was fitted to."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal, cast
 
+from suffice.classifiers.predict_table import learned_reading
 from suffice.cli.output import CommandError, print_note, show_work
 from suffice.cli.target_classes import label_bin
 from suffice.data import label_text, missing_labels_error
 from suffice.data.column_names import quote_names
 from suffice.data.engines.duckdb_files import FilesSource
 from suffice.data.engines.source import check_target_type
+from suffice.data.files.date_parts import part_name, undo_parts
 from suffice.data.files.table_file import ColumnHints, TableFile, learned_kinds, resolve_column
 from suffice.data.labelled_table import header_hint, missing_column
 from suffice.schema import Combinations, Levels, Words
 
 
-def open_table(table: TableFile, hints: ColumnHints) -> FilesSource:
-    """Return the files of a table, ready to be read."""
-    return FilesSource.open(table, hints)
+def open_table(table: TableFile, hints: ColumnHints, dates: str | None = None) -> FilesSource:
+    """Return the files of a table, ready to be read; ``dates`` is the option of this name."""
+    if dates not in (None, "parts"):
+        raise CommandError(f"--dates is parts, or left out, not {dates!r}")
+    return FilesSource.open(replace(table, dates=cast("Literal['parts'] | None", dates)), hints)
+
+
+def remember_reading(model: Any, source: FilesSource, cuts: list[float] | None) -> None:
+    """Keep in a model how the cells of files were read, and where a target of numbers was divided."""
+    model.__dict__ |= source.reading | ({} if cuts is None else {"target_cuts_": cuts})
 
 
 def read_frame(source: FilesSource) -> Any:
@@ -37,10 +47,11 @@ def find_column(source: FilesSource, wanted: str) -> str:
 
 def hints_from(model: Any, target: str | None = None, weight: str | None = None, labels: bool = True) -> ColumnHints:
     """Return what a model knows about the tables that it reads."""
-    columns = feature_names(model)
+    reading = learned_reading(model)
+    columns = undo_parts(feature_names(model), reading["date_parts"])
     others = tuple(filter(None, (target or target_name(model), weight or weight_name(model))))
     kinds = learned_kinds(model.tally_.schema) if hasattr(model, "tally_") else {}
-    texts, na_values = set(kinds.get("texts", ())), getattr(model, "na_values_", None)
+    texts = set(kinds.get("texts", ()))
     if all(isinstance(label, str) for label in model.classes_.tolist()) and not hasattr(model, "target_cuts_"):
         texts |= set(others[:1])
     return ColumnHints(
@@ -49,14 +60,19 @@ def hints_from(model: Any, target: str | None = None, weight: str | None = None,
         texts=frozenset(texts),
         numbers=frozenset(kinds.get("numbers", columns)),
         exact=frozenset(others),
-        na_values=None if na_values is None else tuple(na_values),
         has_labels=labels,
+        **reading,
     )
 
 
 def feature_names(model: Any) -> tuple[str, ...]:
     """Return the names of the columns that a model was fitted to; none if it was fitted to an array."""
     return tuple(map(str, getattr(model, "feature_names_in_", ())))
+
+
+def names_of_parts(model: Any) -> list[str]:
+    """Return the columns that are parts of dates, and not columns of a file."""
+    return [part_name(name, part) for name, its in learned_reading(model)["date_parts"].items() for part in its]
 
 
 def target_name(model: Any) -> str | None:
@@ -75,7 +91,8 @@ def select_features(model: Any, frame: Any, grow: bool = False) -> Any:
     Rows to be learned or forgotten (``grow``) must have that type; in rows to predict, other values count as empty.
     """
     names = feature_names(model)
-    others = [name for name in (target_name(model), weight_name(model)) if name is not None and name not in names]
+    beside = (target_name(model), weight_name(model), *learned_reading(model)["date_parts"])
+    others = [name for name in beside if name is not None and name not in names]
     frame = frame.drop(others, strict=False)
     if not names:
         return frame if hasattr(model, "families_") else frame.to_numpy()

@@ -94,9 +94,7 @@ def format_summary(summary: dict[str, Any]) -> dict[str, Any]:
     shown |= {f"left out: {reason}": list_names(columns) for reason, columns in by_reason.items()}
     if "calibration" in summary:
         map_ = summary["calibration"]
-        figures = [
-            f"{name} {map_[key]['before']:.4f} -> {map_[key]['after']:.4f}" for name, key in CALIBRATION_MEASURES
-        ]
+        figures = [f"{name} {map_[key]['before']:.4f} → {map_[key]['after']:.4f}" for name, key in CALIBRATION_MEASURES]
         shown["calibration"] = f"{map_['method']}: {', '.join(figures)}"
     return shown | {"settings": ", ".join(f"{name}={value!r}" for name, value in summary["settings"].items())}
 

@@ -4,22 +4,31 @@ import gzip
 import io
 import json
 import re
+import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from suffice.cli.interrupts import interrupts
 from suffice.printable import CONTROLS, escape_controls
 from suffice.storage.atomic_write import check_output_path, replace_file
 
+WIDTH = 80  # of output that is not a terminal
+
 # A cell that begins so is a formula to a spreadsheet.
 FORMULA = r"^[=+\-@\t\r]"
 
 # Settings of Python in messages, as patterns, and the options of the command line that stand for them.
 OPTIONS = {
+    r"BayesClassifier\((families=\{.*?\})\)": r"\1",
     r"families=\{(['\"])(.+?)\1: (['\"]?)([\w…]+)\3\}": r"--family \2=\4",
+    r" and Text\(…\)$": "",  # the command line has no settings of texts, nor of structures
+    r"Full\(shrinkage=0\.1\), ": "",
+    "set calibrate=None": "leave out --calibrate",
+    r"\bestimate=\"(\w+)\"": r"--estimate \1",
     r"\bstructure=\"(\w+)\"": r"--structure \1",
     r"\bcv=(\d+)": r"--cv \1",
     r"\bscoring='(\w+)'": r"--scoring \1",
@@ -30,6 +39,7 @@ OPTIONS = {
     r"TableFile\(…, header=True\)": "--header",
     r"TableFile\(…, skip_rows=…\)": "--skip-rows",
     r"TableFile\(…, na_values=…\)": "--na-values",
+    r"TableFile\(…, dates='parts'\)": "--dates parts",
     r"TableFile\(…, (\w+)=…\)": r"--\1",
     "delimiter is one character": "--delimiter is one character",
     r"families=\{…\}": "--family",
@@ -57,8 +67,8 @@ def print_note(message: str) -> None:
 def translate_settings(message: str) -> str:
     """Return a message of the library with Python settings written as options of the command line.
 
-    >>> translate_settings("turn it into numbers, or learn it as levels: families={'age': 'categorical'}")
-    'turn it into numbers, or learn it as levels: --family age=categorical'
+    >>> translate_settings("turn it into numbers, or use BayesClassifier(families={'age': 'categorical'})")
+    'turn it into numbers, or use --family age=categorical'
     >>> translate_settings("line 1 was read as data; if it names the columns, use TableFile(…, header=True)")
     'line 1 was read as data; if it names the columns, use --header'
     """
@@ -109,17 +119,19 @@ def print_json(facts: Any) -> None:
 
 
 def print_facts(title: str, facts: Mapping[str, Any]) -> None:
-    """Print named facts, one per line."""
-    from rich.table import Table
-
-    table = Table(
-        title=_to_text(title) if title else None, show_header=False, box=None, title_justify="left", title_style="bold"
-    )
-    table.add_column(style="dim")
-    table.add_column(overflow="fold")
+    """Print named facts, one per line or more; names of files are not broken."""
+    if title:
+        print_text(escape_controls(title))
+    indent = max((len(name) for name in facts), default=0) + 3
     for name, value in facts.items():
-        table.add_row(_to_text(name), _to_text(value))
-    _console().print(table)
+        text = f"{value:.4g}" if isinstance(value, float) else str(value)
+        lines = wrap(escape_controls(text), _find_width() - indent, break_long_words=False, break_on_hyphens=False)
+        first, *others = lines or [""]
+        print_text(
+            "\n".join(
+                [f" {escape_controls(name):<{indent - 1}}{first}".rstrip(), *(" " * indent + line for line in others)]
+            )
+        )
 
 
 def print_text(text: str) -> None:
@@ -134,14 +146,13 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
 
     from suffice.data.files.csv_numbers import is_number
 
-    shown = _to_text(title) if title else None
-    table = Table(title=shown, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, column in enumerate(columns):
-        is_right = bool(rows) and all(is_number(str(row[place]).split(" ")[0].rstrip("%")) for row in rows)
+        is_right = bool(rows) and all(is_number(str(row[place]).split(" ")[0].replace("−", "-")) for row in rows)
         table.add_column(_to_text(column), justify="right" if is_right else "left", overflow="fold", no_wrap=is_right)
     for row in rows:
         table.add_row(*(_to_text(cell) for cell in row))
-    _console().print(table)
+    _print(title, table)
 
 
 def write_text(text: str, output: str) -> None:
@@ -221,15 +232,21 @@ def check_output(name: str) -> None:
         check_output_path(name)
 
 
-def _console() -> Any:
-    """Return a console as wide as the terminal, or 160 characters wide without one."""
+def _find_width() -> int:
+    """Return the width of the terminal, or `WIDTH` without one."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
+
+
+def _print(title: str, table: Any) -> None:
+    """Print a table; no line ends with blanks."""
     from rich.console import Console
 
-    class PlainConsole(Console):
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # which `app.command` handles for every writer
-
-    return PlainConsole(width=None if sys.stdout.isatty() else 160, soft_wrap=False)
+    console = Console(width=_find_width(), soft_wrap=False)
+    with console.capture() as printed:
+        if title:
+            console.print(_to_text(title), style="bold", soft_wrap=True)
+        console.print(table)
+    sys.stdout.write("\n".join(map(str.rstrip, printed.get().split("\n"))))
 
 
 def _to_text(value: Any) -> Any:

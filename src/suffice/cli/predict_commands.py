@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from suffice.cli import output as out
-from suffice.cli.command import Bins, Drop, Json, Model, OtherTarget, Output, TableOutput, Target, Yes, command
+from suffice.cli.command import Bins, Dates, Drop, Json, Model, OtherTarget, Output, TableOutput, Target, Yes, command
 from suffice.cli.output import CommandError, check_output
 from suffice.cli.train_commands import load_model, model_file, save_model
+from suffice.printable import signed
 
 if TYPE_CHECKING:
     from suffice.data.files.table_file import TableFile
@@ -21,7 +24,7 @@ def predict(
     table: TableFile,
     output: TableOutput = "-",
     proba: Annotated[bool, typer.Option(help="Write the probability of each class.")] = True,
-    keep: Annotated[bool, typer.Option(help="Write the columns of the file, too.")] = False,
+    keep: Annotated[bool, typer.Option(help="Write the columns of the file as well.")] = False,
     reject_below: Annotated[
         float | None, typer.Option(help="Leave the prediction empty when no class reaches this probability.")
     ] = None,
@@ -32,7 +35,7 @@ def predict(
     """Predict the label of each row."""
     import polars as pl
 
-    from suffice.cli.model_rows import read_unlabelled, select_features
+    from suffice.cli.model_rows import names_of_parts, read_unlabelled, select_features
     from suffice.data import probability_name
 
     check_output(output or "-")
@@ -48,7 +51,7 @@ def predict(
         if proba:
             columns |= dict(zip(shares, learned.predict_proba(X).T, strict=True))
     predictions = pl.DataFrame(columns)
-    predictions = frame.hstack(predictions) if keep else predictions
+    predictions = frame.drop(names_of_parts(learned), strict=False).hstack(predictions) if keep else predictions
     out.write_table(out.quote_formulas(predictions, output or "-") if safe_csv else predictions, output or "-")
 
 
@@ -102,7 +105,7 @@ def evaluate(
         for name, its in by_class.items()
     ]
     out.print_table(("class", "rows", "recall", "precision", "F1"), lines)
-    out.print_table(["true \\ predicted", *names], [[name, *line] for name, line in zip(names, counts, strict=True)])
+    out.print_table(*measured_rows.format_confusion(names, counts))
 
 
 @command("suffice compare train.csv --target income")
@@ -110,20 +113,26 @@ def compare(
     table: TableFile,
     target: Target,
     cv: Annotated[int, typer.Option(help="Number of folds of shuffled rows.")] = 10,
-    repeats: Annotated[int, typer.Option(help="How often the rows are divided into folds.")] = 1,
+    repeats: Annotated[
+        int, typer.Option(help="Number of times that the rows are shuffled and divided into folds.")
+    ] = 1,
     scoring: Annotated[
         list[str] | None,
-        typer.Option(help="Metric, such as neg_log_loss or roc_auc; may be repeated: the first one sorts."),
+        typer.Option(help="Metric, such as neg_log_loss or roc_auc. May be repeated; the first one sorts."),
     ] = None,
-    margin: Annotated[float | None, typer.Option(help="Largest difference that does not matter.")] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(help="Largest difference that does not matter; by default 0.01, and 0.005 for the Brier score."),
+    ] = None,
     bins: Bins = None,
     yes: Yes = False,
+    dates: Dates = None,
     output: Annotated[str | None, typer.Option("--output", "-o", help="File for the best model.")] = None,
     drop_unlabelled: Drop = False,
     json: Json = False,
 ) -> None:
-    """Compare structures, estimates and priors by cross-validation."""
-    from suffice.cli.model_rows import find_column, open_table, read_frame
+    """Compare structures, estimates and priors by cross-validation. The default pool is one of them."""
+    from suffice.cli.model_rows import find_column, open_table, read_frame, remember_reading
     from suffice.cli.target_classes import check_several_classes, read_target
     from suffice.data import split_frame
     from suffice.data.engines.source import check_target_type
@@ -131,7 +140,7 @@ def compare(
     from suffice.evaluation.comparison import compare as compare_models
 
     check_output(output or "-")
-    source = open_table(table, training_hints(target, None, None))
+    source = open_table(table, training_hints(target, None, None), dates)
     column, frame = find_column(source, target), read_frame(source)
     check_target_type(column, frame[column].dtype)
     frame, cuts = read_target(source, column, frame, bins, yes)
@@ -140,10 +149,7 @@ def compare(
     comparison = compare_models(X, y.tolist(), cv=cv, repeats=repeats, scoring=scoring or None, margin=margin)
     if output is not None:
         comparison.best_.target_name_ = column
-        if cuts is not None:
-            comparison.best_.target_cuts_ = cuts
-        if table.na_values is not None:
-            comparison.best_.na_values_ = list(table.na_values)
+        remember_reading(comparison.best_, source, cuts)
         if save_model(comparison.best_, output) is None:
             return
     if json:
@@ -165,6 +171,7 @@ def explain(
 
     from suffice.cli.model_rows import read_unlabelled, select_features
     from suffice.data import label_text
+    from suffice.explain import CALIBRATION, PRIOR
 
     learned = load_model(model, "explain", "has no explanations")
     frame = read_unlabelled(learned, table)
@@ -183,13 +190,18 @@ def explain(
         out.print_json({"probabilities": shares, "contributions": listed, "sentence": sentence})
         return
     out.print_facts("", {"row": row, **{f"p({each})": f"{p:.4f}" for each, p in shares.items()}})
-    out.print_table(["feature", "value", "nats"], [[f, "" if v is None else v, f"{nats:+.3f}"] for f, v, nats in parts])
-    out.print_facts("", {"": sentence})
+    cells = [("" if f in (PRIOR, CALIBRATION) else "(missing)") if v is None else v for f, v, _ in parts]
+    lines = [[f, cell, signed(nats, 3)] for (f, _, nats), cell in zip(parts, cells, strict=True)]
+    out.print_table(["feature", "value", "nats"], lines)
+    out.print_text(fill(sentence, out.WIDTH))
 
 
 @command("suffice report income.suffice --data test.csv -o report.html")
 def report(
-    model: Model,
+    models: Annotated[
+        list[str],
+        typer.Argument(help="A model file; of several, the first is described and all are compared.", metavar="MODEL"),
+    ],
     data: Annotated[str | None, typer.Option(help="File of rows with labels, to measure the model on.")] = None,
     target: OtherTarget = None,
     output: Annotated[
@@ -197,14 +209,19 @@ def report(
     ] = "report.html",
     drop_unlabelled: Drop = False,
 ) -> None:
-    """Write an interactive HTML report about a model."""
+    """Write an HTML report on a model. Several models are compared."""
     from suffice.cli.model_rows import read_labelled
     from suffice.report import render
 
     check_output(output)
-    learned, X, y = load_model(model), None, None
+    if len(models) > 1 and data is None:
+        raise CommandError("several models are compared by their predictions of the same rows: name a file with --data")
+    stems = [Path(name).stem for name in models]
+    names = models if len(set(stems)) < len(stems) else stems
+    learned, X, y = {name: load_model(model) for name, model in zip(names, models, strict=True)}, None, None
     if data is not None:
-        X, y = read_labelled(learned, cast("TableFile", data), target, drop_unlabelled)  # see `command`
+        first = learned[names[0]]
+        X, y = read_labelled(first, cast("TableFile", data), target, drop_unlabelled)  # see `command`
     with out.show_work("writing the report"):
         page = render(learned, X, y)
     out.write_text(page, output)
@@ -241,7 +258,7 @@ def info(model: Model, json: Json = False) -> None:
 
 @command("suffice verify income.suffice")
 def verify(model: Model, json: Json = False) -> None:
-    """Check a model file: its digest, its content, and whether its counts add up. The exit code is 1 if not."""
+    """Check the digest, the content and the counts of a model file. The exit code is 1 if something is wrong."""
     from suffice.classifiers.verification import verify_file
 
     with model_file(model) as path:
@@ -261,7 +278,7 @@ def verify(model: Model, json: Json = False) -> None:
 def demo(
     output: Annotated[str, typer.Option("--output", "-o", help="HTML file to write.")] = "digits.html",
 ) -> None:
-    """Fit models of handwritten digits, from naive to full dependence, and write a page to draw on."""
+    """Fit models of handwritten digits. They go from naive to full dependence; the page recognises drawn digits."""
     from suffice.demo import main as run_demo
 
     run_demo(output)

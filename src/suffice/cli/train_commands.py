@@ -13,6 +13,7 @@ import typer
 
 from suffice.cli.command import (
     Bins,
+    Dates,
     Drop,
     Json,
     Model,
@@ -41,6 +42,13 @@ from suffice.storage.file_update import TIMEOUT, update_file
 
 if TYPE_CHECKING:
     from suffice.data.files.table_file import TableFile
+
+
+STRUCTURE_HELP = "Dependence between columns: auto, naive, chain, tree, averaged, full, joint, trees or pooled."
+MISSING_HELP = (
+    "Missing cells of a column with levels or bins: auto, skip (no evidence), or level (a level of their own)."
+)
+UNSEEN_HELP = "Levels that were never seen: share (they keep a share of probability) or ignore (as missing cells)."
 
 
 @contextmanager
@@ -93,34 +101,38 @@ def fit(
     table: TableFile,
     target: Target,
     output: ModelOutput = "model.suffice",
-    structure: Annotated[str, typer.Option(help="auto, naive, chain, tree, averaged, full or joint.")] = "auto",
+    structure: Annotated[str, typer.Option(help=STRUCTURE_HELP)] = "auto",
     numeric: Annotated[str, typer.Option(help="Model of numbers: auto, gaussian, quantiles or mdl.")] = "auto",
-    estimate: Annotated[str, typer.Option(help="mle, map, mean or predictive.")] = "mean",
-    prior: Annotated[str, typer.Option(help="A pseudo-count, or auto.")] = "0.5",
+    estimate: Annotated[str, typer.Option(help="How parameters are estimated: mle, map, mean or predictive.")] = "mean",
+    prior: Annotated[str, typer.Option(help="Prior of the parameters: a pseudo-count, or auto.")] = "0.5",
     family: Annotated[
         list[str] | None, typer.Option(help="COLUMN=FAMILY, such as age=gaussian; may be repeated.")
     ] = None,
     weight: Annotated[str | None, typer.Option(help="Column of row weights.")] = None,
-    missing: Annotated[str, typer.Option(help="Missing cells: auto, skip, or level (of its own).")] = "auto",
-    unseen: Annotated[str, typer.Option(help="Levels never seen: share (of probability) or ignore.")] = "share",
-    plan: Annotated[str | None, typer.Option(help="Model file whose plan is used: the same columns and cells.")] = None,
-    calibrate: Annotated[str | None, typer.Option(help="temperature, vector or isotonic.")] = None,
+    missing: Annotated[str, typer.Option(help=MISSING_HELP)] = "auto",
+    unseen: Annotated[str, typer.Option(help=UNSEEN_HELP)] = "share",
+    plan: Annotated[str | None, typer.Option(help="Model file whose plan (columns and cells) is used.")] = None,
+    calibrate: Annotated[
+        str | None, typer.Option(help="Calibrate probabilities on held-out rows: temperature, vector or isotonic.")
+    ] = None,
     class_prior: Annotated[
-        str, typer.Option(help="empirical, uniform, a pseudo-count, or probabilities: yes=0.3,no=0.7.")
+        str, typer.Option(help="Class probabilities: empirical, uniform, a pseudo-count, or yes=0.3,no=0.7.")
     ] = "empirical",
     test_size: Annotated[
         float | None,
-        typer.Option(help="Share of the rows, such as 0.2, that the model is tested on and not fitted to."),
+        typer.Option(help="Share of the rows, such as 0.2, to test the model on; it is fitted to the others."),
     ] = None,
     checkpoint: Annotated[
-        str | None, typer.Option(help="File for what is learned so far; the same command continues from it.")
+        str | None,
+        typer.Option(help="File for intermediate results; after an interruption, the same command continues from it."),
     ] = None,
     bins: Bins = None,
     yes: Yes = False,
+    dates: Dates = None,
     drop_unlabelled: Drop = False,
     json: Json = False,
 ) -> None:
-    """Fit a model to a table, write it to a file, and show how well it predicts held-out rows."""
+    """Fit a model to a table. Write it to a file, and show how well it predicts held-out rows."""
     from suffice.classifiers.bayes import BayesClassifier
     from suffice.cli import model_rows as rows
     from suffice.cli.measured_rows import measure_fit, measure_test, split_test
@@ -134,7 +146,7 @@ def fit(
     settings |= {"missing": missing, "unseen": unseen, "plan": None if plan is None else _load_plan(plan)}
     settings |= {"prior": _parse_prior(prior), "families": families or "auto", "calibrate": calibrate}
     check_output(output)
-    source = rows.open_table(table, training_hints(target, weight, families))
+    source = rows.open_table(table, training_hints(target, weight, families), dates)
     column = rows.find_column(source, target)
     weights = None if weight is None else rows.find_column(source, weight)
     labelled, cuts = read_target(source, column, None, bins, yes)
@@ -146,10 +158,7 @@ def fit(
     missing = "drop" if drop_unlabelled else "error"
     model.fit_table(labelled, column, weight=weights, missing_target=missing, checkpoint=checkpoint)
     check_several_classes(model.classes_.tolist(), column)
-    if cuts is not None:
-        model.target_cuts_ = cuts
-    if table.na_values is not None:
-        model.na_values_ = list(table.na_values)
+    rows.remember_reading(model, source, cuts)
     written = save_model(model, output)
     if written is not None:
 
@@ -210,7 +219,7 @@ def learn(
     target: OtherTarget = None,
     output: Output = None,
     decay: Annotated[
-        float | None, typer.Option(help="Factor from 0 to 1 for the rows learned before; by default 1.")
+        float | None, typer.Option(help="Factor from 0 to 1 for the weight of the rows learned before; by default 1.")
     ] = None,
     weight: Weight = None,
     drop_unlabelled: Drop = False,
@@ -296,7 +305,7 @@ def _read_update(
 
 @command("suffice merge monday.suffice tuesday.suffice -o week.suffice")
 def merge(
-    models: Annotated[list[str], typer.Argument(help="Two model files or more.", metavar="MODEL...")],
+    models: Annotated[list[str], typer.Argument(help="Two model files or more.", metavar="MODEL")],
     output: ModelOutput,
     wait: Wait = TIMEOUT,
     json: Json = False,
@@ -328,6 +337,6 @@ def _report_update(
         whole = {name: as_whole(count) for name, count in counts.items() if count is not None}
         print_json({**whole, "digest": digest, "file": str(written), **(facts or {})})
     else:
-        change = "" if before is None else f"{format_number(before)} -> "
+        change = "" if before is None else f"{format_number(before)} → "
         shown = {"rows": change + format_number(after), "digest": digest, "written to": written}
         print_facts("", {**shown, **(facts or {})})

@@ -39,6 +39,7 @@ WORDS_OF_A_TEXT = 3
 # If so many columns are left out for one reason, they are counted in the warning.
 MANY_COLUMNS = 10
 STRINGS_ALL_DIFFERENT, NUMBERS_ALL_DIFFERENT = 20, 100
+DATE = "a date or time"  # the reason why a column is left out
 
 # The moments of greater numbers are not counted, because their squares overflow.
 MOST_SQUARED = 1e150
@@ -81,7 +82,7 @@ def choose_family(facts: Facts, complete: bool = True) -> tuple[str, str]:
     ('ignore', 'no two alike, an identifier')
     """
     if facts.kind == "date":
-        return "ignore", "a date or time"
+        return "ignore", DATE
     if complete and facts.distinct == 0:
         return "ignore", "empty"
     if complete and facts.distinct == 1:
@@ -128,8 +129,12 @@ def plan_columns(sheet: Sheet, target: Target, families: Any, complete: bool) ->
         chosen |= {name: "gaussian" if sheet.kind(name) == "number" else "categorical" for name in constant}
         left_out = {name: reason for name, reason in left_out.items() if name not in constant}
     if left_out:
+        reasons = set(left_out.values())
+        advice = ["to learn such a column anyway, set its family: families={…}"] if reasons - {DATE} else []
+        if DATE in reasons:
+            advice.append("TableFile(…, dates='parts') uses the year, month, weekday and hour of dates in a file")
         warnings.warn(
-            f"columns left out: {_reasons(left_out)}; to learn such a column anyway, set its family: families={{…}}",
+            f"columns left out: {_reasons(left_out)}; {'; '.join(advice)}",
             UserWarning,
             stacklevel=2,
         )

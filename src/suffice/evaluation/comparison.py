@@ -17,6 +17,7 @@ from suffice.evaluation.metrics import Metric, find_metrics, score_predictions
 from suffice.evaluation.verdicts import Estimates, estimate_by_folds, estimate_by_rows, judge
 from suffice.folds.fold_scores import FoldScores, LabelledRows, score_folds
 from suffice.folds.held_out import open_rows
+from suffice.folds.pool_components import LEAST_ROWS, MOST_CLASSES
 from suffice.folds.recipe_choice import PRIORS, structures_for
 from suffice.folds.splits import Split, check_weights, make_splits
 from suffice.progress import Progress
@@ -61,8 +62,8 @@ def compare(
     y : array-like of shape (n_samples,)
         The labels.
     models : dict {name: classifier} or list of classifiers, default=None
-        The models; by default structures, rules and priors of BayesClassifier. Any classifier with
-        ``predict_proba`` can be compared, including scikit-learn's.
+        The models; by default structures, rules and priors of BayesClassifier, and its default, a pool, which is
+        fitted again for each fold. Any classifier with ``predict_proba`` can be compared, including scikit-learn's.
     cv : int, splitter, or iterable of pairs (train, test), default=10
         The number of stratified folds of shuffled rows, a splitter, or the row indices of each split.
     repeats : int, default=1
@@ -216,7 +217,7 @@ def _figures(name: str, estimates: Estimates, place: int) -> dict[str, float]:
 
 
 def _candidates(X: Any, y: Any) -> dict[str, Any]:
-    """Return BayesClassifiers with several rules, priors, and structures that suit the size of the table.
+    """Return BayesClassifiers with several rules, priors, and structures that suit the size of the table; and a pool.
 
     Structures of pairs have variants only where the tables of all pairs are small: elsewhere a variant takes longer
     than all other models together.
@@ -233,6 +234,8 @@ def _candidates(X: Any, y: Any) -> dict[str, Any]:
         if has_variants:
             models[f"{structure}, predictive"] = BayesClassifier(structure=structure, estimate="predictive")
     models["naive, mle"] = BayesClassifier(structure="naive", estimate="mle")
+    if len(target.codes) >= LEAST_ROWS and len(target.classes) <= MOST_CLASSES:  # else it is one of the others
+        models["pool (default)"] = BayesClassifier()
     return models
 
 

@@ -1,16 +1,17 @@
 """Comparison: the result of comparing models, with one line for each model and one for the baseline."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from textwrap import wrap
 from typing import Any
 
 from suffice.evaluation.metrics import Metric
+from suffice.printable import signed
 from suffice.records import Records
 
 WIDTH = 80
-MARKS = {"best": "*", "practically equal": "=", "undecided": "?", "worse": "-", "better": "+"}
+MARKS = {"best": "*", "practically equal": "=", "undecided": "?", "worse": "−", "better": "+"}
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class Comparison:
         metric = self.metrics[0]
         lines = []
         for line in self._records():
-            difference = _with_half_width(line, f"{metric.name}_difference", "+")
+            difference = _with_half_width(line, f"{metric.name}_difference", signed)
             verdict = line[f"{metric.name}_verdict"]
             difference = "" if verdict == "best" else difference
             lines.append([line["model"], _with_half_width(line, metric.name), difference, verdict])
@@ -122,8 +123,10 @@ class Comparison:
             yield f"No model is clearly better than the baseline in {metric.title}."
 
 
-def _with_half_width(line: dict[str, Any], name: str, sign: str = "") -> str:
-    return f"{round(line[name], 3) + 0.0:{sign}.3f} ± {line[name + '_half_width']:.3f}"  # + 0.0: no -0.000
+def _with_half_width(
+    line: dict[str, Any], name: str, write: Callable[[float, int], str] = lambda value, digits: f"{value:.{digits}f}"
+) -> str:
+    return f"{write(line[name], 3)} ± {line[name + '_half_width']:.3f}"
 
 
 def _align(head: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.explain import choose_classes
+from suffice.explain import choose_classes, format_probability
 from suffice.schema import Array
 
 if TYPE_CHECKING:
@@ -40,14 +40,12 @@ def percent(log_share: float) -> str:
     """Return a probability, given by its logarithm, as text; 100 % and 0 % mean exactly that.
 
     >>> percent(np.log(0.64)), percent(-1e-9), percent(-30.0)
-    ('64 %', 'more than 99.99 %', 'less than 0.01 %')
+    ('64 %', '> 99.9 %', '< 0.1 %')
     """
-    share = float(np.exp(log_share))
     if log_share == -np.inf:
-        return "0 %"
-    if not 1e-4 <= share <= 1 - 1e-4:
-        return "more than 99.99 %" if share > 0.5 else "less than 0.01 %"
-    return f"{100 * share:.4g} %"
+        return format_probability(0.0)
+    highest = 1.0 if log_share == 0 else float(np.nextafter(1.0, 0.0))
+    return format_probability(float(np.clip(np.exp(log_share), np.nextafter(0.0, 1.0), highest)))
 
 
 def style(place: int) -> tuple[str, str]:

@@ -64,7 +64,7 @@ def densities(model: Any, X: Any = None, y: Any = None, column: Any = 0, *, ax: 
         raise ValueError("X and y belong together: pass both, for a histogram of each class, or neither")
     check_fitted(model)
     if not hasattr(model, "tally_"):
-        raise TypeError(f"densities are drawn of a fitted classifier of suffice, not of {type(model).__name__}")
+        raise TypeError(f"densities needs a fitted classifier of suffice, not {type(model).__name__}")
     if hasattr(model, "component_shares_"):
         raise ValueError("a mixture has no density of one column in closed form; draw boundary(model, X, y)")
     model = separate_columns(model)

@@ -76,9 +76,7 @@ def parents_of(model: Any, label: Any = None) -> dict[Any, tuple[Any, bool]]:
     """Return the parent of each column (or None), and whether the column holds numbers, not levels."""
     check_fitted(model)
     if not hasattr(model, "structure") or not hasattr(model, "tally_"):
-        raise TypeError(
-            f'a tree is drawn of a fitted BayesClassifier(structure="tree" or "chain"), not of {type(model).__name__}'
-        )
+        raise TypeError(f'tree needs a fitted BayesClassifier(structure="tree" or "chain"), not {type(model).__name__}')
     classes = model.classes_.tolist()
     if label is not None and label not in classes:
         raise ValueError(f"{label!r} is not a class; there are {', '.join(map(repr, classes))}")

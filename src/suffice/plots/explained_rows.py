@@ -7,6 +7,7 @@ import numpy as np
 
 from suffice.explain import CALIBRATION, PRIOR
 from suffice.plots.canvas import BLUE, RED, Axes, axes_for, choose_two_classes, finish, percent, plain, write_beside
+from suffice.printable import signed
 from suffice.schema import Array
 
 # Blue for, vermilion against: the two ends of a scale whose middle is white.
@@ -68,8 +69,8 @@ def waterfall(
     ax.vlines(ends, places, places + 1, color="0.5", linewidth=0.7)
     ax.barh(len(nats), ends[-1], color="0.35", height=0.66)
     for place, each in enumerate(nats):
-        write_beside(ax, place, f"{each:+.2f}")
-    write_beside(ax, len(nats), f"{sum(nats):+.2f}", "bold")
+        write_beside(ax, place, signed(each))
+    write_beside(ax, len(nats), signed(sum(nats)), "bold")
     ax.axvline(0, color="k", linewidth=0.8)
     ax.set_yticks(range(len(nats) + 1), [*names, "log-odds"], fontsize="small")
     low, high = min(0.0, ends.min()), max(0.0, ends.max())
@@ -83,6 +84,8 @@ def waterfall(
 def _name_with_value(name: str, value: Any) -> str:
     if value is None and name in (PRIOR, CALIBRATION):
         return name.strip("()")
+    if value is None:
+        return f"{plain(name)} is missing"
     shown = f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)
     return f"{plain(name)} = {plain(shown, 18)}"
 
@@ -149,8 +152,8 @@ def marked_text(
     spread = float(np.abs(shades).max()) or 1.0
     left = sum(part for _, _, part in explanation.log_odds(row, label, against)) - sum(marks)
     title = (
-        f"{plain(label)} with {percent(explanation.log_proba[row, mine])}: words {sum(marks):+.2f} nats, "
-        f"prior and other features {left:+.2f}\n"
+        f"{plain(label)} with {percent(explanation.log_proba[row, mine])}: words {signed(sum(marks))} nats, "
+        f"prior and other features {signed(left)}\n"
         f"blue: for {plain(label)}; red: for {plain(against)}; strongest {spread:.2f}"
     )
     finish(ax, title=title)
@@ -203,7 +206,7 @@ def _draw_words(ax: Axes, tokens: list[str], shades: Array) -> None:
 def compare_classes(explanation: Any, row: int, label: Any, against: Any) -> tuple[int, int, Array]:
     """Return the places of two classes, and what each feature adds to their log-odds."""
     if not hasattr(explanation, "contributions"):
-        raise TypeError(f"this plot is drawn of an explanation, model.explain(X), not of {type(explanation).__name__}")
+        raise TypeError(f"this plot needs an explanation, model.explain(X), not {type(explanation).__name__}")
     if not 0 <= row < len(explanation):
         raise ValueError(f"row={row!r} is not among the {len(explanation)} rows that are explained")
     mine, other = choose_two_classes(explanation.classes, label, against, explanation.log_proba[row])

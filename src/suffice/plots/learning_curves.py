@@ -133,7 +133,7 @@ def learning_curve(model: Any, X: Any, y: Any, cv: int = 5, steps: int = 8, ax: 
     shown = found.sizes[:: max(len(found.sizes) // 6, 1) if len(found.sizes) > 8 else 1].tolist()
     ax.set_xticks(shown, [f"{size:g}" for size in shown])
     ax.minorticks_off()
-    title = f"{type(model).__name__} (bands: ± 1 standard deviation over folds)"
+    title = f"{type(model).__name__} (bands: one standard deviation over folds)"
     return finish(ax, "training rows", "accuracy", title, grid="both", legend="lower right")
 
 
@@ -164,7 +164,7 @@ def newton(model: Any, *, ax: Axes | None = None) -> Axes:
     check_fitted(model)
     trace = getattr(model, "trace_", None)
     if not isinstance(trace, tuple) or not trace or "objective" not in trace[0]:
-        raise TypeError(f"Newton's steps are drawn of a fitted LogisticRegression, not of {type(model).__name__}")
+        raise TypeError(f"newton needs a fitted LogisticRegression, not {type(model).__name__}")
     objective, gradient, lengths = (
         np.array([line[key] for line in trace]) for key in ("objective", "gradient", "step")
     )

@@ -266,7 +266,7 @@ def _select_labels(places: Array, words: list[str]) -> list[int]:
     """Return the labels that do not overlap, chosen from the middle outwards."""
     kept: list[int] = []
     for k in sorted(range(len(words)), key=lambda k: abs(k - len(words) // 2)):
-        if all(abs(places[k] - places[i]) > LETTER * (len(words[k]) + len(words[i]) + 2) / 2 for i in kept):
+        if all(abs(places[k] - places[i]) > LETTER * (len(words[k]) + len(words[i]) + 3) / 2 for i in kept):
             kept.append(k)
     return sorted(kept)
 

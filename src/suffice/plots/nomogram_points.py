@@ -232,7 +232,7 @@ def points(model: Any, X: Any = None, label: Any = None, against: Any = None, *,
     """
     check_fitted(model)
     if not hasattr(model, "explain"):
-        raise TypeError(f"a nomogram is drawn of a classifier that has explain, not of {type(model).__name__}")
+        raise TypeError(f"nomogram needs a classifier that has explain, not {type(model).__name__}")
     seen = {} if X is None else column_values(model, X, row)
     columns = columns_of(model)
     supports = [find_support(model, column, seen.get(column.title, [])) for column in columns]

@@ -8,6 +8,7 @@ import numpy as np
 from suffice.families import FAMILIES
 from suffice.plots.canvas import Axes, axes_for, check_fitted, finish, plain
 from suffice.plots.explained_rows import clip_infinite, compare_classes
+from suffice.printable import signed
 from suffice.schema import Array
 
 
@@ -127,7 +128,7 @@ def heat_map(
     ax.set(xticks=[], yticks=[])
     prior = float(explanation.prior[mine] - explanation.prior[other])
     title = f"{plain(explanation.classes[mine])} (blue) against {plain(explanation.classes[other])} (red)"
-    return finish(ax, f"all pixels {nats.sum():+.2f} nats, prior {prior:+.2f}", title=title, size="medium")
+    return finish(ax, f"all pixels {signed(nats.sum())} nats, prior {signed(prior)}", title=title, size="medium")
 
 
 def image_shape(count: int, shape: tuple[int, int] | None) -> tuple[int, int]:
@@ -139,7 +140,7 @@ def image_shape(count: int, shape: tuple[int, int] | None) -> tuple[int, int]:
     if shape is None:
         side = round(count**0.5)
         if side * side != count:
-            raise ValueError(f"{count} columns do not make a square image; say shape=(height, width)")
+            raise ValueError(f"{count} columns do not make a square image; pass shape=(height, width)")
         return side, side
     height, width = shape
     if height * width < count:

@@ -128,8 +128,8 @@ def _find_curves(believed: Any, tally: Any, prior: Any, column: Any, level: Any,
         return _classifier_curves(believed, column, level, parameter)
     if not hasattr(believed, "posterior"):
         raise TypeError(
-            "belief is drawn of a distribution such as Bernoulli with its tally, of a fitted classifier, or of a "
-            f"distribution of scipy.stats, not of {type(believed).__name__}"
+            "belief needs a distribution such as Bernoulli with its tally, a fitted classifier, or a "
+            f"distribution of scipy.stats, not {type(believed).__name__}"
         )
     kind: Any = believed if isinstance(believed, type) else type(believed)
     if tally is None:
@@ -185,7 +185,7 @@ def _find_level(labels: list[Any], level: Any, levels: int) -> int:
     if isinstance(level, (int, np.integer)) and 0 <= level < levels:
         return int(level)
     known = ", ".join(map(repr, labels[:8] or range(levels)))
-    raise ValueError(f"level={level!r} is not known of this column; there are {known}")
+    raise ValueError(f"level={level!r} is not a level of this column; there are {known}")
 
 
 def _find_marginals(subject: Subject, prior: Any, parameter: str | None, cell: int) -> tuple[str, Any, list[Any]]:
@@ -198,7 +198,7 @@ def _find_marginals(subject: Subject, prior: Any, parameter: str | None, cell: i
     what = parameter or next(iter(after))
     if what not in after:
         known = ", ".join(map(repr, after))
-        raise ValueError(f"parameter={parameter!r} is not known of this column; there is {known}")
+        raise ValueError(f"parameter={parameter!r} is not a parameter of this column; there is {known}")
     fixed, without_data = (prior_hyperparameters(family, columns, each, prior) for each in (statistic, statistic * 0))
     before = None
     if all(map(np.array_equal, fixed, without_data)):

@@ -77,6 +77,30 @@ function unimpliedLevels(term, cells) {
   return levels.filter((_, i) => isKept[i]);
 }
 
+/** Return log p(slot b | slot a, class), [class, a, b], from pair counts: (pairs + m·p(b | class)) / (whole + m). */
+function tablesOfPairs({ pairs, alone, sizes, starts, backoff, classes }) {
+  const [slots, levels] = [alone.length / classes, sizes.reduce((sum, size) => sum + size, 0)];
+  const triangle = (levels * (levels + 1)) / 2;
+  const firsts = starts.map((start, j) => start - j); // the first level of each column
+  const shares = alone.map(Math.exp);
+  const given = new Float64Array(classes * slots * slots);
+  const fillColumn = (k, line, a, j) => {
+    const count = (b) => (a < 0 ? 0 : pairs[k * triangle + (a < b ? (b * (b + 1)) / 2 + a : (a * (a + 1)) / 2 + b)]);
+    let whole = backoff;
+    for (let b = 0; b < sizes[j]; b++) whole += count(firsts[j] + b);
+    for (let b = 0; b <= sizes[j]; b++) {
+      const pair = b < sizes[j] ? count(firsts[j] + b) : 0;
+      given[line + starts[j] + b] = Math.log((pair + backoff * shares[(starts[j] + b) * classes + k]) / whole);
+    }
+  };
+  for (let k = 0; k < classes; k++) {
+    sizes.forEach((size, i) => {
+      for (let a = 0; a <= size; a++) sizes.forEach((_, j) => fillColumn(k, (k * slots + starts[i] + a) * slots, a < size ? firsts[i] + a : -1, j));
+    });
+  }
+  return given;
+}
+
 TERMS.AveragedPairs = {
   /** Return log Σᵢ wᵢ·p(xᵢ | class)·Πⱼ p(xⱼ | xᵢ, class) / Σᵢ wᵢ, [class]. */
   scores(term, cells) {

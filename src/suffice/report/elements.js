@@ -25,7 +25,7 @@ function fill(node, attributes, children) {
 
 const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
 const probabilityText = (share) => (share > 0.999 && share < 1 ? "> 99.9 %" : share < 0.001 && share > 0 ? "< 0.1 %" : percent(share));
-const signed = (value) => (value > 0 ? "+" : value < 0 ? "−" : "") + (Math.abs(value) >= 1e9 ? "∞" : Math.abs(value).toFixed(2));
+const signed = (value, digits = 2) => (value > 0 ? "+" : value < 0 ? "−" : "") + (Math.abs(value) >= 1e9 ? "∞" : Math.abs(value).toFixed(digits));
 const grouped = (value) => value.toLocaleString("en", { maximumFractionDigits: 2 });
 const pluralOf = (word) => (word.endsWith("s") ? `${word}es` : `${word}s`);
 const countOf = (count, one, many = pluralOf(one)) => `${grouped(count)} ${count === 1 ? one : many}`;

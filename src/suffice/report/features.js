@@ -58,7 +58,14 @@ function meansTable(feature, names) {
   return table(["Class", "Mean", "Standard deviation"], names.map((name, k) => [name, rounded(feature.mean[k]), feature.spread[k] ? rounded(feature.spread[k]) : "–"]), { label: `Means of ${feature.name}` });
 }
 
-const wordsBody = (feature, names) => el("div", {}, note("Words that occur more often in a class than in the others."), el("dl", { class: "words" }, names.map((name, k) => [el("dt", {}, name), el("dd", {}, feature.words[k].join(", ") || "–")]).flat()));
+/** Return the words of a text: those that are typical of each class, and those that matter most for predictions. */
+function wordsBody(feature, names) {
+  const typical = el("dl", { class: "words" }, names.map((name, k) => [el("dt", {}, name), el("dd", {}, feature.words[k].join(", ") || "–")]).flat());
+  const weights = feature.weights || [];
+  const lines = weights.map(([word, weight]) => ({ name: word, cells: () => [word, el("div", { class: "cell" }, bar(weight / weights[0][1]), el("span", { class: "note" }, weight.toFixed(4)))], data: [word, weight] }));
+  const important = lines.length ? pagedTable(`Important words of ${feature.name}`, ["Word", "Importance"], lines, { what: "word", size: 10 }) : null;
+  return el("div", {}, note("Words that occur more often in a class than in the others:"), typical, important ? note("Words with the largest mean absolute contribution, over the same sample of rows:") : null, important);
+}
 
 function featureLines(features, names) {
   return [["feature", "family", "importance", "value", ...names.map((name) => `rows of ${name}`)],

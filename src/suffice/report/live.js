@@ -52,7 +52,7 @@ function showResult(engine, state, node, status, update) {
   const order = shares.map((_, k) => k).sort((a, b) => shares[b] - shares[a]);
   const best = order[0];
   const next = state.against !== null && state.against !== best ? state.against : order[1];
-  status.textContent = `Most probable${data.about.target ? ` ${data.about.target}` : ""}: ${engine.classes[best]}, ${probabilityText(shares[best])}`;
+  status.textContent = `Prediction${data.about.target ? ` of ${data.about.target}` : ""}: ${engine.classes[best]} (${probabilityText(shares[best])})`;
   const listed = order.length > SHOWN_CLASSES ? order.slice(0, SHOWN_CLASSES) : shares.map((_, k) => k);
   const classes = listed.map((k) => line(engine.classes[k], bar(shares[k], { tone: k === best ? "accent" : "quiet" }), probabilityText(shares[k])));
   const chart = savable(el("div", { class: "lines", id: "live-probabilities" }, classes), "Probabilities", () => [["class", "probability"], ...shares.map((share, k) => [engine.classes[k], share])]);

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,12 @@ from suffice.explain import column_keys
 from suffice.model import Model
 from suffice.pooled_model import PooledModel
 from suffice.report.inputs import Input
+from suffice.report.live_pairs import pack_averaged_pairs
 from suffice.report.live_trees import pack_leaves, pack_trees
 from suffice.report.model_view import ModelView
-from suffice.report.packed_arrays import NotLiveError, check_size, pack_array
+from suffice.report.packed_arrays import NotLiveError, check_size, pack_array, pack_value
 from suffice.schema import Array, Columns, Combinations, Cuts, Levels, MissingLevel, Text, Words
+from suffice.statistics import Statistic
 from suffice.structures.joint import COMBINATION
 
 MAX_VOCABULARY_CHARACTERS, CHARACTERS_PER_WEIGHT = 5_000_000, 6
@@ -36,6 +39,8 @@ def write_live_model(view: ModelView, inputs: dict[Any, Input]) -> dict[str, Any
     differently; ``live`` is False if it cannot compute the model at all.
     """
     model = view.model
+    counted = zip(view.tally.schema.blocks, view.tally.statistics, strict=True)
+    packer = partial(_pack_block, inputs=inputs, counted={id(columns): each for columns, each in counted})
     found = {
         "classes": view.class_names,
         "prior": pack_array(model.evidence_prior),
@@ -45,9 +50,9 @@ def write_live_model(view: ModelView, inputs: dict[Any, Input]) -> dict[str, Any
     try:
         if isinstance(model, PooledModel):
             pairs = zip(model.components, model.member_priors, strict=True)
-            members = [_pack_member(its.model, its.weight, prior, inputs) for its, prior in pairs]
+            members = [_pack_member(its.model, its.weight, prior, packer) for its, prior in pairs]
         else:
-            members = [_pack_member(model, 1.0, model.class_log_prior, inputs)]
+            members = [_pack_member(model, 1.0, model.class_log_prior, packer)]
         check_size(len(json.dumps(members)))
     except NotLiveError as reason:
         note = f"The model cannot be computed in this page: {reason}."
@@ -58,36 +63,41 @@ def write_live_model(view: ModelView, inputs: dict[Any, Input]) -> dict[str, Any
     return found | {"members": members, "notes": notes, "live": True}
 
 
-def _pack_member(model: Model, weight: float, base: Array, inputs: Mapping[Any, Input]) -> Packed:
+def _pack_member(
+    model: Model, weight: float, base: Array, pack_block: Callable[[Columns, score.Score], Packed]
+) -> Packed:
     """Return a member of a pool; ``base`` is its score for a row without evidence."""
     pairs = zip(model.columns, model.scores, strict=True)
-    blocks = [_pack_block(columns, terms, inputs) for columns, terms in pairs if weight]
+    blocks = [pack_block(columns, terms) for columns, terms in pairs if weight]
     return {"weight": weight, "prior": pack_array(model.class_log_prior), "base": pack_array(base), "blocks": blocks}
 
 
-def _pack_block(columns: Columns, terms: score.Score, inputs: Mapping[Any, Input]) -> Packed:
-    """Return how the page reads the cells of a block, and its terms."""
+def _pack_block(
+    columns: Columns, terms: score.Score, inputs: Mapping[Any, Input], counted: Mapping[int, Statistic]
+) -> Packed:
+    """Return how the page reads the cells of a block, and its terms; ``counted`` has the statistics by block."""
     if columns.is_forest:
         return pack_trees(columns, inputs) | {"terms": [_pack_term(term) for term in terms]}
     coding = columns.codings[0] if columns.codings else None
-    packed = _pack_texts(coding, terms) if isinstance(coding, Words) else _pack_cells(columns, terms)
+    counts = counted.get(id(columns))
+    packed = _pack_texts(coding, terms) if isinstance(coding, Words) else _pack_cells(columns, terms, counts)
     positions = {key: place for place, key in enumerate(inputs)}
     keys = [key for key in column_keys(columns) if key != COMBINATION]
     return packed | {"columns": [positions[key] for key in keys]}
 
 
-def _pack_cells(columns: Columns, terms: score.Score) -> Packed:
+def _pack_cells(columns: Columns, terms: score.Score, counts: Statistic | None) -> Packed:
     """Return a block of numbers or levels; a binned number has its edges."""
     codings = columns.codings or ()
     if codings and isinstance(codings[-1], Combinations):
         alone = Columns.coded(columns.family, tuple(column_keys(columns)[:-1]), codings[:-1])
-        return _pack_cells(alone, terms) | {"combinations": _combination_codes(columns)}
+        return _pack_cells(alone, terms, None) | {"combinations": _combination_codes(columns)}
     inner = [coding.values if isinstance(coding, MissingLevel) else coding for coding in codings]
     return {
         "sizes": _pack_value(columns.sizes),
         "missing": [isinstance(coding, MissingLevel) for coding in codings],
         "edges": [list(coding.edges) if isinstance(coding, Cuts) else None for coding in inner],
-        "terms": [_pack_term(term) for term in terms],
+        "terms": [_pack_cell_term(term, columns, counts) for term in terms],
     }
 
 
@@ -105,23 +115,11 @@ def _combination_codes(columns: Columns) -> list[list[int]]:
 
 def _pack_value(value: Any) -> Any:
     """Return a field of a term: a float or an array of floats with all digits, whole numbers as they are."""
-    if isinstance(value, score.Term):
-        return _pack_fields(value)
-    if np.asarray(value).dtype.kind == "f":
-        return pack_array(value)
-    return value.tolist() if isinstance(value, np.ndarray) else value
+    return _pack_fields(value) if isinstance(value, score.Term) else pack_value(value)
 
 
 def _pack_fields(term: Any) -> Packed:
     return {field.name: _pack_value(getattr(term, field.name)) for field in fields(term)}
-
-
-def _pack_averaged_pairs(term: score.AveragedPairs) -> Packed:
-    # the page exchanges a and b for the other direction of a pair; levels that imply others are few; an array
-    # [class, slot a, slot b] takes less space when it is compressed
-    implied = [] if term.implied is None else [[a, b, int(term.implied[a, b])] for a, b in np.argwhere(term.implied)]
-    packed = _pack_fields(replace(term, given=np.moveaxis(term.given[:, :, 0], -1, 0), implied=None))
-    return packed | {"implied": np.array(implied, int).tolist()}
 
 
 def _pack_triangular_solve(term: score.TriangularSolve) -> Packed:
@@ -155,12 +153,19 @@ PLAIN_TERMS = (score.LookUp, score.Linear, score.Quadratic, score.LogQuadratic, 
 COUNT_TERMS = (score.LogGamma, score.LogGammaOfTotal, score.LogFactorial)
 PACKERS: dict[type[score.Term], Callable[[Any], Packed]] = {
     **dict.fromkeys((*PLAIN_TERMS, *COUNT_TERMS), _pack_fields),
-    score.AveragedPairs: _pack_averaged_pairs,
+    score.AveragedPairs: pack_averaged_pairs,
     score.LogSumExp: _pack_mixture,
     score.MeanOfTrees: pack_leaves,
     score.TriangularSolve: _pack_triangular_solve,
     score.LowRank: lambda term: _pack_shared_gaussian(term.mean, term.slopes),
 }
+
+
+def _pack_cell_term(term: score.Term, columns: Columns, counts: Statistic | None) -> Packed:
+    """Return a term of a block of levels or numbers; ``counts`` is what it was estimated from, if that is known."""
+    if isinstance(term, score.AveragedPairs):
+        return {"type": "AveragedPairs"} | pack_averaged_pairs(term, columns, counts)
+    return _pack_term(term)
 
 
 def _pack_term(term: score.Term) -> Packed:

@@ -16,7 +16,7 @@ from suffice.report.packed_arrays import NotLiveError, pack_array, pack_whole
 from suffice.schema import Columns, Partition, TreeInput
 from suffice.score import MeanOfTrees
 
-MAX_SHARES = 1 << 23  # of all nodes and classes; the page computes them when it is opened
+MAX_SHARES = 1 << 24  # of all nodes and classes; the page computes them when it is opened
 
 
 def pack_trees(columns: Columns, inputs: Mapping[Any, Input]) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def pack_leaves(term: MeanOfTrees) -> dict[str, Any]:
     if shares > MAX_SHARES:
         raise NotLiveError(
             f"its {len(term.sizes):,} trees have {shares:,} shares of classes in nodes, and a page computes at most "
-            f'{MAX_SHARES:,}; use structure="averaged" or "naive", or fewer trees'
+            f"{MAX_SHARES:,}; an averaged or a naive model, or fewer trees, can be computed"
         )
     leaves, classes = np.nonzero(term.counts.T)
     return {

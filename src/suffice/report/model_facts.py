@@ -83,18 +83,24 @@ def _describe_dependence(model: AnyModel) -> str:
 def _describe_component(component: Component) -> str:
     """Return what a component of a pool is."""
     if component.forest is None:
-        return _describe_dependence(component.model)
+        twin = ", with coefficients that are corrected as by logistic regression" if component.name == "twin" else ""
+        return _describe_dependence(component.model) + twin
     return f"mean of {component.forest.count:,} decision trees with {component.forest.width:,} leaves"
 
 
 def describe_features(
-    view: ModelView, inputs: dict[Any, Input], importance: dict[str, float], counted_rows: dict[Any, CountedColumn]
+    view: ModelView,
+    inputs: dict[Any, Input],
+    importance: dict[str, float],
+    counted_rows: dict[Any, CountedColumn],
+    words: dict[str, list[tuple[str, float]]],
 ) -> dict[str, Any]:
     """Return what was counted for each column, the most important first.
 
     The importance of a column is its mean absolute contribution, if it was measured, else the information that it has
     by itself on the class. A feature has a ``kind``: "counts" has labels and the training rows [class, label],
-    "numbers" has the mean and spread of each class, "words" has the words of each class. A number whose training rows
+    "numbers" has the mean and spread of each class, "words" has the words of each class, and in ``weights`` the
+    importance of words, ``words``, if it was measured. A number whose training rows
     were not counted in intervals has the counts of new rows, ``counted_rows``, if there are any.
     """
     information = {} if importance else _measure_information(view)
@@ -116,6 +122,7 @@ def describe_features(
             "importance": importance.get(inputs[key].name, information.get(key, 0.0)),
         }
         | its
+        | ({"weights": words[inputs[key].name]} if inputs[key].name in words else {})
         for key, its in found.items()
     ]
     entries.sort(key=lambda entry: (-entry["importance"], entry["place"]))
@@ -192,5 +199,7 @@ def find_model_warnings(view: ModelView) -> list[str]:
     if len(view.classes) == 1:
         found.append("There is only one class, so every row is predicted to belong to it.")
     if view.settings.get("estimate") == "mle" and any(columns.sizes is not None for columns in view.model.columns):
-        found.append('estimate="mle": a value that was never seen in a class has probability 0 there.')
+        found.append(
+            'With maximum likelihood (estimate="mle"), a value that was never seen in a class has probability 0 there.'
+        )
     return found

@@ -8,7 +8,7 @@ import numpy as np
 
 MAX_CHARACTERS = 10_000_000  # of the arrays of a model in a page
 MAX_BYTES = 1 << 28  # of an array before compression; the page holds it in memory
-SMALLER = 'a naive model takes less (structure="naive" of BayesClassifier needs no other pass over the rows)'
+SMALLER = "a naive model takes less space"
 MIN_COMPRESSED = 256  # bytes; shorter arrays stay as they are
 
 
@@ -32,6 +32,13 @@ def pack_array(array: Any) -> dict[str, Any]:
     {'f64': 'AAAAAAAA8D8=', 'shape': [1, 1]}
     """
     return _pack("f64", np.asarray(array, "<f8"))
+
+
+def pack_value(value: Any) -> Any:
+    """Return a float or an array of floats with all digits, and whole numbers and other values as they are."""
+    if np.asarray(value).dtype.kind == "f":
+        return pack_array(value)
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def pack_whole(array: Any) -> dict[str, Any]:

@@ -12,23 +12,23 @@ const scoreText = (name, value) => (["accuracy", "calibration error"].includes(n
 
 function qualitySection({ quality, about, warnings }) {
   const said = warnings.length ? el("ul", { class: "warnings" }, warnings.map((text) => el("li", {}, text))) : null;
-  if (!quality) return section("Quality", "quality", el("p", { class: "note" }, "Not measured: the report was written without labelled rows (X and y)."), said);
+  if (!quality) return section("Quality", "quality", el("p", { class: "note" }, "Not measured: the report was written without labelled rows."), said);
   const below = {
-    accuracy: `always the most frequent class: ${percent(quality.baseline.accuracy)}`,
-    "log-loss": `always the class shares: ${quality.baseline["log-loss"].toFixed(3)}`,
+    accuracy: `baseline (most frequent class): ${percent(quality.baseline.accuracy)}`,
+    "log-loss": `baseline (class frequencies): ${quality.baseline["log-loss"].toFixed(3)}`,
     "ROC AUC": about.classes.length > 2 ? "mean over the classes; chance: 0.5" : "chance: 0.5",
     "calibration error": "perfectly calibrated: 0",
   };
   const interval = (name, its) => (its.low === undefined ? "" : `95 % interval ${scoreText(name, its.low)} to ${scoreText(name, its.high)}`);
   const figures = Object.entries(quality.scores).filter(([, its]) => its.value !== null).map(([name, its]) => figure(name, scoreText(name, its.value), [interval(name, its), interval(name, its) && below[name] ? el("br") : null, below[name] || null]));
-  const training = quality.has_training_counts ? el("p", { class: "caution" }, "These rows look like the training rows: each class has as many. On rows that a model has learned, all figures are too good, above all those of trees. Use held-out rows, or cross_validate.") : null;
+  const training = quality.has_training_counts ? el("p", { class: "caution" }, "These rows look like the training rows: each class has the same number of rows. Figures on rows that a model has learned are too good, above all those of trees. Use rows that were held out.") : null;
   const predicts = about.target ? ["The model predicts ", el("strong", {}, about.target), ". "] : [];
   return section("Quality", "quality", el("p", {}, predicts, `Measured on ${countOf(quality.rows, "row")}.`), training, el("div", { class: "figures" }, figures), said);
 }
 
 function classesSection({ quality, about }) {
   if (!quality) return null;
-  const entry = (its) => (its.value === null ? "–" : [bar(its.value, its), el("span", { class: "note" }, `${percent(its.value)} (${percent(its.low, 0)}–${percent(its.high, 0)}) of ${grouped(its.rows)}`)]);
+  const entry = (its) => (its.value === null ? "–" : [bar(its.value, its), el("span", { class: "note" }, `${percent(its.value)} (${percent(its.low)}–${percent(its.high)}) of ${grouped(its.rows)}`)]);
   const lines = quality.classes.map((its, k) => ({
     name: about.classes[k].name,
     cells: () => [about.classes[k].name, el("div", { class: "cell" }, entry(its.recall)), el("div", { class: "cell" }, entry(its.precision))],

@@ -18,6 +18,7 @@ from suffice.report import quality
 from suffice.report.column_counts import CountedColumn, count_rows
 from suffice.report.inputs import fit_ranges, image_side, read_inputs
 from suffice.report.live_model import write_live_model
+from suffice.report.model_comparison import compare_scores
 from suffice.report.model_facts import describe_features, describe_images, describe_model, find_model_warnings
 from suffice.report.model_view import ModelView, ScoredRows, score_rows, view_model
 from suffice.report.row_drift import describe_drift
@@ -39,7 +40,7 @@ def write(model: Any, path: str | os.PathLike[str], X: Any = None, y: Any = None
     ----------
     model : classifier or dict of str to classifier
         A fitted classifier of this library. Of several, by name, the first is described, and all are compared by
-        their scores.
+        their scores on the rows of ``X``, with a verdict on each difference to the best.
     path : str or path
         The file to write.
     X : array-like, sparse matrix or data frame, default=None
@@ -126,6 +127,7 @@ def _collect(
     inputs = read_inputs(view.tally.schema, view.counted_blocks, view.model.columns)
     side = image_side(inputs, has_names=view.tally.schema.feature_names is not None)
     measured, groups, importance, images = list[dict[str, Any]](), None, dict[str, float](), None
+    comparison, words = list[dict[str, Any]](), dict[str, list[tuple[str, float]]]()
     shown: dict[str, Any] = {"rows": [], "errors": [], "examples": [], "wrong": 0}
     warnings, drift, counted = find_model_warnings(view), list[dict[str, Any]](), dict[Any, CountedColumn]()
     if rows:
@@ -134,7 +136,9 @@ def _collect(
             truths = [quality.read_truth(its, y) for its in rows]
             measured = [quality.measure_quality(its, *known) for its, known in zip(rows, truths, strict=True)]
             truth, labels = truths[0]
-        importance = quality.measure_importance(rows[0], inputs)
+            if len(rows) > 1:
+                comparison = compare_scores(list(views), rows, [codes for codes, _ in truths], measured)
+        importance, words = quality.measure_importance(rows[0], inputs)
         cells = rows[0].plain_cells(rows[0].spaced_positions(min(RANGE_ROWS, RANGE_CELLS // max(len(inputs), 1))))
         fit_ranges(inputs, cells)
         images = np.array([[float(value or 0) for value in line] for line in cells]) if side else None
@@ -149,9 +153,9 @@ def _collect(
         "title": title,
         "about": describe_model(view, inputs),
         "quality": measured[0] if measured else None,
-        "comparison": quality.compare_scores(list(views), list(views.values()), measured) if len(measured) > 1 else [],
+        "comparison": comparison,
         "shown": shown,
-        "learned": {"features": []} if side else describe_features(view, inputs, importance, counted),
+        "learned": {"features": []} if side else describe_features(view, inputs, importance, counted, words),
         "images": describe_images(view, inputs, importance, images) if side else None,
         "subgroups": groups,
         "drift": drift,

@@ -6,16 +6,18 @@ import numpy as np
 
 from suffice.blocks import Block, Dense
 from suffice.data import encode
+from suffice.data.column_names import list_names
 from suffice.decision.reliability import Reliability
 from suffice.explain import column_keys, column_title
 from suffice.folds.assessment import Z_95, assess_predictions, wilson_interval
 from suffice.pooled_model import AnyModel
 from suffice.report.inputs import Input
-from suffice.report.model_view import ModelView, ScoredRows
+from suffice.report.model_view import ScoredRows
 from suffice.report.threshold_counts import count_at_thresholds
 from suffice.schema import Array, Columns, Levels, MissingLevel, Words
 
-EXPLAINED_ROWS, EXPLAINED_CELLS, EXPLAINED_WIDTH = 200, 20_000_000, 2000
+EXPLAINED_ROWS, EXPLAINED_CELLS = 200, 20_000_000
+SHOWN_WORDS = 100
 FEW_DEPENDENT_COLUMNS, MAX_DEPENDENT_COLUMNS = 20, 64
 NOTABLE_CALIBRATION_ERROR, NOTABLE_GAPS = 0.05, 0.05
 CELLS_AT_ONCE = 1 << 16
@@ -71,12 +73,6 @@ def _mean_auc(thresholds: list[dict[str, Any]]) -> float | None:
     return float(np.mean(found)) if found else None
 
 
-def compare_scores(names: list[str], views: list[ModelView], qualities: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the scores of several models on the same rows."""
-    triples = zip(names, views, qualities, strict=True)
-    return [{"name": name, "kind": view.classifier, "scores": its["scores"]} for name, view, its in triples]
-
-
 def _mean_with_interval(values: Array) -> dict[str, float]:
     """Return a mean with its 95 % interval."""
     mean, half = float(values.mean()), Z_95 * float(values.std() / np.sqrt(len(values)))
@@ -110,26 +106,39 @@ def max_explained_rows(model: AnyModel) -> int:
     return EXPLAINED_ROWS if dependent <= FEW_DEPENDENT_COLUMNS else EXPLAINED_ROWS // 10
 
 
-def measure_importance(rows: ScoredRows, inputs: dict[Any, Input]) -> dict[str, float]:
-    """Return the mean absolute contribution of each column over a sample of rows; empty if that takes too long."""
+def measure_importance(
+    rows: ScoredRows, inputs: dict[Any, Input]
+) -> tuple[dict[str, float], dict[str, list[tuple[str, float]]]]:
+    """Return the mean absolute contribution of each column over a sample of rows, and of the words of each text.
+
+    A text has the sum of its words. Both are empty if the contributions take too long.
+    """
     width = sum(columns.width for columns, _ in rows.view.counted_blocks)
     most = min(max_explained_rows(rows.view.model), EXPLAINED_CELLS // max(width * len(rows.view.classes), 1))
     positions = rows.spaced_positions(most)
-    if not positions or width > EXPLAINED_WIDTH:
-        return {}
-    found: dict[str, float] = {}
+    if not positions:
+        return {}, {}
+    found, words = dict[str, float](), dict[str, list[tuple[str, float]]]()
     texts = {its.name for its in inputs.values() if its.input == "text"}
     for name, weight in rows.explain(positions).importance.items():
         column = next((text for text in texts if name.startswith(f"{text}: ")), name)
         found[column] = found.get(column, 0.0) + weight
-    return found
+        if column != name and weight > 0 and len(words.setdefault(column, [])) < SHOWN_WORDS:
+            words[column].append((name.removeprefix(f"{column}: "), weight))
+    return found, words
 
 
 def find_row_warnings(rows: ScoredRows, quality: dict[str, Any] | None) -> list[str]:
     """Return warnings about rows and about the quality of their predictions."""
     pairs = zip(rows.view.tally.schema.blocks, rows.blocks, strict=False)
-    parts = [_find_column_warnings(columns, block) for columns, block in pairs if not columns.is_forest]
-    found = list(dict.fromkeys(warning for part in parts for warning in part))  # the models of a pool share columns
+    empty, unknown = dict[str, str](), dict[str, str]()  # by column, because the models of a pool share columns
+    for columns, block in pairs:
+        if not columns.is_forest:
+            _find_strange_cells(columns, block, empty, unknown)
+    found = []
+    for kind, parts in (("Missing cells", empty), ("Levels that are unknown to the model", unknown)):
+        if parts:
+            found.append(f"{kind}: {list_names([f'{name} in {rows}' for name, rows in parts.items()], 8)}.")
     if quality is None:
         return found
     if quality["unknown_labels"]:
@@ -138,38 +147,35 @@ def find_row_warnings(rows: ScoredRows, quality: dict[str, Any] | None) -> list[
     if error > NOTABLE_CALIBRATION_ERROR:
         # the weights of a pool are a calibration
         is_calibrated = rows.view.settings.get("calibrate") or rows.view.components
-        advice = "" if is_calibrated else '; calibrate="temperature" may reduce it'
+        advice = "" if is_calibrated else "; calibration on held-out rows may reduce it"
         found.append(f"The calibration error is {100 * error:.1f} %{advice}.")
     baseline = quality["baseline"]["log-loss"]
     if quality["scores"]["log-loss"]["value"] > baseline > 0:
         found.append(
-            f"The log-loss is above {baseline:.3f}, which the class shares alone would have: the probabilities do not "
-            "help. Calibrate the model, or use another structure."
+            f"The log-loss is above {baseline:.3f}, that of the class frequencies, so the probabilities are worse than "
+            "these. Calibrate the model, or use another structure."
         )
     return found
 
 
-def _find_column_warnings(columns: Columns, block: Block) -> list[str]:
-    """Return warnings about columns with many empty cells or with unknown levels."""
+def _find_strange_cells(columns: Columns, block: Block, empty: dict[str, str], unknown: dict[str, str]) -> None:
+    """Put columns with many empty cells, and those with unknown levels, into dictionaries that say in which rows."""
     rows, count = block.shape[0], min(columns.count, block.shape[1])
     codings = columns.codings or (None,) * count
     if not isinstance(block, Dense) or any(isinstance(coding, Words) for coding in codings):
-        return []
+        return
     has_level = np.array([isinstance(coding, MissingLevel) for coding in codings[:count]])
     inner = [coding.values if isinstance(coding, MissingLevel) else coding for coding in codings[:count]]
     sizes = np.array([coding.size if isinstance(coding, Levels) else np.inf for coding in inner]) + has_level
     missing = np.where(has_level, 0 if columns.sizes is None else columns.sizes[:count] - 1, -1)
-    empty, unknown = np.zeros((2, count))
+    gaps, levels = np.zeros((2, count))
     for _, piece in block.pieces(0, rows, CELLS_AT_ONCE):
         cells = piece[:, :count]
-        empty += ((cells < 0) | (cells == missing) if columns.codings else cells != cells).sum(axis=0)
-        unknown += (cells >= sizes).sum(axis=0)
-    found = []
+        gaps += ((cells < 0) | (cells == missing) if columns.codings else cells != cells).sum(axis=0)
+        levels += (cells >= sizes).sum(axis=0)
     for j, key in enumerate(column_keys(columns)[:count]):
         name = repr(column_title(key))
-        if empty[j] > NOTABLE_GAPS * rows:
-            found.append(f"{name} is empty in {100 * empty[j] / rows:.1f} % of the rows.")
-        if unknown[j]:
-            having = f"{int(unknown[j]):,} rows" if unknown[j] > 1 else "1 row"
-            found.append(f"{name} has a level that is unknown to the model in {having}.")
-    return found
+        if gaps[j] > NOTABLE_GAPS * rows:
+            empty[name] = f"{100 * gaps[j] / rows:.1f} % of the rows"
+        if levels[j]:
+            unknown[name] = f"{int(levels[j]):,} row{'s' if levels[j] > 1 else ''}"

@@ -13,7 +13,7 @@ def describe_drift(classifier: Any, X: Any) -> list[dict[str, Any]]:
     table.sort(key=lambda line: (not line["is_significant"], -line["distance"]))
     found = [
         {"name": line["column"], "unknown": int(line["new_level_rows"])}
-        | {key: line[key] for key in ("distance", "is_significant")}
+        | {key: line[key] for key in ("distance", "is_significant", "form")}
         for line in table
     ]
     for its, line in zip(found[:DETAILED], table, strict=False):

@@ -52,7 +52,7 @@ function rowItem(row, panel) {
   const listed = [...new Set([...order.slice(0, 2), ...(row.truth >= 0 ? [row.truth] : [])])];
   return el("li", {},
     data.engine.side ? picture(row.cells, data.engine.side, `Image of row ${row.row}`) : null,
-    el("p", {}, el("strong", {}, `Row ${grouped(row.row)}`), `: ${target || "class"} = ${row.label}. Probabilities: ${listed.map((k) => `${probabilityText(row.probabilities[k])} ${classes[k].name}`).join(", ")}. `,
+    el("p", {}, el("strong", {}, `Row ${grouped(row.row)}`), `: ${row.label === undefined ? "" : `true ${target || "class"} ${row.label}, `}predicted ${classes[predicted].name}. Probabilities: ${listed.map((k) => `${classes[k].name}: ${probabilityText(row.probabilities[k])}`).join(", ")}. `,
       panel ? button("Try it", () => panel.open(row), { class: "small", "aria-label": `Try row ${row.row}` }) : null),
     rowCells(row, predicted),
     row.reasons && row.reasons.length && !data.engine.side ? note(`Reasons for ${classes[predicted].name}${row.truth >= 0 ? ` against ${row.label}` : ""}: ${row.reasons.map(reasonText).join(", ")}.`) : null);
@@ -101,5 +101,5 @@ function errorsSection({ shown, quality }, panel) {
   if (!quality) return null;
   if (!shown.wrong) return section("Largest errors", "wrong", el("p", {}, "All predictions are correct."));
   const rows = shown.errors.map((place) => ({ name: `row ${shown.rows[place].row}`, draw: () => rowItem(shown.rows[place], panel) }));
-  return section("Largest errors", "wrong", note(`${countOf(shown.wrong, "prediction")} of ${grouped(quality.rows)} ${shown.wrong === 1 ? "is" : "are"} wrong. These gave their true class the least probability.`), pagedList(rows, { size: 5, what: "error", list: el("ol", { class: "rows" }) }));
+  return section("Largest errors", "wrong", note(`${countOf(shown.wrong, "prediction")} of ${grouped(quality.rows)} ${shown.wrong === 1 ? "is" : "are"} wrong. The rows whose true class has the lowest probability come first.`), pagedList(rows, { size: 5, what: "error", list: el("ol", { class: "rows" }) }));
 }

@@ -38,7 +38,7 @@ function prepareMixture(term) {
 function prepareTerm(term, classes) {
   if (term.components) return prepareMixture(term);
   const table = Object.values(term).find((its) => its && its.shape && its.shape.length === 2);
-  return {
+  const made = {
     ...Object.fromEntries(Object.entries(term).map(([name, its]) => [name, prepareField(its, classes)])),
     classes,
     width: table && table.shape[1],
@@ -46,6 +46,7 @@ function prepareTerm(term, classes) {
     implied: term.implied && new Map(term.implied.map(([a, b, flags]) => [`${a} ${b}`, flags])),
     factors: new Map(),
   };
+  return term.pairs ? { ...made, given: tablesOfPairs(made), pairs: null } : made;
 }
 
 /** Return the sum of values; a value of −∞ makes it −∞. */

@@ -60,7 +60,7 @@ function smallMeans(feature, names) {
   return svg("svg", { viewBox: `0 0 200 ${Math.max(50, height * names.length)}`, class: "small-shape", role: "img", "aria-label": `Means of ${feature.name} by class` }, parts);
 }
 
-const SHAPE = { left: 44, top: 10, height: 180, bottom: 92 };
+const SHAPE = { left: 44, top: 10, height: 180 };
 
 /** Return the large chart of a feature; ``predicted`` has the mean prediction of the model at each label, or null. */
 function largeShape(feature, names, k, predicted) {
@@ -70,6 +70,7 @@ function largeShape(feature, names, k, predicted) {
   for (const tick of [0, 0.5, 1]) parts.push(svg("text", { x: SHAPE.left - 5, y: y(tick) + 4, "text-anchor": "end" }, percent(tick, 0)));
   const labels = shortened(points.map((its) => its.label), 18);
   const foot = SHAPE.top + SHAPE.height;
+  const bottom = 28 + 4 * Math.max(...labels.map((label) => Math.min(label.length, 18))); // labels are slanted
   labels.forEach((label, j) => parts.push(svg("text", { "text-anchor": "end", transform: `translate(${x(j) + 3} ${foot + 10}) rotate(-40)` }, label)));
   if (predicted) {
     predicted.forEach((share, j) => {
@@ -77,7 +78,7 @@ function largeShape(feature, names, k, predicted) {
     });
   }
   const label = `Share of ${names[k]} by ${feature.name}: ${shapeText(points)}`;
-  return svg("svg", { viewBox: `0 0 ${SHAPE.left + width + 10} ${foot + SHAPE.bottom}`, class: "large-shape", role: "img", "aria-label": label, style: { "max-width": `${SHAPE.left + width + 10}px` } }, parts);
+  return svg("svg", { viewBox: `0 0 ${SHAPE.left + width + 10} ${foot + bottom}`, class: "large-shape", role: "img", "aria-label": label, style: { "max-width": `${SHAPE.left + width + 10}px` } }, parts);
 }
 
 /** Return the share of a class among the training rows. */

@@ -21,7 +21,7 @@ function subgroupsSection({ subgroups, quality }) {
   const { worse } = subgroups;
   return section("Subgroups", "subgroups",
     el("p", {}, `Accuracy is ${percent(overall)} on all rows. ${worse ? `${countOf(worse, "group")} of rows ${worse === 1 ? "has" : "have"} an interval below it.` : "No group has an interval below it."}`),
-    note(`Groups of at least ${subgroups.least_rows} rows: by each column, and by pairs of the most important ones. Sorted by the upper end of the 95 % interval, so that the groups come first that are worse by more than chance. With many groups, some intervals miss by chance.`),
+    note(`Groups of at least ${subgroups.least_rows} rows: by each column, and by pairs of the most important ones. Sorted by the upper end of the 95 % interval, so that groups that are clearly worse come first. With many groups, a few intervals miss the true accuracy by chance.`),
     pagedTable("Subgroups", ["Group", "Rows", "Accuracy", "95 % interval", "Compared with all rows"], lines, { what: "group" }));
 }
 
@@ -31,19 +31,27 @@ function driftSection({ drift, quality }) {
   const most = Math.max(...drift.map((its) => its.distance), 0.1);
   const lines = drift.map((its) => ({
     name: its.name,
-    cells: () => [its.name, [el("span", { class: "figure-of" }, its.distance.toFixed(3)), bar(its.distance / most)], its.is_significant ? "yes" : "no", its.unknown ? grouped(its.unknown) : "–", its.labels ? largestChange(its) : "–"],
+    cells: () => [its.name, [el("span", { class: "figure-of" }, its.distance.toFixed(3)), bar(its.distance / most)], its.is_significant ? "yes" : "no", its.unknown ? (its.form === "words" ? countOf(its.unknown, "word") : countOf(its.unknown, "row")) : "–", its.labels ? largestChange(its) : "–"],
     data: [its.name, its.distance, its.is_significant, its.unknown, its.labels ? largestChange(its) : ""],
   }));
   return section("Drift", "drift",
     el("p", {}, `${moved ? countOf(moved, "column") : "No column"} of ${grouped(drift.length)} ${moved === 1 || !moved ? "differs" : "differ"} between these rows and the training rows by more than chance.`),
     note("Distance: Jensen-Shannon distance between the shares of levels or intervals, from 0 (equal) to 1. More than chance: Pearson's chi-squared test at 1 %, corrected for the number of columns."),
-    pagedTable("Drift", ["Column", "Distance", "More than chance", "Rows with unknown levels", "Largest change"], lines, { what: "column", size: 10 }));
+    pagedTable("Drift", ["Column", "Distance", "More than chance", "Unknown levels", "Largest change"], lines, { what: "column", size: 10 }));
 }
 
 /** Return the label whose share has changed most. */
 function largestChange({ labels, before, after }) {
   const j = labels.map((_, i) => i).sort((a, b) => Math.abs(after[b] - before[b]) - Math.abs(after[a] - before[a]))[0];
   return `${labels[j]}: ${percent(before[j])} → ${percent(after[j])}`;
+}
+
+/** Return the difference of a score to the best one, and the verdict. */
+function verdictNote(name, its) {
+  if (its.verdict === undefined) return null;
+  const shares = ["accuracy", "calibration error"].includes(name);
+  const by = shares ? `${signed(100 * its.difference)} ± ${(100 * its.half_width).toFixed(2)} %` : `${signed(its.difference, 3)} ± ${its.half_width.toFixed(3)}`;
+  return el("span", { class: "note below" }, its.verdict === "best" ? "best" : `${by}: ${its.verdict}`);
 }
 
 function comparisonSection({ comparison }) {
@@ -54,11 +62,13 @@ function comparisonSection({ comparison }) {
     const values = comparison.map((its) => its.scores[name].value ?? NaN);
     return [name, lower.has(name) ? Math.min(...values) : Math.max(...values)];
   }));
-  const cell = (name, its) => (its.value === null ? "–" : el(its.value === best[name] ? "strong" : "span", {}, its.low === undefined ? scoreText(name, its.value) : `${scoreText(name, its.value)} (${scoreText(name, its.low)}–${scoreText(name, its.high)})`));
-  const lines = comparison.map((its) => [its.name, its.kind, ...names.map((name) => cell(name, its.scores[name]))]);
-  const csv = () => [["model", "classifier", ...names], ...comparison.map((its) => [its.name, its.kind, ...names.map((name) => its.scores[name].value)])];
-  return section("Comparison", "comparison", note("All models on the same rows, with 95 % intervals; the best value is bold. This page describes the first model. Use suffice.compare for a test of the differences."),
-    savable(table(["Model", "Classifier", ...names], lines, { label: "Comparison of models" }), "Comparison", csv));
+  const cell = (name, its) => (its.value === null ? "–" : [el(its.value === best[name] ? "strong" : "span", {}, scoreText(name, its.value)), its.low === undefined ? null : el("span", { class: "note below" }, `${scoreText(name, its.low)} to ${scoreText(name, its.high)}`), verdictNote(name, its)]);
+  const lines = comparison.map((its) => [[its.name, el("span", { class: "note below" }, its.kind)], ...names.map((name) => cell(name, its.scores[name]))]);
+  const parts = ["value", "difference", "half_width", "verdict"];
+  const csv = () => [["model", "classifier", ...names.flatMap((name) => parts.map((part) => (part === "value" ? name : `${name} ${part.replace("_", " ")}`)))], ...comparison.map((its) => [its.name, its.kind, ...names.flatMap((name) => parts.map((part) => its.scores[name][part] ?? ""))])];
+  const margins = names.filter((name) => comparison[0].scores[name].margin).map((name) => `${name} ${scoreText(name, comparison[0].scores[name].margin)}`);
+  return section("Comparison", "comparison", note("All models on the same rows, with 95 % intervals; the best value is bold. The last line of a cell is the difference to the best model, with ± half of a 95 % interval that holds for all models at once. Worse: the interval does not contain 0. Practically equal: it lies within a margin (", margins.join(", "), "). Undecided: neither; more rows are needed. This page describes the first model."),
+    savable(table(["Model", ...names], lines, { label: "Comparison of models" }), "Comparison", csv));
 }
 
 function aboutSection({ about }) {
@@ -83,6 +93,6 @@ function componentsTable(about) {
   if (!about.components.length) return null;
   const loss = (value) => (value === null ? "–" : value.toFixed(3));
   const lines = about.components.map((its) => [its.name, its.weight.toFixed(2), loss(its.log_loss), its.model]);
-  if (about.pool_log_loss !== null) lines.push(["pool", "", loss(about.pool_log_loss), "all of them, weighted"]);
-  return [el("h3", {}, "Components"), note(`Each component is a model of all columns.${about.pool_log_loss === null ? "" : " The weights have the least log-loss on held-out rows."}`), table(["Component", "Weight", "Held-out log-loss", "Model"], lines, { label: "Components of the pool" })];
+  if (about.pool_log_loss !== null) lines.push(["pool", "", loss(about.pool_log_loss), "weighted combination of all"]);
+  return [el("h3", {}, "Components"), note(`Each component models the same rows.${about.pool_log_loss === null ? "" : " The weights minimise the log-loss on held-out rows."}`), table(["Component", "Weight", "Held-out log-loss", "Model"], lines, { label: "Components of the pool" })];
 }

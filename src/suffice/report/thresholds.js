@@ -58,7 +58,7 @@ function thresholdBody(state, its, names, panel) {
 function thresholdResult(outcome, its, state, name, other, choose) {
   const text = (share) => (Number.isNaN(share) ? "–" : percent(share));
   const total = costOf(outcome, state.costs);
-  const interval = (part, whole) => (whole ? `95 % interval ${wilson(part, whole).map((share) => percent(share, 0)).join(" to ")}` : "no rows");
+  const interval = (part, whole) => (whole ? `95 % interval ${wilson(part, whole).map((share) => percent(share)).join(" to ")}` : "no rows");
   const figures = [
     figure("precision", text(outcome.precision), interval(outcome.tp, outcome.tp + outcome.fp)),
     figure("recall", text(outcome.recall), interval(outcome.tp, its.positives)),

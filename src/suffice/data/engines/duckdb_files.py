@@ -72,6 +72,10 @@ class FilesSource(SqlSource):
         check_target_type(name, self.scan.read_rows(0).schema.field(name).type)
 
     @property
+    def reading(self) -> dict[str, Any]:
+        return self.scan.reading
+
+    @property
     def fingerprint(self) -> str:
         """The names, sizes and times of the files, and the names of the columns."""
         stated = []

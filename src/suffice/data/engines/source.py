@@ -134,6 +134,11 @@ class Source(ABC):
         """Raise an error if the type of the target is not one of labels."""
 
     @property
+    def reading(self) -> dict[str, Any]:
+        """How cells are read, as attributes of a model, which reads other tables in the same way."""
+        return {}
+
+    @property
     def fingerprint(self) -> str | None:
         """Text that is the same as long as the source has the same rows in the same order; None if that is unknown."""
         return None

@@ -40,6 +40,7 @@ TESTS = {
 }
 # Types of numbers, and those with which a column is read in which other cells are missing.
 NEARLY = {"BIGINT": "NEARLY BIGINT", "DOUBLE": "NEARLY DOUBLE", "COMMA": "COMMA", "MARKED": "MARKED"}
+DECIMAL_MARKS = {"COMMA": ",", "MARKED": "."}
 # Expressions that convert text to some types; other types are plain casts.
 EXPRESSIONS = {
     "VARCHAR": "{0}",
@@ -48,6 +49,7 @@ EXPRESSIONS = {
     "MARKED": number_value(DECIMAL_POINT),
     "NEARLY BIGINT": "TRY_CAST({0} AS BIGINT)",
     "NEARLY DOUBLE": "TRY_CAST({0} AS DOUBLE)",
+    "NEARLY TIMESTAMP": "TRY_CAST({0} AS TIMESTAMP)",
 }
 # The cells of so many columns are counted by one query: DuckDB's time for a query grows with the square of its length.
 COUNTED_TOGETHER = 16
@@ -91,7 +93,7 @@ class CsvGroup:
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """The cells of a column in a file: how many are filled, have a comma, are marked as missing and pass each test."""
+    """The cells of a column in a file: how many are filled, may have a decimal comma, are missing, pass each test."""
 
     file: str
     filled: int
@@ -115,6 +117,7 @@ def infer_types(
         name: "VARCHAR" if name in texts else _column_type(name, files, hints, name in exact)
         for name, files in facts.items()
     }
+    types |= {name: "NEARLY TIMESTAMP" for name in hints.date_parts if name in types}
     shown = [name for name in types if name not in ignored and name in (hints.learned or types)]
     _note_numbers(connection, groups, {name: types[name] for name in shown}, facts, hints)
     if not hints.learned:
@@ -145,8 +148,15 @@ def _note_numbers(
         names = [name for name in types if types[name] == kind and not hints.learned]
         if names:
             warnings.warn(f"columns with {what} are read as numbers: {quote_names(names)}", stacklevel=3)
+    for kinds, what in ((NEARLY.values(), "numbers"), (("NEARLY TIMESTAMP",), "dates")):
+        nearly = {name: kind for name, kind in types.items() if kind in kinds and _type_of(facts[name]) != kind}
+        _note_other_cells(connection, groups, nearly, what)
+
+
+def _note_other_cells(connection: Any, groups: Sequence[CsvGroup], types: Mapping[str, str], what: str) -> None:
+    """Say which cells are read as missing, because they are not of the type of their column."""
     found = []
-    for name in (name for name, kind in types.items() if kind in NEARLY.values() and _type_of(facts[name]) != kind):
+    for name in types:
         cell, value = identifier(name), EXPRESSIONS[types[name]].format(identifier(name))
         rows = " UNION ALL ".join(
             f"SELECT {cell} FROM {group.texts()} WHERE {cell} IS NOT NULL AND {value} IS NULL"
@@ -162,9 +172,9 @@ def _note_numbers(
             )
     if found:
         warnings.warn(
-            f"columns are read as numbers, and cells that are not numbers as missing: {'; '.join(found[:10])}"
+            f"columns are read as {what}, and cells that are not {what} as missing: {'; '.join(found[:10])}"
             f"{f'; and {len(found) - 10} more columns' if len(found) > 10 else ''}",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
@@ -205,11 +215,13 @@ def identifier(name: str) -> str:
 
 def _count_cells(connection: Any, group: CsvGroup) -> list[tuple[str, ColumnFacts]]:
     """Return the facts about each column in each file."""
-    tests = {**TESTS, "COMMA": "false"} if group.layout.delimiter[0] == "," else TESTS
+    # where commas separate cells, a quoted 1,234 has a separator of thousands, and only 1,5 a decimal comma
+    separates = group.layout.delimiter[0] == ","
+    is_comma = "contains({0}, ',')" + (f" AND NOT ({TESTS['MARKED']})" if separates else "")
     marks = f"length({{0}}) < 16 AND lower(trim({{0}})) IN ({', '.join(map(literal, MISSING_AMONG_NUMBERS))})"
-    aggregates = ["count({0})", "count(*) FILTER (WHERE contains({0}, ','))", f"count(*) FILTER (WHERE {marks})"]
+    aggregates = ["count({0})", f"count(*) FILTER (WHERE {is_comma})", f"count(*) FILTER (WHERE {marks})"]
     aggregates += ["min({0})", "max({0})"]
-    aggregates += [f"count(*) FILTER (WHERE {test})" for test in tests.values()]
+    aggregates += [f"count(*) FILTER (WHERE {test})" for test in TESTS.values()]
     rows, file = group.texts(", filename='suffice file'"), identifier("suffice file")
     shown = {file.path: file.shown for file in group.files}
     facts = []
@@ -221,6 +233,8 @@ def _count_cells(connection: Any, group: CsvGroup) -> list[tuple[str, ColumnFact
             for place, name in enumerate(names):
                 column = values[place * len(aggregates) : (place + 1) * len(aggregates)]
                 filled, commas, missing, least, most, *fitting = column
+                if separates and not commas:
+                    fitting[list(TESTS).index("COMMA")] = 0
                 looks_like_dates = filled > 0 and all(re.match(DATE, end) for end in (least, most))
                 facts.append(
                     (name, ColumnFacts(shown[path], filled, commas, missing, tuple(fitting), looks_like_dates))
@@ -248,11 +262,17 @@ def _column_type(name: str, facts: Sequence[ColumnFacts], hints: ColumnHints, is
 def _nearly_numbers(name: str, facts: Sequence[ColumnFacts], hints: ColumnHints) -> str:
     """Return the type of numbers of a column in which nearly all cells are numbers; text if they are not.
 
-    Of a column that a model knows as numbers, one number is enough.
+    Of a column that a model knows as numbers, one number is enough, or cells that are all marked as missing. If the
+    model knows its decimal mark, too, that mark decides wherever all cells can be read with it.
     """
+    filled, missing = sum(file.filled for file in facts), sum(file.missing for file in facts)
+    known = next((kind for kind, mark in DECIMAL_MARKS.items() if hints.decimal_marks.get(name) == mark), None)
+    if known and filled == missing + sum(file.fitting[list(TESTS).index(known)] for file in facts):
+        return known
     if _type_of(facts) != "VARCHAR":
         return _type_of(facts)
-    filled, missing = sum(file.filled for file in facts), sum(file.missing for file in facts)
+    if name in hints.numbers and missing == filled > 0:
+        return "NEARLY DOUBLE"
     counts = {kind: sum(file.fitting[place] for file in facts) for place, kind in enumerate(TESTS) if kind in NEARLY}
     if not any(file.commas for file in facts):
         del counts["COMMA"]

@@ -12,7 +12,15 @@ from suffice.data.engines.source import SourceError
 from suffice.data.files.csv_encoding import as_utf8
 from suffice.data.files.csv_format import check_names, detect_csv_format
 from suffice.data.files.csv_repair import repair_csv
-from suffice.data.files.csv_types import find_row_counter, group_files, identifier, infer_types, literal
+from suffice.data.files.csv_types import (
+    DECIMAL_MARKS,
+    find_row_counter,
+    group_files,
+    identifier,
+    infer_types,
+    literal,
+)
+from suffice.data.files.date_parts import find_parts, select_parts
 from suffice.data.files.excel_sheets import sheet_as_csv
 from suffice.data.files.file_formats import FoundFile, ScratchFolder, find_files, inspect_file, is_partitioned
 from suffice.data.files.table_file import AS_ROW, ColumnHints, TableFile, resolve_column
@@ -34,7 +42,8 @@ class FileScan:
     """Files as one view of a DuckDB database.
 
     ``names`` are the columns of the view, and ``file_columns`` those of the files, of which some may be left out.
-    ``folder`` keeps copies of what DuckDB cannot read in place.
+    ``folder`` keeps copies of what DuckDB cannot read in place. ``reading`` is how cells were read, as attributes of a
+    model.
     """
 
     connection: Any
@@ -42,6 +51,7 @@ class FileScan:
     names: tuple[str, ...]
     file_columns: tuple[str, ...]
     folder: ScratchFolder
+    reading: dict[str, Any]
 
     @property
     def format(self) -> str:
@@ -91,31 +101,48 @@ def scan_files(table: TableFile, hints: ColumnHints) -> FileScan:
     if formats == ["Excel"]:
         files, formats = tuple(sheet_as_csv(file, folder) for file in files), ["CSV"]
         table = replace(table, delimiter=",", encoding="utf-8")
-    of_csv = ("header", "delimiter", "encoding", "skip_rows", "na_values")
-    given = [name for name in of_csv if getattr(table, name) is not None]
-    if formats != ["CSV"] and given:
-        setting = f"header={table.header}" if given[0] == "header" else f"{given[0]}=…"
-        raise SourceError(f"TableFile(…, {setting}) is for files of CSV, and {files[0].shown} is {formats[0]}")
+    _check_settings(table, files[0], formats[0])
     connection = duckdb.connect()
     connection.execute("; ".join(SETTINGS))
+    reading: dict[str, Any] = {} if table.na_values is None else {"na_values_": list(table.na_values)}
     try:
         if formats == ["CSV"]:
-            query, left_out, columns = _select_csv(connection, files, table, hints, folder)
+            query, left_out, columns, marks = _select_csv(connection, files, table, hints, folder)
+            reading |= {"decimal_marks_": marks} if marks else {}
         else:
             query = READERS[formats[0]](connection, files)
-            columns = tuple(name for name, *_ in connection.execute(f"DESCRIBE {query}").fetchall())
+            columns = tuple(_describe(connection, query))
             left_out = _find_ignored(table, columns)
         if left_out:
             query = f"SELECT * EXCLUDE ({', '.join(map(identifier, left_out))}) FROM ({query})"
-        described = connection.execute(f"DESCRIBE {query}").fetchall()
-        for name, kind, *_ in described:
+        types = _describe(connection, query)
+        for name, kind in types.items():
             if kind == "UUID":  # which Arrow lacks
                 query = f"SELECT * REPLACE (CAST({identifier(name)} AS VARCHAR) AS {identifier(name)}) FROM ({query})"
+        parts = hints.date_parts
+        if table.dates == "parts":
+            parts = find_parts(connection, query, types, [resolve_column(name, columns) for name in hints.exact])
+            reading |= {"date_parts_": parts} if parts else {}
+        query = select_parts(query, parts, types, keeps_dates=bool(hints.learned))
         connection.execute(f"CREATE VIEW {VIEW} AS {query}")
+        names = tuple(_describe(connection, query))
     except duckdb.Error as error:
         raise _explain_error(error, files) from error
-    names = tuple(name for name, *_ in described)
-    return FileScan(connection, files, names, tuple(dict.fromkeys((*columns, *names))), folder)
+    return FileScan(connection, files, names, tuple(dict.fromkeys((*columns, *names))), folder, reading)
+
+
+def _check_settings(table: TableFile, file: FoundFile, format: str) -> None:
+    """Raise an error if a setting for CSV is given for files of another format."""
+    of_csv = ("header", "delimiter", "encoding", "skip_rows", "na_values")
+    given = [name for name in of_csv if getattr(table, name) is not None]
+    if format != "CSV" and given:
+        setting = f"header={table.header}" if given[0] == "header" else f"{given[0]}=…"
+        raise SourceError(f"TableFile(…, {setting}) is for files of CSV, and {file.shown} is {format}")
+
+
+def _describe(connection: Any, query: str) -> dict[str, str]:
+    """Return the type of each column of a query."""
+    return {name: kind for name, kind, *_ in connection.execute(f"DESCRIBE {query}").fetchall()}
 
 
 def _find_ignored(table: TableFile, columns: Sequence[str]) -> tuple[str, ...]:
@@ -131,8 +158,8 @@ def _find_ignored(table: TableFile, columns: Sequence[str]) -> tuple[str, ...]:
 
 def _select_csv(
     connection: Any, files: Sequence[FoundFile], table: TableFile, hints: ColumnHints, folder: ScratchFolder
-) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Return the query that reads CSV files, the columns that it is to be read without, and all columns."""
+) -> tuple[str, tuple[str, ...], tuple[str, ...], dict[str, str]]:
+    """Return the query that reads CSV files, the columns to leave out of it, all columns, and decimal marks."""
     import duckdb
 
     na_values = next(tuple(each) for each in (table.na_values, hints.na_values, EMPTY) if each is not None)
@@ -155,7 +182,8 @@ def _select_csv(
     if not connection.execute(f"SELECT 1 FROM ({query}) LIMIT 1").fetchall():
         hint = f"; if line 1 is a row, use {AS_ROW}" if table.header is None else ""
         raise SourceError(f"{files[0].shown} has a header and no rows{hint}")
-    return query, tuple(dict.fromkeys((*counter, *ignored))), columns
+    marks = {name: DECIMAL_MARKS[kind] for name, kind in types.items() if kind in DECIMAL_MARKS}
+    return query, tuple(dict.fromkeys((*counter, *ignored))), columns, marks
 
 
 def _select_parquet(connection: Any, files: Sequence[FoundFile]) -> str:

@@ -3,8 +3,8 @@
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from suffice.schema import Levels, MissingLevel, Schema, Words
 
@@ -18,7 +18,8 @@ AS_ROW, AS_NAMES = "TableFile(…, header=False)", "TableFile(…, header=True)"
 class TableFile:
     """A file, a folder, a glob or a list of these, with settings that are otherwise detected.
 
-    All settings but ``ignore`` are for CSV; ``header``, ``skip_rows`` and ``na_values`` are for Excel, too.
+    All settings but ``ignore`` and ``dates`` are for CSV; ``header``, ``skip_rows`` and ``na_values`` are
+    for Excel, too.
 
     Parameters
     ----------
@@ -37,6 +38,9 @@ class TableFile:
         The texts that stand for a missing cell in every column, beside the empty text; None is `EMPTY`.
     ignore : sequence of str, default=()
         Columns that are not read, by name or by position in the file: "0", "1", …, "-1".
+    dates : "parts", default=None
+        "parts" replaces each column of ISO dates by its year, month, weekday and, if it has times of day, hour, as
+        columns such as ``sold_month``. By default dates stay as they are, and `BayesClassifier` leaves them out.
     """
 
     path: Path | Sequence[Path]
@@ -46,6 +50,7 @@ class TableFile:
     skip_rows: int | None = None
     na_values: Sequence[str] | None = None
     ignore: Sequence[str] = ()
+    dates: Literal["parts"] | None = None
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,8 @@ class ColumnHints:
     ``named`` are columns that the caller refers to, and ``learned`` are the columns of a model. ``texts`` are columns
     that stay text even if all their cells look like numbers; ``numbers`` are columns of which cells that are not
     numbers are missing; ``exact`` are columns, by name or position, that are numbers only if every cell is one.
-    ``na_values`` are those that a model was fitted with. ``has_labels`` is False if the target may be absent.
+    ``na_values``, ``decimal_marks`` (of columns of numbers) and ``date_parts`` (of columns of dates) are those that a
+    model was fitted with. ``has_labels`` is False if the target may be absent.
     """
 
     named: tuple[str, ...] = ()
@@ -64,6 +70,8 @@ class ColumnHints:
     numbers: frozenset[str] = frozenset()
     exact: frozenset[str] = frozenset()
     na_values: tuple[str, ...] | None = None
+    decimal_marks: Mapping[str, str] = field(default_factory=dict)
+    date_parts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     has_labels: bool = True
 
     @property
