@@ -261,7 +261,7 @@ def test_what_is_wrong_is_named(make, message):
     ],
 )
 def test_what_is_of_the_wrong_kind_is_named(make):
-    with pytest.raises(TypeError, match=r"not of|is a class"):
+    with pytest.raises(TypeError, match=r"needs a|is a class"):
         make()
 
 
