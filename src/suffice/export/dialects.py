@@ -1,7 +1,8 @@
 """SQL dialects: the databases that statements are written for and how they differ."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Literal
 
@@ -11,6 +12,10 @@ from suffice.data.engines.source import NoSqlError
 NO_TEXT = "\x00\ud800-\udfff"
 
 Layout = Literal["except", "row", "lateral", "join"]
+
+
+# The types of the columns of parameter tables.
+TYPES = {"integer": "BIGINT", "double": "DOUBLE PRECISION", "text": "TEXT"}
 
 
 class ExportError(NoSqlError):
@@ -36,6 +41,30 @@ class Dialect:
         Whether names of result columns consist of letters, digits and underscores.
     underflow_is_error : bool
         Whether a product that is too small for a double is an error, and not 0.
+    tables_layout : {"except", "row", "join"}, optional
+        The layout of the style "tables", if it is another one.
+    element : str
+        How an element of an array is read, by its position from 1 on; empty if the database has no arrays.
+    is_materialized : bool
+        Whether a common table expression is computed once, so that the numbers of its rows need no order.
+    has_recursion : bool
+        Whether common table expressions may be recursive.
+    types : mapping of str to str
+        The types of the columns of parameter tables.
+    key : str
+        The clause of a primary key in CREATE TABLE; empty if the database has none.
+    table_options : str
+        What follows the columns in CREATE TABLE.
+    temporary : str
+        What follows CREATE for a temporary table.
+    after_insert : tuple of str
+        Statements that follow the rows of a parameter table.
+    setup : tuple of str
+        Statements at the beginning of a script.
+    hexadecimal_texts : bool
+        Whether texts are written in hexadecimal digits, because what a backslash means depends on the session.
+    is_run : bool
+        Whether the tests run the statements; those of other dialects are only parsed.
     """
 
     name: str
@@ -44,6 +73,22 @@ class Dialect:
     folds: bool
     plain_names: bool = False
     underflow_is_error: bool = False
+    tables_layout: Layout | None = None
+    element: str = ""
+    is_materialized: bool = False
+    has_recursion: bool = True
+    types: Mapping[str, str] = field(default_factory=lambda: TYPES)
+    key: str = "PRIMARY KEY ({key})"
+    table_options: str = ""
+    temporary: str = "TEMPORARY TABLE"
+    after_insert: tuple[str, ...] = ()
+    setup: tuple[str, ...] = ()
+    hexadecimal_texts: bool = False
+    is_run: bool = True
+
+    def key_part(self, column: str, kind: str) -> str:
+        """Return a column of a primary key or an index."""
+        return f"{column}(200)" if kind == "text" and self.types["text"] == "BLOB" else column
 
     def check_name(self, name: str, what: str) -> str:
         """Return a name that can be quoted, or raise ExportError."""
@@ -69,14 +114,85 @@ class Dialect:
 
 
 DIALECTS: dict[str, Dialect] = {
-    "duckdb": Dialect("duckdb", "DuckDB", "except", folds=True),
-    "postgres": Dialect("postgres", "PostgreSQL", "row", folds=False, underflow_is_error=True),
-    "sqlite": Dialect("sqlite", "SQLite", "join", folds=True),
-    "spark": Dialect("spark", "Spark", "lateral", folds=True),
-    "bigquery": Dialect("bigquery", "BigQuery", "except", folds=True, plain_names=True),
-    "snowflake": Dialect("snowflake", "Snowflake", "except", folds=False),
+    each.name: each
+    for each in (
+        Dialect(
+            "duckdb", "DuckDB", "except", folds=True, element="{array}[{place}]", is_materialized=True, key=""
+        ),
+        Dialect(
+            "postgres",
+            "PostgreSQL",
+            "row",
+            folds=False,
+            underflow_is_error=True,
+            element="{array}[{place}]",
+            is_materialized=True,
+            after_insert=("ANALYZE {name}",),
+        ),
+        Dialect("sqlite", "SQLite", "join", folds=True, is_materialized=True),
+        Dialect(
+            "spark",
+            "Spark",
+            "lateral",
+            folds=True,
+            tables_layout="row",
+            element="ELEMENT_AT({array}, {place})",
+            has_recursion=False,
+            types=TYPES | {"text": "STRING"},
+            key="",
+        ),
+        Dialect(
+            "bigquery",
+            "BigQuery",
+            "except",
+            folds=True,
+            plain_names=True,
+            types={"integer": "INT64", "double": "FLOAT64", "text": "STRING"},
+            key="",
+            temporary="TEMP TABLE",
+            is_run=False,
+        ),
+        Dialect("snowflake", "Snowflake", "except", folds=False, key="", is_run=False),
+        Dialect(
+            "mysql",
+            "MySQL",
+            "join",
+            folds=True,
+            types={"integer": "BIGINT", "double": "DOUBLE", "text": "BLOB"},
+            setup=("SET NAMES utf8mb4",),
+            key="KEY ({key})",
+            hexadecimal_texts=True,
+        ),
+        Dialect(
+            "tsql",
+            "SQL Server",
+            "join",
+            folds=True,
+            types={"integer": "BIGINT", "double": "FLOAT", "text": "NVARCHAR(400) COLLATE Latin1_General_100_BIN2"},
+            temporary="TABLE",
+            is_run=False,
+        ),
+        Dialect(
+            "clickhouse",
+            "ClickHouse",
+            "except",
+            folds=False,
+            types={"integer": "Int64", "double": "Float64", "text": "String"},
+            key="",
+            table_options=" ENGINE = MergeTree ORDER BY ({key})",
+            is_run=False,
+        ),
+    )
 }
-ALIASES = {"postgresql": "postgres", "pyspark": "spark", "databricks": "spark", "sqlite3": "sqlite"}
+ALIASES = {
+    "postgresql": "postgres",
+    "pyspark": "spark",
+    "databricks": "spark",
+    "sqlite3": "sqlite",
+    "mariadb": "mysql",
+    "sqlserver": "tsql",
+    "mssql": "tsql",
+}
 
 
 def find_dialect(name: str) -> Dialect:

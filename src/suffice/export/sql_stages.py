@@ -41,7 +41,7 @@ class StagedQuery:
         self, dialect: Dialect, columns: Sequence[str], table: str | Sequence[str], present: Sequence[str] | None = None
     ) -> None:
         self.dialect, self.columns = dialect, tuple(columns)
-        self.table = _split_table_name(dialect, table)
+        self.table = split_table_name(dialect, table)
         for name in self.columns:
             dialect.check_name(name, "column")
         self.table_columns = self.columns if present is None else tuple(present)
@@ -52,6 +52,7 @@ class StagedQuery:
         names = (*self.columns, *self.table_columns, *self.table)
         while any(name.lower().startswith(self.prefix) for name in names):
             self.prefix += "_"
+        self.layout = dialect.layout
         self.stages: list[dict[str, Expression]] = [{}]
         self.null_conditions: list[Expression] = []
 
@@ -68,28 +69,39 @@ class StagedQuery:
         """Return a cell of the table, for the first stage; NULL if the table does not have the column."""
         if name not in self.read_columns:
             return Expression(exp.null()).cast("double")
-        return column(self._key(name)) if self.dialect.layout == "join" else Expression(self._column(name, "t"))
+        return column(self._key(name)) if self.layout == "join" else Expression(self._column(name, "t"))
 
     def render(self, results: dict[str, Expression]) -> str:
         """Return the statement: all columns of the table, then the results."""
-        self.stages = [stage for stage in self.stages if stage]
+        self._drop_empty_stages()
         layouts = {
             "except": self._select_except,
             "row": self._select_row,
             "lateral": self._select_lateral,
             "join": self._select_join,
         }
-        query = layouts[self.dialect.layout]() if self.stages else self._select_table()
+        query = layouts[self.layout]() if self.stages else self._select_table()
         results = self._rename(results)
+        query.select(*aliases(results), copy=False)
+        return self._write(query, [*results, *self.read_columns, *self.table]) + "\n"
+
+    def _drop_empty_stages(self) -> None:
+        self.stages = [stage for stage in self.stages if stage]
+
+    def _write(self, query: exp.Select, names: list[str]) -> str:
         # indentation would change names that contain line breaks
-        pretty = all(len(name.splitlines()) == 1 for name in (*results, *self.read_columns, *self.table))
-        query.select(*_aliases(results), copy=False)
-        return query.sql(dialect=self.dialect.name, pretty=pretty, copy=False) + "\n"
+        pretty = all(len(name.splitlines()) == 1 for name in names)
+        return query.sql(dialect=self.dialect.name, pretty=pretty, copy=False)
+
+    @property
+    def hidden(self) -> list[str]:
+        """The names of all intermediate columns."""
+        return [name for stage in self.stages for name in stage]
 
     def _select_except(self) -> exp.Select:
         """Return the stages as common table expressions, and all columns except the intermediate ones."""
         tables = self._stage_tables(self._select_table())
-        hidden = [exp.to_identifier(name, quoted=True) for stage in self.stages for name in stage]
+        hidden = [exp.to_identifier(name, quoted=True) for name in self.hidden]
         last, _ = tables[-1]
         key = "except_" if "except_" in exp.Star.arg_types else "except"  # differs between versions of sqlglot
         star = exp.Column(this=exp.Star(**{key: hidden}), table=self._identifier(last))
@@ -97,20 +109,22 @@ class StagedQuery:
 
     def _select_row(self) -> exp.Select:
         """Return the stages as common table expressions that carry each row as one value, and the columns of it."""
-        row = exp.alias_(exp.column(self.prefix + "t", quoted=True), self.prefix + "row", quoted=True)
+        is_struct = self.dialect.name == "spark"
+        whole = exp.Anonymous(this="STRUCT", expressions=[self._star("t")]) if is_struct else None
+        row = exp.alias_(whole or exp.column(self.prefix + "t", quoted=True), self.prefix + "row", quoted=True)
         tables = self._stage_tables(exp.select(row).from_(self._source()))
         last, _ = tables[-1]
         value = exp.Paren(this=self._column(self.prefix + "row", last))
-        star = exp.Dot(this=value, expression=exp.Star())
-        # without OFFSET PostgreSQL inlines a stage and computes it once per reference
-        tables = [(name, table.offset(0, copy=False)) for name, table in tables]
-        return self._with(tables, exp.select(star).from_(self._reference(last)))
+        star = self._star("row") if is_struct else exp.Dot(this=value, expression=exp.Star())
+        if is_struct:
+            return self._with(tables, exp.select(star).from_(self._reference(last)))
+        return self._with(self._fence(tables), exp.select(star).from_(self._reference(last)))
 
     def _select_lateral(self) -> exp.Select:
         """Return the stages as lateral subqueries, each of which sees those before it."""
         query = self._select_table()
         for place, stage in enumerate(self.stages):
-            subquery = exp.select(*_aliases(stage)).subquery(copy=False)
+            subquery = exp.select(*aliases(stage)).subquery(copy=False)
             lateral = exp.Lateral(this=subquery, alias=exp.TableAlias(this=self._identifier(str(place))))
             query = query.join(lateral, join_type="cross", copy=False)
         return query
@@ -123,13 +137,9 @@ class StagedQuery:
         keys = {self._key(name): _binary(self._column(name, "t")) for name in self.read_columns}
         if not keys:  # the table has no column that the model reads, so all rows have the same score
             keys = {f"{self.prefix}k": integer(1)}
-        distinct = exp.select(*_aliases(keys)).from_(self._source()).distinct()
+        distinct = exp.select(*aliases(keys)).from_(self._source()).distinct()
         stages = self._stage_tables(exp.select(self._star("keys")).from_(self._reference("keys")))
-        # LIMIT -1 OFFSET 0 prevents inlining even where a tool drops MATERIALIZED from the statement
-        tables = [
-            (name, table.limit(integer(-1).node, copy=False).offset(0, copy=False))
-            for name, table in [("keys", distinct), *stages]
-        ]
+        tables = self._fence([("keys", distinct), *stages])
         last, _ = tables[-1]
         conditions = [
             exp.NullSafeEQ(this=_binary(self._column(name, "t")).node, expression=self._column(self._key(name), last))
@@ -140,6 +150,13 @@ class StagedQuery:
         query = self._select_table().join(self._reference(last), on=on, join_type="cross", copy=False)
         return self._with(tables, query, materialized=True)
 
+    def _fence(self, tables: list[NamedTable]) -> list[NamedTable]:
+        """Return tables that the database does not inline: it would compute them once per reference."""
+        if self.dialect.name == "sqlite":
+            # even where a tool drops MATERIALIZED from the statement
+            tables = [(name, table.limit(integer(-1).node, copy=False)) for name, table in tables]
+        return [(name, table.offset(0, copy=False)) for name, table in tables]
+
     def _stage_tables(self, query: exp.Select) -> list[NamedTable]:
         """Return the stages as tables, each with all columns of the one before it; ``query`` reads the first."""
         tables: list[NamedTable] = []
@@ -147,7 +164,7 @@ class StagedQuery:
             if tables:
                 previous, _ = tables[-1]
                 query = exp.select(self._star(previous)).from_(self._reference(previous))
-            tables.append((str(place), query.select(*_aliases(stage), copy=False)))
+            tables.append((str(place), query.select(*aliases(stage), copy=False)))
         return tables
 
     def _with(self, tables: list[NamedTable], query: exp.Select, materialized: bool | None = None) -> exp.Select:
@@ -194,7 +211,7 @@ class StagedQuery:
         return exp.Table(this=self._identifier(table), alias=exp.TableAlias(this=self._identifier(table)))
 
 
-def _split_table_name(dialect: Dialect, table: str | Sequence[str]) -> tuple[str, ...]:
+def split_table_name(dialect: Dialect, table: str | Sequence[str]) -> tuple[str, ...]:
     """Return the catalog, schema and name of a table, as far as they are given."""
     parts = tuple(table.split(".")) if isinstance(table, str) else table
     if not isinstance(parts, (tuple, list)) or not all(isinstance(part, str) for part in parts):
@@ -211,7 +228,8 @@ def _split_table_name(dialect: Dialect, table: str | Sequence[str]) -> tuple[str
     return tuple(parts)
 
 
-def _aliases(named: dict[str, Expression]) -> list[exp.Expression]:
+def aliases(named: dict[str, Expression]) -> list[exp.Expression]:
+    """Return expressions with their names."""
     return [exp.alias_(expression.node, name, quoted=True, copy=False) for name, expression in named.items()]
 
 
