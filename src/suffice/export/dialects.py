@@ -136,10 +136,11 @@ DIALECTS: dict[str, Dialect] = {
             "lateral",
             folds=True,
             tables_layout="row",
-            element="ELEMENT_AT({array}, {place})",
+            element="ELEMENT_AT({array}, CAST({place} AS INT))",
             has_recursion=False,
-            types=TYPES | {"text": "STRING"},
+            types={"integer": "BIGINT", "double": "DOUBLE", "text": "STRING"},
             key="",
+            table_options=" USING PARQUET",
         ),
         Dialect(
             "bigquery",

@@ -33,6 +33,8 @@ class StagedQuery:
         The prefix of all intermediate names; no column of the model or of the table starts with it.
     stages : list of dict
         The expressions of each stage by their names.
+    text_columns : set of str
+        The columns that are compared as texts.
     null_conditions : list of Expression
         Conditions under which a row has no result: prediction and probabilities are NULL.
     """
@@ -55,6 +57,7 @@ class StagedQuery:
         self.layout = dialect.layout
         self.stages: list[dict[str, Expression]] = [{}]
         self.null_conditions: list[Expression] = []
+        self.text_columns: set[str] = set()
 
     def add(self, stage: int, name: str, expression: Expression) -> Expression:
         """Add a column to a stage; return the reference to it, for later stages."""
@@ -134,7 +137,7 @@ class StagedQuery:
 
         SQLite has neither EXCEPT in a star nor lateral subqueries.
         """
-        keys = {self._key(name): _binary(self._column(name, "t")) for name in self.read_columns}
+        keys = {self._key(name): self._comparable(name) for name in self.read_columns}
         if not keys:  # the table has no column that the model reads, so all rows have the same score
             keys = {f"{self.prefix}k": integer(1)}
         distinct = exp.select(*aliases(keys)).from_(self._source()).distinct()
@@ -142,7 +145,7 @@ class StagedQuery:
         tables = self._fence([("keys", distinct), *stages])
         last, _ = tables[-1]
         conditions = [
-            exp.NullSafeEQ(this=_binary(self._column(name, "t")).node, expression=self._column(self._key(name), last))
+            exp.NullSafeEQ(this=self._comparable(name).node, expression=self._column(self._key(name), last))
             for name in self.read_columns
         ]
         # SQLite does not reorder a cross join, so the rows keep the order of the table
@@ -198,6 +201,16 @@ class StagedQuery:
         # qualified: SQLite reads an unqualified quoted name that is not a column as a text
         return exp.column(name, table=self.prefix + table, quoted=True)
 
+    def _comparable(self, name: str) -> Expression:
+        """Return a cell of the table whose comparisons do not ignore case."""
+        cell = Expression(self._column(name, "t"))
+        if self.dialect.name == "mysql" and name in self.text_columns:
+            return as_bytes(cell)
+        if self.dialect.name != "sqlite":
+            return cell
+        # a column of SQLite may have a collation that ignores case; the model does not ignore it
+        return Expression(exp.Collate(this=cell.node, expression=exp.Var(this="BINARY")))
+
     def _key(self, name: str) -> str:
         return f"{self.prefix}k{self.columns.index(name)}"
 
@@ -233,6 +246,7 @@ def aliases(named: dict[str, Expression]) -> list[exp.Expression]:
     return [exp.alias_(expression.node, name, quoted=True, copy=False) for name, expression in named.items()]
 
 
-def _binary(cell: exp.Column) -> Expression:
-    # a column of SQLite may have a collation that ignores case; the model does not ignore it
-    return Expression(exp.Collate(this=cell, expression=exp.Var(this="BINARY")))
+def as_bytes(cell: Expression) -> Expression:
+    """Return the UTF-8 bytes of a text in MySQL, whose comparisons of texts ignore case and spaces at the end."""
+    text = cell.cast("text")
+    return Expression(exp.Cast(this=text.node, to=exp.DataType.build("binary", dialect="mysql")))

@@ -10,7 +10,7 @@ from sqlglot import exp, parse_one
 from suffice.export.dialects import Dialect
 from suffice.export.sql_expressions import Expression, case_when, integer
 from suffice.export.sql_parameters import Kind, ParameterTables, quote
-from suffice.export.sql_stages import NamedTable, StagedQuery, aliases
+from suffice.export.sql_stages import NamedTable, StagedQuery, aliases, as_bytes
 
 # The stages: cells and numbers of rows; codes; arrays of them; then scores, which are joined.
 CODES, ARRAYS, SCORES = 1, 2, 3
@@ -32,8 +32,6 @@ class TableQuery(StagedQuery):
 
     Attributes
     ----------
-    text_columns : set of str
-        The columns that are compared as texts.
     common : list of (str, str)
         Common table expressions after the cells.
     known : dict
@@ -57,7 +55,6 @@ class TableQuery(StagedQuery):
         self.joined: list[str] = []
         self._labels: dict[str, list[tuple[Any, ...]]] = {}
         self.known: dict[Any, Any] = {}
-        self.text_columns: set[str] = set()
         self.is_recursive = False
 
     def new_name(self, name: str) -> str:
@@ -109,10 +106,7 @@ class TableQuery(StagedQuery):
 
     def text(self, cell: Expression) -> Expression:
         """Return a cell as a text that is compared byte by byte."""
-        text = cell.cast("text")
-        if self.dialect.name != "mysql":
-            return text
-        return Expression(exp.Cast(this=text.node, to=exp.DataType.build("binary", dialect="mysql")))
+        return as_bytes(cell) if self.dialect.name == "mysql" else cell.cast("text")
 
     def add_labels(self, kind: str, values: Sequence[Any]) -> int:
         """Add labels, or edges of bins, to the table of their kind; return the number of their list."""
@@ -188,10 +182,8 @@ class TableQuery(StagedQuery):
         return [(name, table.offset(0, copy=False) if name in last else table) for name, table in tables]
 
     def _stage_tables(self, query: exp.Select) -> list[NamedTable]:
-        number = f"ROW_NUMBER() OVER ({self._order()})"
-        query = query.select(
-            exp.alias_(parse_one(number, read="duckdb"), self.prefix + ID, quoted=True), append=True, copy=False
-        )
+        number = exp.Window(this=exp.RowNumber(), order=self._order())
+        query = query.select(exp.alias_(number, self.prefix + ID, quoted=True), append=True, copy=False)
         tables: list[NamedTable] = []
         for place, stage in enumerate(self.stages):
             if place:
@@ -207,15 +199,15 @@ class TableQuery(StagedQuery):
             tables.append((str(place), query.select(*aliases(stage), copy=False)))
         return tables
 
-    def _order(self) -> str:
-        """Return the order by which rows are numbered: any, if the numbers are computed once."""
+    def _order(self) -> exp.Order | None:
+        """Return the order by which rows are numbered; None, for any, if the numbers are computed once."""
         if self.dialect.is_materialized:
-            return ""
+            return None
         # by all cells: rows that change places because they are equal have equal scores
-        source = "keys" if self.layout == "join" else "t"
-        names = [self._key(name) if self.layout == "join" else name for name in self.read_columns]
-        order = [f"{quote(self.prefix + source)}.{quote(name)}" for name in names]
-        return "ORDER BY " + (", ".join(order) or "(SELECT 1)")
+        is_keyed = self.layout == "join"
+        cells = [self._column(self._key(name), "keys") if is_keyed else self._column(name, "t") for name in self.read_columns]
+        nothing = exp.Subquery(this=exp.select(exp.Literal.number(1)))
+        return exp.Order(expressions=cells or [nothing])
 
     @property
     def hidden(self) -> list[str]:
