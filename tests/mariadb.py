@@ -37,7 +37,12 @@ def start() -> Iterator[str]:
             [install, *own, "--auth-root-authentication-method=normal", "--skip-test-db"],
             check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, user=user, cwd="/", timeout=120,
         )  # fmt: skip
-        settings = ["--skip-networking", f"--socket={socket}", f"--pid-file={home}/pid", "--innodb-buffer-pool-size=64M"]
+        settings = [
+            "--skip-networking",
+            f"--socket={socket}",
+            f"--pid-file={home}/pid",
+            "--innodb-buffer-pool-size=64M",
+        ]
         with open(f"{home}/log", "wb") as log:
             process = subprocess.Popen([server, *own, *settings], stdout=log, stderr=log, user=user, cwd="/")
         try:

@@ -63,7 +63,9 @@ CASES: dict[str, tuple[Any, str]] = {
         for rule in RULES
         if family != "text"
     },
-    **{f"calibrated {how}": bayes(structure="averaged", calibrate=how) for how in ("temperature", "vector", "isotonic")},
+    **{
+        f"calibrated {how}": bayes(structure="averaged", calibrate=how) for how in ("temperature", "vector", "isotonic")
+    },
     **{
         f"discriminant {how}": (GaussianDiscriminant(covariance=how), "reals")
         for how in ("spherical", "diagonal", "chain", "tridiagonal", "full", "shared")
@@ -228,9 +230,7 @@ def check(database: Database, case: str) -> None:
 
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
 @pytest.mark.parametrize("case", CASES)
-def test_scripts_agree_with_predict_proba(
-    case: str, dialect: str, databases: Callable[[str], Database]
-) -> None:
+def test_scripts_agree_with_predict_proba(case: str, dialect: str, databases: Callable[[str], Database]) -> None:
     check(databases(dialect), case)
 
 

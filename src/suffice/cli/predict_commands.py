@@ -221,7 +221,7 @@ def sql(
     style: Annotated[
         str,
         typer.Option(
-            help="select: one SELECT; tables: a script with tables of parameters and a view; auto: select if the model is small."
+            help="select: one SELECT; tables: a script with tables of parameters and a view; auto: select if small."
         ),
     ] = "auto",
     prefix: Annotated[
@@ -242,7 +242,9 @@ def sql(
             raise CommandError(f"{kind}, which has one structure only: leave out --structure")
         learned.set_params(structure=structure)
     text = learned.to_sql(dialect, table=scored, style=cast("Any", style), prefix=prefix, view=view)
-    out.note_size(text, f"the SQL of {model}", "suffice sql --structure naive and suffice fit --structure averaged are smaller")
+    out.note_size(
+        text, f"the SQL of {model}", "suffice sql --structure naive and suffice fit --structure averaged are smaller"
+    )
     out.write_text(text, output or "-")
 
 

@@ -91,7 +91,7 @@ def to_sql(
     if style not in ("auto", "select", "tables"):
         raise ExportError(f"style is 'auto', 'select' or 'tables', not {style!r}")
     if style == "select" and isinstance(model, PooledModel):
-        raise ExportError(f"a pool of models ({model.pool}) is too long for one SELECT; use style=\"tables\"")
+        raise ExportError(f'a pool of models ({model.pool}) is too long for one SELECT; use style="tables"')
     if isinstance(model, PooledModel) or style == "tables" or (style == "auto" and not has_small_query(model)):
         script = write_script(model, classes, dialect, table, calibration, present, prefix)
         return "".join(f"{statement.rstrip()};\n" for statement in script.statements(view))

@@ -49,6 +49,8 @@ class Dialect:
         Whether a common table expression is computed once, so that the numbers of its rows need no order.
     has_recursion : bool
         Whether common table expressions may be recursive.
+    has_lateral_recursion : bool
+        Whether a recursive expression may refer to the row that it is computed for, which saves storing all paths.
     types : mapping of str to str
         The types of the columns of parameter tables.
     key : str
@@ -77,6 +79,7 @@ class Dialect:
     element: str = ""
     is_materialized: bool = False
     has_recursion: bool = True
+    has_lateral_recursion: bool = False
     types: Mapping[str, str] = field(default_factory=lambda: TYPES)
     key: str = "PRIMARY KEY ({key})"
     table_options: str = ""
@@ -116,9 +119,7 @@ class Dialect:
 DIALECTS: dict[str, Dialect] = {
     each.name: each
     for each in (
-        Dialect(
-            "duckdb", "DuckDB", "except", folds=True, element="{array}[{place}]", is_materialized=True, key=""
-        ),
+        Dialect("duckdb", "DuckDB", "except", folds=True, element="{array}[{place}]", is_materialized=True, key=""),
         Dialect(
             "postgres",
             "PostgreSQL",
@@ -127,6 +128,7 @@ DIALECTS: dict[str, Dialect] = {
             underflow_is_error=True,
             element="{array}[{place}]",
             is_materialized=True,
+            has_lateral_recursion=True,
             after_insert=("ANALYZE {name}",),
         ),
         Dialect("sqlite", "SQLite", "join", folds=True, is_materialized=True),

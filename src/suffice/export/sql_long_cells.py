@@ -3,13 +3,12 @@
 from typing import Any
 
 import numpy as np
-from sqlglot import exp, parse_one
+from sqlglot import exp
 
 from suffice.export import sql_expressions as sql
 from suffice.export.dialects import ExportError, check_text
 from suffice.export.sql_cells import MAX_EXACT_INTEGER, Cells
 from suffice.export.sql_expressions import Expression
-from suffice.export.sql_parameters import quote
 from suffice.export.sql_table_query import TableQuery
 from suffice.schema import Columns, Combinations, Cuts, Levels, MissingLevel, TreeInput
 
@@ -59,6 +58,7 @@ class LongCells(Cells):
 
     def level_code(self, name: str, labels: tuple[Any, ...], title: str) -> Expression:
         """Return the position of a cell among labels, their number if it is not one of them, NULL if it is missing."""
+        values: list[Any]
         cell, is_number = self.query.cell(name), all(isinstance(label, (int, float)) for label in labels)
         if labels and all(isinstance(label, bool) for label in labels):
             # as integers, so that a table may hold booleans or 0 and 1
@@ -84,12 +84,16 @@ class LongCells(Cells):
         """Return the number of edges that are less than or equal to a number."""
         place = self.query.add_labels("bins", [-float(np.finfo(np.float64).max), *map(float, cuts.edges)])
         number = self.query.add_once(0, ("number", self.names[j]), self._finite(j))
-        return self.query.add_once(1, ("bin", self.names[j], cuts.edges), self.query.look_up("bins", place, "value", "<=", number))
+        return self.query.add_once(
+            1, ("bin", self.names[j], cuts.edges), self.query.look_up("bins", place, "value", "<=", number)
+        )
 
     def _integer_code(self, j: int, size: int) -> Expression:
         number = self.query.add_once(0, ("number", self.names[j]), self._finite(j))
         floor = Expression(exp.Floor(this=number.node)).cast("bigint")
-        code = sql.case_when([(number < 1.0, sql.integer(0)), (number < float(size), floor), (number.is_not_null(), sql.integer(size))])
+        code = sql.case_when(
+            [(number < 1.0, sql.integer(0)), (number < float(size), floor), (number.is_not_null(), sql.integer(size))]
+        )
         return self.query.add_once(1, ("integer", self.names[j], size), code)
 
     def _finite(self, j: int) -> Expression:
@@ -100,7 +104,9 @@ class LongCells(Cells):
     def numbers(self, *, is_squared: bool = False) -> str:
         """Return the name of the array of numbers."""
         count = len(self.names)
-        return self.query.add_array(("x", self.first, is_squared), [self.number(j, is_squared=is_squared) for j in range(count)], "double")
+        return self.query.add_array(
+            ("x", self.first, is_squared), [self.number(j, is_squared=is_squared) for j in range(count)], "double"
+        )
 
     def codes(self, count: int | None = None) -> str:
         """Return the name of the array of codes of the first columns, by default of all."""
@@ -134,12 +140,3 @@ class LongCells(Cells):
     def count_of(columns: Columns) -> int:
         """Return the number of columns without the column of combinations."""
         return columns.count - (columns.codings is not None and isinstance(columns.codings[-1], Combinations))
-
-
-def numbered(name: str, count: int) -> list[str]:
-    """Return names with numbers, quoted.
-
-    >>> numbered("c", 2)
-    ['"c0"', '"c1"']
-    """
-    return [quote(f"{name}{k}") for k in range(count)]

@@ -35,7 +35,10 @@ def add_slots(cells: LongCells, sizes: Array) -> str:
             f"columns{cells.first}", {"col": np.arange(1, count + 1)}, {"slot": ends - sizes - 1}
         )
         code = query.pick("r", cells.codes(count), 'd."col"')
-        text = f'SELECT r.{query.id}, d."col", CAST(d."slot" AS BIGINT) + {code} AS "slot" FROM {query.cells} AS r CROSS JOIN {columns} AS d WHERE {code} IS NOT NULL'
+        text = (
+            f'SELECT r.{query.id}, d."col", CAST(d."slot" AS BIGINT) + {code} AS "slot" '
+            f"FROM {query.cells} AS r CROSS JOIN {columns} AS d WHERE {code} IS NOT NULL"
+        )
         query.known[key] = query.add_common(f"slots{cells.first}", text)
     return str(query.known[key])
 
@@ -47,7 +50,9 @@ def translate_look_up(term: LookUp, cells: LongCells) -> list[Expression]:
         query.new_name("levels"), {"slot": np.arange(term.table.shape[1])}, by_class("c", term.table)
     )
     sums = ", ".join(f'SUM(p."c{k}") AS "c{k}"' for k in range(query.class_count))
-    text = f'SELECT s.{query.id}, {sums} FROM {slots} AS s JOIN {table} AS p ON p."slot" = s."slot" GROUP BY s.{query.id}'
+    text = (
+        f'SELECT s.{query.id}, {sums} FROM {slots} AS s JOIN {table} AS p ON p."slot" = s."slot" GROUP BY s.{query.id}'
+    )
     return query.join_scores("look_up", text)
 
 
@@ -122,22 +127,14 @@ def translate_log_gamma_of_total(term: LogGammaOfTotal, cells: LongCells) -> lis
     values = {name: np.repeat(line, count) for name, line in gammas(term.a[:, None]).items()}
     table = query.parameters.add_arrays(query.new_name("total"), {"col": np.arange(1, count + 1)}, values)
     x = query.pick("r", cells.numbers(), 'p."col"')
-    names = ", ".join(f'p."{name}"' for name in values)
     kept = ", ".join(f'MAX(p."{name}") AS "{name}"' for name in values)
-    del names
     totals = query.add_common(
-        "totals", f'SELECT r.{query.id}, SUM(COALESCE({x}, 0e0)) AS "n", {kept} FROM {query.cells} AS r CROSS JOIN {table} AS p GROUP BY r.{query.id}'
+        "totals",
+        f'SELECT r.{query.id}, SUM(COALESCE({x}, 0e0)) AS "n", {kept} '
+        f"FROM {query.cells} AS r CROSS JOIN {table} AS p GROUP BY r.{query.id}",
     )
-    results = (f'-({log_rising(_n(), _of("a", k), _of("g", k))}) AS "c{k}"' for k in range(query.class_count))
+    results = (f'-({log_rising("p.n", f"p.a{k}", f"p.g{k}")}) AS "c{k}"' for k in range(query.class_count))
     return query.join_scores("total", f"SELECT p.{query.id}, {', '.join(results)} FROM {totals} AS p")
-
-
-def _n() -> str:
-    return 'p."n"'
-
-
-def _of(name: str, k: int) -> str:
-    return f'p."{name}{k}"'
 
 
 def gammas(a: Array) -> dict[str, Array]:

@@ -3,7 +3,6 @@
 from itertools import combinations
 
 import numpy as np
-from sqlglot import exp, parse_one
 
 from suffice.export.sql_covariance import MIN_COEFFICIENT, MIN_MEAN
 from suffice.export.sql_expressions import TINY, Expression
@@ -31,21 +30,26 @@ def translate_triangular_solve(term: TriangularSolve, cells: LongCells) -> list[
     table = query.parameters.add_arrays(query.new_name("factors"), *factors)
     densities = query.parameters.add_arrays(query.new_name("densities"), *peaks)
     array = cells.numbers(is_squared=True)
-    missing = _missing(cells, array, [1 << j if term.mean.shape[1] <= MAX_PATTERN_COLUMNS else 1 for j in range(term.mean.shape[1])])
+    missing = _missing(
+        cells, array, [1 << j if term.mean.shape[1] <= MAX_PATTERN_COLUMNS else 1 for j in range(term.mean.shape[1])]
+    )
     parts = ", ".join(f"r.{name}" for name in query.parts(array))
     keyed = query.add_common("patterns", f'SELECT r.{row}, {parts}, {missing} AS "pattern" FROM {query.cells} AS r')
     x = query.pick("r", array, 'p."col"')
-    inner = f'SELECT r.{row}, p."line", {x} AS "x", {", ".join(f"p.f{k}, p.m{k}" for k in classes)} FROM {keyed} AS r JOIN {table} AS p ON p."pattern" = r."pattern"'
+    carried = ", ".join(f"p.f{k}, p.m{k}" for k in classes)
+    inner = (
+        f'SELECT r.{row}, p."line", {x} AS "x", {carried} '
+        f'FROM {keyed} AS r JOIN {table} AS p ON p."pattern" = r."pattern"'
+    )
     products = ", ".join(f'SUM(p.f{k} * (p."x" - p.m{k})) AS "z{k}"' for k in classes)
-    solved = query.add_common("solved", f'SELECT p.{row}, p."line", {products} FROM ({inner}) AS p GROUP BY p.{row}, p."line"')
+    solved = query.add_common(
+        "solved", f'SELECT p.{row}, p."line", {products} FROM ({inner}) AS p GROUP BY p.{row}, p."line"'
+    )
     squares = ", ".join(f"SUM({_square(cells, f'z.z{k}')}) AS d{k}" for k in classes)
     distances = query.add_common("distances", f"SELECT z.{row}, {squares} FROM {solved} AS z GROUP BY z.{row}")
-    density = (
-        (lambda k: f"p.p{k} - 0.5e0 * d.d{k}")
-        if term.dof is None
-        else (lambda k: f"p.p{k} - p.e{k} * LN(1e0 + p.n{k} * d.d{k})")
+    results = ", ".join(
+        f'CASE WHEN d.{row} IS NULL THEN p.p{k} ELSE {_density(term, k)} END AS "c{k}"' for k in classes
     )
-    results = ", ".join(f'CASE WHEN d.{row} IS NULL THEN p.p{k} ELSE {density(k)} END AS "c{k}"' for k in classes)
     found = query.join_scores(
         "density",
         f'SELECT r.{row}, {results} FROM {keyed} AS r JOIN {densities} AS p ON p."pattern" = r."pattern" '
@@ -54,6 +58,11 @@ def translate_triangular_solve(term: TriangularSolve, cells: LongCells) -> list[
     if len(patterns) < 1 << term.mean.shape[1]:
         query.null_conditions.append(_is_unknown(cells, found))
     return found
+
+
+def _density(term: TriangularSolve, k: int) -> str:
+    """Return the log density from d², the square of the distance."""
+    return f"p.p{k} - 0.5e0 * d.d{k}" if term.dof is None else f"p.p{k} - p.e{k} * LN(1e0 + p.n{k} * d.d{k})"
 
 
 def translate_low_rank(term: LowRank, cells: LongCells) -> list[Expression]:
@@ -146,6 +155,3 @@ def _square(cells: LongCells, z: str) -> str:
     if not cells.query.dialect.underflow_is_error:
         return f"{z} * {z}"
     return f"(ABS({z}) + {TINY!r}) * (ABS({z}) + {TINY!r})"
-
-
-__all__ = ["exp", "parse_one", "translate_low_rank", "translate_triangular_solve"]

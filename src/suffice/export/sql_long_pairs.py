@@ -2,23 +2,18 @@
 
 import numpy as np
 
+from suffice.data.read_columns import combination_order
 from suffice.export.sql_expressions import MIN_EXPONENT, Expression
 from suffice.export.sql_long_cells import LongCells
 from suffice.export.sql_long_columnwise import IMPOSSIBLE_TEXT, add_slots, by_class
 from suffice.export.sql_parameters import LEAST_POSSIBLE, Kind, number_text
-from suffice.data.read_columns import combination_order
-from suffice.schema import Combinations, Levels, MissingLevel, starts_of
+from suffice.schema import Combinations, Levels, MissingLevel
 from suffice.score import AveragedPairs, JointLookUp
 
 
 def exponential(text: str) -> str:
     """Return e^x, 0 where x is so small that it is negligible."""
     return f"CASE WHEN {text} > {number_text(MIN_EXPONENT)} THEN EXP({text}) ELSE 0e0 END"
-
-
-def logarithm(text: str) -> str:
-    """Return log x, `IMPOSSIBLE` for 0."""
-    return f"CASE WHEN {text} > 0 THEN LN({text}) ELSE {IMPOSSIBLE_TEXT} END"
 
 
 def translate_averaged_pairs(term: AveragedPairs, cells: LongCells) -> list[Expression]:
@@ -35,9 +30,7 @@ def translate_averaged_pairs(term: AveragedPairs, cells: LongCells) -> list[Expr
     )
     parents, children = np.nonzero(weights[:, None] * (of_slot[:, None] != of_slot) > 0)
     is_later = of_slot[parents] > of_slot[children]
-    values = np.where(
-        is_later[:, None], term.given[parents, children, 0], term.given[children, parents, 1]
-    )
+    values = np.where(is_later[:, None], term.given[parents, children, 0], term.given[children, parents, 1])
     both = np.flatnonzero(weights > 0)
     pairs = query.parameters.add_arrays(
         query.new_name("pairs"),
@@ -54,9 +47,12 @@ def translate_averaged_pairs(term: AveragedPairs, cells: LongCells) -> list[Expr
     alone = ", ".join(f'SUM(a."c{k}") AS "c{k}"' for k in classes)
     whole = query.add_common("whole", f'SELECT a.{row}, SUM(a."w") AS "w", {alone} FROM {kept} AS a GROUP BY a.{row}')
     tops = query.add_common(
-        "tops", f'SELECT l.{row}, {", ".join(f"MAX(l.c{k}) AS t{k}" for k in classes)} FROM {lines} AS l GROUP BY l.{row}'
+        "tops",
+        f"SELECT l.{row}, {', '.join(f'MAX(l.c{k}) AS t{k}' for k in classes)} FROM {lines} AS l GROUP BY l.{row}",
     )
-    shares = ", ".join(f'SUM(l."w" * {exponential(f"(l.c{k} - t.t{k})")}) AS "c{k}", MAX(t.t{k}) AS "t{k}"' for k in classes)
+    shares = ", ".join(
+        f'SUM(l."w" * {exponential(f"(l.c{k} - t.t{k})")}) AS "c{k}", MAX(t.t{k}) AS "t{k}"' for k in classes
+    )
     means = query.add_common(
         "means", f"SELECT l.{row}, {shares} FROM {lines} AS l JOIN {tops} AS t ON t.{row} = l.{row} GROUP BY l.{row}"
     )
@@ -65,13 +61,16 @@ def translate_averaged_pairs(term: AveragedPairs, cells: LongCells) -> list[Expr
         f'ELSE m.t{k} + LN(m.c{k}) - LN(w."w") END AS "c{k}"'
         for k in classes
     )
-    return query.join_scores("averaged", f"SELECT w.{row}, {results} FROM {whole} AS w LEFT JOIN {means} AS m ON m.{row} = w.{row}")
+    return query.join_scores(
+        "averaged", f"SELECT w.{row}, {results} FROM {whole} AS w LEFT JOIN {means} AS m ON m.{row} = w.{row}"
+    )
 
 
 def _without_implied(term: AveragedPairs, cells: LongCells, slots: str, lone: str) -> str:
     """Return the levels of each row that no other level of the row implies."""
     query, row = cells.query, cells.query.id
-    select = f'SELECT s.{row}, s."slot", p."w", {", ".join(f"p.c{k}" for k in range(query.class_count))} FROM {slots} AS s JOIN {lone} AS p ON p."slot" = s."slot"'
+    values = ", ".join(f"p.c{k}" for k in range(query.class_count))
+    select = f'SELECT s.{row}, s."slot", p."w", {values} FROM {slots} AS s JOIN {lone} AS p ON p."slot" = s."slot"'
     if term.implied is None or not term.implied.any():
         return select
     of_slot = np.repeat(np.arange(len(term.sizes)), term.sizes + 1)
@@ -84,7 +83,9 @@ def _without_implied(term: AveragedPairs, cells: LongCells, slots: str, lone: st
         f'SELECT DISTINCT a.{row}, m."dropped" FROM {slots} AS a JOIN {implied} AS m ON m."kept" = a."slot" '
         f'JOIN {slots} AS b ON b.{row} = a.{row} AND b."slot" = m."dropped"',
     )
-    return f'{select} LEFT JOIN {dropped} AS d ON d.{row} = s.{row} AND d."dropped" = s."slot" WHERE d."dropped" IS NULL'
+    return (
+        f'{select} LEFT JOIN {dropped} AS d ON d.{row} = s.{row} AND d."dropped" = s."slot" WHERE d."dropped" IS NULL'
+    )
 
 
 def translate_joint_look_up(term: JointLookUp, cells: LongCells) -> list[Expression]:
@@ -103,10 +104,10 @@ def translate_joint_look_up(term: JointLookUp, cells: LongCells) -> list[Express
         ",".join(str(of.index[x] if isinstance(of, Levels) else x) for x, of in zip(label, places, strict=True))
         for label in combinations.labels
     ]
-    numbers: dict[str, Kind] = {f"c{k}": "double" for k in classes}
+    kinds: dict[str, Kind] = {"key": "text", **dict.fromkeys([f"c{k}" for k in classes], "double")}
     table = query.parameters.add(
         query.new_name("combinations"),
-        {"key": "text"} | numbers,
+        kinds,
         [[key, *line] for key, line in zip(keys, term.table.T.tolist(), strict=True)],
         ("key",),
     )
@@ -124,14 +125,13 @@ def translate_joint_look_up(term: JointLookUp, cells: LongCells) -> list[Express
     )
     keyed = query.add_common("combined", f'SELECT r.{row}, {key} AS "key" FROM {query.cells} AS r')
     results = ", ".join(
-        f'CASE WHEN p."key" IS NOT NULL THEN p.c{k} WHEN r."key" IS NOT NULL THEN s.c{k} + u.u{k} ELSE s.c{k} END AS "c{k}"'
+        f'CASE WHEN p."key" IS NOT NULL THEN p.c{k} WHEN r."key" IS NOT NULL THEN s.c{k} + u.u{k} '
+        f'ELSE s.c{k} END AS "c{k}"'
         for k in classes
     )
     return query.join_scores(
         "joint",
-        f'SELECT r.{row}, {results} FROM {keyed} AS r CROSS JOIN {unseen} AS u LEFT JOIN {table} AS p ON p."key" = r."key" '
+        f"SELECT r.{row}, {results} FROM {keyed} AS r CROSS JOIN {unseen} AS u "
+        f'LEFT JOIN {table} AS p ON p."key" = r."key" '
         f"LEFT JOIN {separate} AS s ON s.{row} = r.{row}",
     )
-
-
-__all__ = ["exponential", "logarithm", "starts_of", "translate_averaged_pairs", "translate_joint_look_up"]

@@ -57,12 +57,13 @@ class _Tree:
         # the level of the parent of each column of a row; 0 if there is no parent, NULL if it is missing
         self.above = query.add_common(
             "above",
-            f'SELECT r.{row}, e."col", e."parent", e."height", CASE WHEN e."parent" = 0 THEN 0 ELSE s."slot" + 1 END AS "above" '
-            f'FROM (SELECT {row} FROM {query.cells}) AS r CROSS JOIN {self.edges} AS e '
+            f'SELECT r.{row}, e."col", e."parent", e."height", '
+            f'CASE WHEN e."parent" = 0 THEN 0 ELSE s."slot" + 1 END AS "above" '
+            f"FROM (SELECT {row} FROM {query.cells}) AS r CROSS JOIN {self.edges} AS e "
             f'LEFT JOIN {self.slots} AS s ON s.{row} = r.{row} AND s."col" = e."parent"',
         )
         known = (
-            f'SELECT s.{row}, {self._list("p", "c")} FROM {self.slots} AS s '
+            f"SELECT s.{row}, {self._list('p', 'c')} FROM {self.slots} AS s "
             f'JOIN {self.above} AS a ON a.{row} = s.{row} AND a."col" = s."col" '
             f'JOIN {self.entries} AS p ON p."slot" = s."slot" AND p."above" = a."above"'
         )
@@ -79,7 +80,8 @@ class _Tree:
         sent: dict[int, str] = {}
         for height in sorted({self.heights[p] for p in self.parents if p >= 0}):
             direct = (
-                f'SELECT s.{row}, a."parent" AS "col", p."above" AS "slot", {self._list("p", "c")} FROM {self.slots} AS s '
+                f'SELECT s.{row}, a."parent" AS "col", p."above" AS "slot", {self._list("p", "c")} '
+                f"FROM {self.slots} AS s "
                 f'JOIN {self.above} AS a ON a.{row} = s.{row} AND a."col" = s."col" AND a."above" IS NULL '
                 f'JOIN {self.entries} AS p ON p."slot" = s."slot" WHERE a."height" = {height}'
             )
@@ -92,7 +94,8 @@ class _Tree:
             sums = ", ".join(f'SUM(u."{name}") AS "{name}"' for name in self._names("c"))
             inner = " UNION ALL ".join([direct, *passed])
             products = query.add_common(
-                "products", f'SELECT u.{row}, u."col", u."slot", {sums} FROM ({inner}) AS u GROUP BY u.{row}, u."col", u."slot"'
+                "products",
+                f'SELECT u.{row}, u."col", u."slot", {sums} FROM ({inner}) AS u GROUP BY u.{row}, u."col", u."slot"',
             )
             tops = ", ".join(f'MAX(u."c{k}") AS "t{k}"' for k in self.classes)
             highest = query.add_common(
@@ -105,7 +108,7 @@ class _Tree:
         """Return log Σ over levels v of a missing column of p(v | u)·product of v, for each level u of the parent."""
         row = self.query.id
         values = (
-            f'CASE WHEN MAX(t.t{k}) < {LEAST_POSSIBLE!r} OR SUM({self._share(k)}) = 0 THEN {IMPOSSIBLE_TEXT} '
+            f"CASE WHEN MAX(t.t{k}) < {LEAST_POSSIBLE!r} OR SUM({self._share(k)}) = 0 THEN {IMPOSSIBLE_TEXT} "
             f'ELSE MAX(t.t{k}) + LN(SUM({self._share(k)})) END AS "c{k}"'
             for k in self.classes
         )

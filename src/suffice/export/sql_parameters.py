@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from sqlglot import exp
+from sqlglot import exp, parse_one
 
 from suffice.export.dialects import Dialect
 
@@ -137,7 +137,9 @@ def text_literal(text: str, dialect: Dialect) -> exp.Expression:
     """Return a text as a literal; in hexadecimal digits where settings of a session change what a backslash means."""
     if dialect.hexadecimal_texts and not (text.isascii() and text.replace("_", "").isalnum()):
         digits = exp.HexString(this=text.encode().hex())
-        return exp.Anonymous(this="CONVERT", expressions=[exp.Var(this=f"{digits.sql(dialect=dialect.name)} USING utf8mb4")])
+        return exp.Anonymous(
+            this="CONVERT", expressions=[exp.Var(this=f"{digits.sql(dialect=dialect.name)} USING utf8mb4")]
+        )
     return exp.Literal.string(text)
 
 
@@ -148,6 +150,4 @@ def quote(name: str) -> str:
 
 def to_dialect(text: str, dialect: Dialect, into: Any = None) -> str:
     """Return SQL that this package wrote in the dialect of a database."""
-    import sqlglot
-
-    return sqlglot.parse_one(text, read="duckdb", into=into).sql(dialect=dialect.name, identify=True)
+    return str(parse_one(text, read="duckdb", into=into).sql(dialect=dialect.name, identify=True))

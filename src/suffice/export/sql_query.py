@@ -138,7 +138,7 @@ def _check_size(parameters: Parameters, cells: Cells) -> None:
     if count > MAX_NUMBERS:
         raise ExportError(
             f"the model of {cells.description} has {count:,} numbers, and a database takes too long to read a "
-            f'statement of more than {MAX_NUMBERS:,}; {TABLES}'
+            f"statement of more than {MAX_NUMBERS:,}; {TABLES}"
         )
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from suffice import score as terms
 from suffice.data import probability_name
 from suffice.decision.calibration import Calibration
-from suffice.export import sql_long_columnwise, sql_long_covariance, sql_long_pairs, sql_long_trees, sql_long_tree
-from suffice.export.dialects import Dialect, ExportError, find_dialect
+from suffice.export import sql_long_columnwise, sql_long_covariance, sql_long_pairs, sql_long_tree, sql_long_trees
+from suffice.export.dialects import Dialect, find_dialect
 from suffice.export.sql_cells import column_names
 from suffice.export.sql_expressions import Expression, add, case_when, double, greatest, ln, number
 from suffice.export.sql_long_cells import LongCells
@@ -100,7 +100,9 @@ def write_script(
     results = {"prediction": label_of(posterior, classes, int(np.argmax(prior)), found)}
     results |= {probability_name(label): p for label, p in zip(classes, posterior.probabilities(), strict=True)}
     query.finish_labels()
-    return Script(found, parameters, query.render({name: null_if_unknown(query, each) for name, each in results.items()}))
+    return Script(
+        found, parameters, query.render({name: null_if_unknown(query, each) for name, each in results.items()})
+    )
 
 
 def _read_names(members: Sequence[Model]) -> list[str]:
@@ -154,6 +156,3 @@ def _pool(query: TableQuery, model: PooledModel, scores: list[list[Expression]])
                 addends.append(weight * query.add(stage, f"p{m}_{k}", raised))
         total.append(query.add(stage + 1, f"s{k}", add(addends)))
     return total
-
-
-__all__ = ["LONG_TRANSLATORS", "ExportError", "Script", "write_script"]

@@ -130,7 +130,9 @@ class TableQuery(StagedQuery):
         kinds: dict[str, Kind] = {"labels": "text", "numbers": "double", "bins": "double", "integers": "integer"}
         for kind, lists in self._labels.items():
             rows = [(place, value, code) for place, values in enumerate(lists) for code, value in enumerate(values)]
-            self.parameters.add(kind, {"list": "integer", "value": kinds[kind], "code": "integer"}, rows, ("list", "value"))
+            self.parameters.add(
+                kind, {"list": "integer", "value": kinds[kind], "code": "integer"}, rows, ("list", "value")
+            )
 
     # -- common table expressions ------------------------------------------------------------------------
 
@@ -205,7 +207,9 @@ class TableQuery(StagedQuery):
             return None
         # by all cells: rows that change places because they are equal have equal scores
         is_keyed = self.layout == "join"
-        cells = [self._column(self._key(name), "keys") if is_keyed else self._column(name, "t") for name in self.read_columns]
+        cells = [
+            self._column(self._key(name), "keys") if is_keyed else self._column(name, "t") for name in self.read_columns
+        ]
         nothing = exp.Subquery(this=exp.select(exp.Literal.number(1)))
         return exp.Order(expressions=cells or [nothing])
 
