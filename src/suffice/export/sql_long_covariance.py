@@ -110,38 +110,34 @@ Arrays = tuple[dict[str, Array], dict[str, Array]]
 def _factors(term: TriangularSolve, patterns: list[tuple[int, ...]]) -> tuple[Arrays, Arrays]:
     """Return L⁻¹ and the mean for each pattern, line and column; and the peak for each pattern, with Student's t."""
     classes, count = range(len(term.mean)), term.mean.shape[1]
-    codes, keys, values, peaks = [], [], [], []
+    codes, keys, values, peaks = [], [np.zeros((0, 3), np.int64)], [np.zeros((0, 2 * len(classes)))], []
     for missing in patterns:
         code = sum(1 << j if count <= MAX_PATTERN_COLUMNS else 1 for j in missing)
-        places = [j for j in range(count) if j not in missing]
-        size, lines, tops = len(places), [], []
-        for k in classes:
-            lower = np.linalg.cholesky(term.covariance_of(k)[np.ix_(places, places)]) if size else np.zeros((0, 0))
-            lines.append(np.linalg.inv(lower) if size else lower)
-            log_det = 2 * float(np.log(np.diagonal(lower)).sum())
-            tops.append(float(term.log_density(np.zeros(()), log_det, size, k)) if size else 0.0)
-        codes.append(code)
+        places = np.setdiff1d(np.arange(count), missing).astype(np.intp)
+        inverses, tops = zip(*(_invert(term, k, places) for k in classes), strict=True)
         dof = np.ones(len(classes)) if term.dof is None else term.dof
-        peaks.append([*tops, *((dof + size) / 2), *(1 / dof)])
-        for i in range(size):
-            for j in range(i + 1):
-                keys.append((code, i, places[j] + 1))
-                factors = [float(line[i, j]) for line in lines]
-                values.append(
-                    [factor if abs(factor) >= MIN_COEFFICIENT else 0.0 for factor in factors]
-                    + [float(m) if abs(m) >= MIN_MEAN else 0.0 for m in term.mean[:, places[j]]]
-                )
-    key = np.array(keys, np.int64).reshape(-1, 3)
-    value = np.array(values).reshape(-1, 2 * len(classes))
-    found = {f"f{k}": value[:, k] for k in classes} | {f"m{k}": value[:, len(classes) + k] for k in classes}
-    top = np.array(peaks).reshape(-1, 3, len(classes))
-    facts = {f"{name}{k}": top[:, place, k] for place, name in enumerate("pen") for k in classes}
-    if term.dof is None:
-        facts = {name: column for name, column in facts.items() if name[0] == "p"}
-    return (
-        ({"pattern": key[:, 0], "line": key[:, 1], "col": key[:, 2]}, found),
-        ({"pattern": np.array(codes, np.int64)}, facts),
-    )
+        codes.append(code)
+        peaks.append([tops, (dof + len(places)) / 2, 1 / dof])
+        i, j = np.tril_indices(len(places))
+        keys.append(np.stack([np.full(len(i), code), i, places[j] + 1], axis=1))
+        factors, means = np.stack(inverses)[:, i, j].T, term.mean[:, places[j]].T
+        small = (np.abs(factors) < MIN_COEFFICIENT, np.abs(means) < MIN_MEAN)
+        values.append(np.hstack([np.where(small[0], 0.0, factors), np.where(small[1], 0.0, means)]))
+    key, value, top = np.concatenate(keys), np.concatenate(values), np.array(peaks, np.float64)
+    found = {f"{name}{k}": value[:, len(classes) * place + k] for place, name in enumerate("fm") for k in classes}
+    names = "p" if term.dof is None else "pen"
+    facts = {f"{name}{k}": top[:, place, k] for place, name in enumerate(names) for k in classes}
+    lines = {"pattern": key[:, 0], "line": key[:, 1], "col": key[:, 2]}
+    return (lines, found), ({"pattern": np.array(codes, np.int64)}, facts)
+
+
+def _invert(term: TriangularSolve, k: int, places: Array) -> tuple[Array, float]:
+    """Return L⁻¹ of some columns, and the log density at their mean, 0 without columns."""
+    if not len(places):
+        return np.zeros((0, 0)), 0.0
+    lower = np.linalg.cholesky(term.covariance_of(k)[np.ix_(places, places)])
+    log_det = 2 * float(np.log(np.diagonal(lower)).sum())
+    return np.linalg.inv(lower), float(term.log_density(np.zeros(()), log_det, len(places), k))
 
 
 def _missing(cells: LongCells, array: str, values: list[int]) -> str:
