@@ -87,12 +87,15 @@ def to_sql(
     from suffice.export.sql_query import has_small_query, write_query
     from suffice.export.sql_script import write_script
 
-    find_dialect(dialect)
+    database = find_dialect(dialect)
     if style not in ("auto", "select", "tables"):
         raise ExportError(f"style is 'auto', 'select' or 'tables', not {style!r}")
+    if style == "select" and not database.has_select:
+        raise ExportError(f'{database.title} compares texts without regard to case in a SELECT; use style="tables"')
     if style == "select" and isinstance(model, PooledModel):
         raise ExportError(f'a pool of models ({model.pool}) is too long for one SELECT; use style="tables"')
-    if isinstance(model, PooledModel) or style == "tables" or (style == "auto" and not has_small_query(model)):
+    is_small = database.has_select and not isinstance(model, PooledModel) and has_small_query(model)
+    if isinstance(model, PooledModel) or style == "tables" or (style == "auto" and not is_small):
         script = write_script(model, classes, dialect, table, calibration, present, prefix)
         return "".join(f"{statement.rstrip()};\n" for statement in script.statements(view))
     return write_query(model, classes, dialect, table, calibration, present)

@@ -39,8 +39,12 @@ class Dialect:
         Whether names that differ only in case are the same name.
     plain_names : bool
         Whether names of result columns consist of letters, digits and underscores.
+    escapes_in_names : bool
+        Whether a backslash in a quoted name is an escape, so that no name may have one.
     underflow_is_error : bool
         Whether a product that is too small for a double is an error, and not 0.
+    has_select : bool
+        Whether models are written as one SELECT; not where comparisons of texts ignore case.
     tables_layout : {"except", "row", "join"}, optional
         The layout of the style "tables", if it is another one.
     element : str
@@ -74,7 +78,9 @@ class Dialect:
     layout: Layout
     folds: bool
     plain_names: bool = False
+    escapes_in_names: bool = False
     underflow_is_error: bool = False
+    has_select: bool = True
     tables_layout: Layout | None = None
     element: str = ""
     is_materialized: bool = False
@@ -102,7 +108,7 @@ class Dialect:
     def can_quote(self, name: str) -> bool:
         """Return whether a name can be written as a quoted identifier."""
         # BigQuery has no columns with these characters, and reads them in quotes as escapes
-        forbidden = NO_TEXT + (r"`\\\n\r\t" if self.plain_names else "")
+        forbidden = NO_TEXT + (r"`\\\n\r\t" if self.plain_names else r"\\" if self.escapes_in_names else "")
         return bool(name) and re.search(f"[{forbidden}]", name) is None
 
     def result_name(self, name: str) -> str:
@@ -113,6 +119,8 @@ class Dialect:
         """
         if self.plain_names:
             name = "".join(c if c.isascii() and c.isalnum() else "_" for c in name).rstrip("_")
+        if self.escapes_in_names:
+            name = name.replace("\\", "_")
         return self.check_name(name, "the result column")
 
 
@@ -161,6 +169,7 @@ DIALECTS: dict[str, Dialect] = {
             "MySQL",
             "join",
             folds=True,
+            has_select=False,
             types={"integer": "BIGINT", "double": "DOUBLE", "text": "BLOB"},
             setup=("SET NAMES utf8mb4",),
             key="KEY ({key})",
@@ -171,6 +180,7 @@ DIALECTS: dict[str, Dialect] = {
             "SQL Server",
             "join",
             folds=True,
+            has_select=False,
             types={"integer": "BIGINT", "double": "FLOAT", "text": "NVARCHAR(400) COLLATE Latin1_General_100_BIN2"},
             temporary="TABLE",
             is_run=False,
@@ -180,6 +190,7 @@ DIALECTS: dict[str, Dialect] = {
             "ClickHouse",
             "except",
             folds=False,
+            escapes_in_names=True,
             types={"integer": "Int64", "double": "Float64", "text": "String"},
             key="",
             table_options=" ENGINE = MergeTree ORDER BY ({key})",
