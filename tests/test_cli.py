@@ -406,14 +406,38 @@ def test_sql_scores_as_predict_does(folder: Path, tmp_path: Path) -> None:
         assert np.abs(said[name].to_numpy() - predicted[name].to_numpy()).max() < 1e-6
 
 
+def test_the_default_model_is_a_script_with_a_view(folder: Path, tmp_path: Path) -> None:
+    import duckdb
+
+    model, written = folder / "model.suffice", tmp_path / "score.sql"
+    told("sql", model, "--table", "people", "--prefix", "bought", "-o", written)
+    predicted = pl.read_csv(io.StringIO(told("predict", model, folder / "train.csv", "--keep")[0]))
+    with duckdb.connect() as base:
+        base.execute("CREATE TABLE people AS SELECT * FROM read_parquet(?)", [str(folder / "train.parquet")])
+        base.execute(written.read_text(encoding="utf-8"))
+        said = base.sql("SELECT * FROM bought").pl()
+    assert said.columns == predicted.columns
+    for name in ("p(no)", "p(yes)"):
+        assert np.abs(said[name].sort().to_numpy() - predicted[name].sort().to_numpy()).max() < 1e-6
+
+
+def test_a_large_script_is_announced(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("suffice.cli.output.LARGE_FILE", 1000)
+    _, errors = told("sql", folder / "model.suffice", "-o", tmp_path / "score.sql")
+    assert "MB" in errors
+    assert "suffice fit --structure averaged" in errors
+
+
 def test_sql_says_in_one_line_what_it_cannot_write(folder: Path) -> None:
     _, errors = told("sql", folder / "model.suffice", "--dialect", "sqlight", code=1)
     assert errors.count("\n") == 1
     assert "did you mean 'sqlite'?" in errors
-    _, errors = told("sql", folder / "model.suffice", code=1)
+    _, errors = told("sql", folder / "model.suffice", "--style", "select", code=1)
     assert errors.count("\n") == 1
-    assert "averaged" in errors
-    assert "use --structure tree or --structure naive" in errors
+    assert "use --style tables" in errors
+    assert "python" not in errors.lower()
+    _, errors = told("sql", folder / "model.suffice", "--style", "table", code=1)
+    assert "--style is 'auto', 'select' or 'tables'" in errors
     for structure in ("tree", "naive"):
         assert "SELECT" in told("sql", folder / "model.suffice", "--structure", structure)[0]
     out, _ = told("sql", "--help")

@@ -23,7 +23,7 @@ from suffice.classifiers.predict_table import predict_source
 from suffice.classifiers.tally_classifier import Dialect, FloatType, InputType
 from suffice.data import Target, weights_of
 from suffice.data.reader import NumberReader
-from suffice.export import ExportError, to_onnx, to_sql
+from suffice.export import ExportError, Style, to_onnx, to_sql
 from suffice.families.family import Parameters
 from suffice.logistic.class_weights import weight_classes
 from suffice.logistic.forms import Lift, LinearForm, feature_names, lift_rows
@@ -349,26 +349,39 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return Model(self.schema_.blocks, form.intercepts - form.intercepts.max(), (Coefficients(form.coefficients),))
 
     def to_sql(
-        self, dialect: Dialect = "duckdb", *, table: str | Sequence[str] = "rows", columns: Sequence[str] | None = None
+        self,
+        dialect: Dialect = "duckdb",
+        *,
+        table: str | Sequence[str] = "rows",
+        columns: Sequence[str] | None = None,
+        style: Style = "auto",
+        prefix: str | Sequence[str] = "suffice_model",
+        view: bool = True,
     ) -> str:
-        """Return a SELECT that gives each row of a table its label and P(class | x), as ``predict_proba`` does.
+        """Return SQL that gives each row of a table its label and P(class | x), as ``predict_proba`` does.
 
         Columns are found by name (x0, x1, … if they were learned without names). If a cell of a row is NULL, NaN or
         infinite, the label and the probabilities of the row are NULL; ``predict`` raises an error there.
 
         Parameters
         ----------
-        dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"}, default="duckdb"
-            The database.
+        dialect : str, default="duckdb"
+            The database, as in ``BayesClassifier.to_sql``.
         table : str or sequence of str, default="rows"
             The table's name, after its schema and catalogue, if any: "shop.orders" or ("shop", "orders").
         columns : sequence of str, default=None
             The columns of the table, if they are known: no new column gets the name of one of them.
+        style : {"auto", "select", "tables"}, default="auto"
+            One SELECT that contains all coefficients, or a script with tables of them.
+        prefix : str or sequence of str, default="suffice_model"
+            The name of the view of a script, and the beginning of the names of its tables; it may have a schema.
+        view : bool, default=True
+            Whether a script ends with CREATE VIEW, or with the SELECT of the view.
 
         Returns
         -------
         str
-            A query for all columns of the table, ``prediction``, and ``p(label)`` of each class; with ``_1`` after
+            A query or a view of all columns of the table, ``prediction``, and ``p(label)`` of each class; with ``_1`` after
             the name if a column has that name already.
 
         Examples
@@ -381,7 +394,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> [row[:2] for row in base.execute(model.to_sql("sqlite", table="shops"))]
         [(3.0, 'yes'), (None, None)]
         """
-        return to_sql(self.as_model(), self.classes_.tolist(), dialect, table, present=columns)
+        classes = self.classes_.tolist()
+        return to_sql(self.as_model(), classes, dialect, table, None, columns, style, prefix, view)
 
     def to_onnx(self, dtype: FloatType = "float32", *, types: Mapping[str, InputType] | None = None) -> Any:
         """Return an ONNX model that gives each row its label and P(class | x), as ``predict_proba`` does.

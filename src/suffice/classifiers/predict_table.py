@@ -52,7 +52,7 @@ def predict_source(model: Any, source: Any) -> Any:
 
     def query(dialect: str, name: str) -> str:
         check_columns(model.schema_, names, find_dialect(dialect).folds)
-        return str(model.to_sql(dialect, table=name, columns=names))
+        return str(model.to_sql(dialect, table=name, columns=names, style="select"))
 
     return table.scored(predictor, predictor.examples, query)
 

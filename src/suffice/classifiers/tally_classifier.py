@@ -22,7 +22,7 @@ from suffice.data.files.table_file import training_hints
 from suffice.decision.calibration import MAPS, Calibration
 from suffice.decision.costs import choose_least_cost, cost_matrix, reject_uncertain
 from suffice.explain import Explanation, explain_rows
-from suffice.export import to_onnx, to_sql
+from suffice.export import Style, to_onnx, to_sql
 from suffice.families import FAMILIES
 from suffice.folds.held_out import FitFunction
 from suffice.folds.hold_out import HeldOut, hold_out
@@ -35,7 +35,7 @@ from suffice.settings import setting_text
 CalibrationMethod = Literal["temperature", "vector", "isotonic"]
 FloatType = Literal["float32", "float64"]
 InputType = Literal["float32", "float64", "int64", "bool", "string"]
-Dialect = Literal["duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"]
+Dialect = Literal["duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake", "mysql", "tsql", "clickhouse"]
 
 # Intervals are computed from at most this many drawn probabilities at a time.
 DRAWN_CELLS = 1 << 22
@@ -401,29 +401,44 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
 
     @on_snapshot
     def to_sql(
-        self, dialect: Dialect = "duckdb", *, table: str | Sequence[str] = "rows", columns: Sequence[str] | None = None
+        self,
+        dialect: Dialect = "duckdb",
+        *,
+        table: str | Sequence[str] = "rows",
+        columns: Sequence[str] | None = None,
+        style: Style = "auto",
+        prefix: str | Sequence[str] = "suffice_model",
+        view: bool = True,
     ) -> str:
-        """Return a SELECT that gives each row of a table its label and P(class | x), as ``predict_proba`` does.
+        """Return SQL that gives each row of a table its label and P(class | x), as ``predict_proba`` does.
 
-        Naive, chain, tree and Gaussian models can be written. Columns are found by name (x0, x1, … if they were
-        learned without names) and must have the types that they were learned with. NULL and NaN are missing cells.
-        With more than six Gaussian columns that depend on each other, rows with missing cells get NULL.
+        A small model is one SELECT. Others are a script, which creates tables of parameters and a view that joins
+        them to the rows. Columns are found by name (x0, x1, … if they were learned without names) and must have the
+        types that they were learned with. NULL and NaN are missing cells.
 
         Parameters
         ----------
-        dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"}, default="duckdb"
+        dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake", "mysql", "tsql", "clickhouse"}, \
+                default="duckdb"
             The database.
         table : str or sequence of str, default="rows"
             The table's name, after its schema and catalogue, if any: "shop.orders" or ("shop", "orders").
         columns : sequence of str, default=None
             The columns of the table, if they are known: learned columns that are not among them count as missing, and
             no new column gets the name of one of them.
+        style : {"auto", "select", "tables"}, default="auto"
+            One SELECT that contains all numbers of the model, or a script with tables of parameters. "auto" is a
+            SELECT for models of at most 4,000 numbers, if it gives every row a result.
+        prefix : str or sequence of str, default="suffice_model"
+            The name of the view of a script, and the beginning of the names of its tables; it may have a schema.
+        view : bool, default=True
+            Whether a script ends with CREATE VIEW, or with the SELECT of the view.
 
         Returns
         -------
         sql : str
-            A query for all columns of the table, ``prediction``, and ``p(label)`` of each class; with ``_1`` after
-            the name if a column has that name already.
+            A query or a view of all columns of the table, ``prediction``, and ``p(label)`` of each class; with ``_1``
+            after the name if a column has that name already.
 
         Examples
         --------
@@ -437,7 +452,10 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         FROM "suffice_4" AS "suffice_4"
         """
         classes = self.classes_.tolist()
-        return to_sql(self.estimate_model(), classes, dialect, table, self.fitted_calibration(), columns)
+        calibration = self.fitted_calibration()
+        return to_sql(
+            self.estimate_model(), classes, dialect, table, calibration, columns, style=style, prefix=prefix, view=view
+        )
 
     @on_snapshot
     def to_onnx(self, dtype: FloatType = "float32", *, types: Mapping[str, InputType] | None = None) -> Any:

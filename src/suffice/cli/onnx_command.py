@@ -8,11 +8,8 @@ import typer
 
 from suffice.cli import output as out
 from suffice.cli.command import Model, command
-from suffice.cli.output import CommandError, check_output
+from suffice.cli.output import LARGE_FILE, CommandError, check_output
 from suffice.cli.train_commands import load_model
-
-# The size of a file of which the user is told before it is written, in bytes.
-LARGE = 10_000_000
 
 
 @command("suffice onnx income.suffice -o income.onnx")
@@ -39,7 +36,7 @@ def onnx(
     types = dict(_split_type(each) for each in kinds or ())
     with out.show_work("writing the model"):
         content = learned.to_onnx(cast("Any", dtype), types=types).SerializeToString()
-    if len(content) >= LARGE:
+    if len(content) >= LARGE_FILE:
         out.print_note(f"note: {output} will have {len(content) / 1e6:,.1f} MB: {_describe_size(learned)}")
     if out.write_content(content, output) is not None:
         out.print_facts("", {"written to": output})

@@ -21,6 +21,9 @@ WIDTH = 80  # of output that is not a terminal
 # A cell that begins so is a formula to a spreadsheet.
 FORMULA = r"^[=+\-@\t\r]"
 
+# Files of more bytes than this are announced before they are written.
+LARGE_FILE = 10_000_000
+
 # Settings of Python in messages, as patterns, and the options of the command line that stand for them.
 OPTIONS = {
     r"BayesClassifier\((families=\{.*?\})\)": r"\1",
@@ -30,6 +33,9 @@ OPTIONS = {
     "set calibrate=None": "leave out --calibrate",
     r"\bestimate=\"(\w+)\"": r"--estimate \1",
     r"\bstructure=\"(\w+)\"": r"--structure \1",
+    r"\bstyle=\"(\w+)\"": r"--style \1",
+    r"\bstyle is ": "--style is ",
+    r"or predict in Python \(predict, predict_table\), which": "or use suffice predict, which",
     r"\bcv=(\d+)": r"--cv \1",
     r"\bscoring='(\w+)'": r"--scoring \1",
     r"\bmargin=": "--margin ",
@@ -171,6 +177,13 @@ def write_content(content: bytes, output: str) -> Path | None:
     sys.stdout.buffer.write(content)
     sys.stdout.buffer.flush()
     return None
+
+
+def note_size(text: str, what: str, remedy: str) -> None:
+    """Print a note if a text that is about to be written is longer than `LARGE_FILE`."""
+    size = len(text.encode())
+    if size > LARGE_FILE:
+        print_note(f"note: {what} has {size / 1e6:.0f} MB; {remedy}")
 
 
 def write_table(frame: Any, name: str) -> None:

@@ -230,10 +230,23 @@ def report(
 @command("suffice sql income.suffice --dialect postgres --table people -o score.sql")
 def sql(
     model: Model,
-    dialect: Annotated[str, typer.Option(help="duckdb, postgres, sqlite, spark, bigquery or snowflake.")] = "duckdb",
+    dialect: Annotated[
+        str,
+        typer.Option(help="duckdb, postgres, sqlite, spark, bigquery, snowflake, mysql, tsql or clickhouse."),
+    ] = "duckdb",
     scored: Annotated[str, typer.Option("--table", help="Table to score, such as people or shop.people.")] = "rows",
+    style: Annotated[
+        str,
+        typer.Option(
+            help="select: one SELECT; tables: a script with tables of parameters and a view; auto: select if small."
+        ),
+    ] = "auto",
+    prefix: Annotated[
+        str, typer.Option(help="Name of the view, and the beginning of the names of the tables of parameters.")
+    ] = "suffice_model",
+    view: Annotated[bool, typer.Option(help="End the script with CREATE VIEW, or with the SELECT itself.")] = True,
     structure: Annotated[
-        str | None, typer.Option(help="Use the model as tree or naive: an averaged model has no SQL.")
+        str | None, typer.Option(help="Use the model as naive, tree or averaged, if its counts allow it.")
     ] = None,
     output: Output = "-",
 ) -> None:
@@ -245,7 +258,11 @@ def sql(
             kind = f"{model} is a {type(learned).__name__}"
             raise CommandError(f"{kind}, which has one structure only: leave out --structure")
         learned.set_params(structure=structure)
-    out.write_text(learned.to_sql(dialect, table=scored), output or "-")
+    text = learned.to_sql(dialect, table=scored, style=cast("Any", style), prefix=prefix, view=view)
+    out.note_size(
+        text, f"the SQL of {model}", "suffice sql --structure naive and suffice fit --structure averaged are smaller"
+    )
+    out.write_text(text, output or "-")
 
 
 @command("suffice info income.suffice")

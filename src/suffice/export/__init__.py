@@ -1,14 +1,16 @@
 """Export of models: as SQL for the database that holds the rows, and as ONNX."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from suffice.decision.calibration import Calibration
 from suffice.export.dialects import DIALECTS, ExportError, find_dialect
 from suffice.export.onnx_export import to_onnx
 from suffice.pooled_model import AnyModel, PooledModel
 
-__all__ = ["DIALECTS", "ExportError", "to_onnx", "to_sql"]
+__all__ = ["DIALECTS", "ExportError", "Style", "to_onnx", "to_sql"]
+
+Style = Literal["auto", "select", "tables"]
 
 
 def to_sql(
@@ -18,8 +20,11 @@ def to_sql(
     table: str | Sequence[str] = "rows",
     calibration: Calibration | None = None,
     present: Sequence[str] | None = None,
+    style: Style = "auto",
+    prefix: str | Sequence[str] = "suffice_model",
+    view: bool = True,
 ) -> str:
-    """Return one SELECT that adds the predicted label and P(class | x) of each class to the rows of a table.
+    """Return SQL that adds the predicted label and P(class | x) of each class to the rows of a table.
 
     Parameters
     ----------
@@ -36,11 +41,19 @@ def to_sql(
     present : sequence of str, optional
         All columns of the table, if they are known. No result column gets the name of one of them, and a column of
         the model that is not among them counts as missing in all rows.
+    style : {"auto", "select", "tables"}, default="auto"
+        "select" is one SELECT that contains all numbers of the model. "tables" is a script that creates tables of
+        parameters and a view that joins them to the rows. "auto" is "select" if the model has at most
+        `MAX_SELECT_NUMBERS` numbers and every row has a result, and "tables" otherwise.
+    prefix : str or sequence of str, default="suffice_model"
+        The name of the view, and the beginning of the names of the tables of parameters. It may have a schema.
+    view : bool, default=True
+        Whether the script ends with CREATE VIEW; with False it ends with the SELECT of the view.
 
     Returns
     -------
     sql : str
-        The statement.
+        The statement, or the statements, each of which ends with a semicolon and a line break.
 
     Raises
     ------
@@ -68,11 +81,18 @@ def to_sql(
     ), "suffice_1" AS (
     """
     # imported here: importing sqlglot would slow down every import of suffice
-    from suffice.export.sql_cells import IN_PYTHON
-    from suffice.export.sql_query import SIMPLER, write_query
+    from suffice.export.sql_query import has_small_query, write_query
+    from suffice.export.sql_script import write_script
 
-    find_dialect(dialect)
-    if isinstance(model, PooledModel):
-        raise ExportError(f"a pool of models ({model.pool}) has no translation to SQL; {SIMPLER}, {IN_PYTHON}")
-
+    database = find_dialect(dialect)
+    if style not in ("auto", "select", "tables"):
+        raise ExportError(f"style is 'auto', 'select' or 'tables', not {style!r}")
+    if style == "select" and not database.has_select:
+        raise ExportError(f'{database.title} compares texts without regard to case in a SELECT; use style="tables"')
+    if style == "select" and isinstance(model, PooledModel):
+        raise ExportError(f'a pool of models ({model.pool}) is too long for one SELECT; use style="tables"')
+    is_small = database.has_select and not isinstance(model, PooledModel) and has_small_query(model)
+    if isinstance(model, PooledModel) or style == "tables" or (style == "auto" and not is_small):
+        script = write_script(model, classes, dialect, table, calibration, present, prefix)
+        return "".join(f"{statement.rstrip()};\n" for statement in script.statements(view))
     return write_query(model, classes, dialect, table, calibration, present)

@@ -1,7 +1,8 @@
 """SQL dialects: the databases that statements are written for and how they differ."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Literal
 
@@ -11,6 +12,10 @@ from suffice.data.engines.source import NoSqlError
 NO_TEXT = "\x00\ud800-\udfff"
 
 Layout = Literal["except", "row", "lateral", "join"]
+
+
+# The types of the columns of parameter tables.
+TYPES = {"integer": "BIGINT", "double": "DOUBLE PRECISION", "text": "TEXT"}
 
 
 class ExportError(NoSqlError):
@@ -34,8 +39,38 @@ class Dialect:
         Whether names that differ only in case are the same name.
     plain_names : bool
         Whether names of result columns consist of letters, digits and underscores.
+    escapes_in_names : bool
+        Whether a backslash in a quoted name is an escape, so that no name may have one.
     underflow_is_error : bool
         Whether a product that is too small for a double is an error, and not 0.
+    has_select : bool
+        Whether models are written as one SELECT; not where comparisons of texts ignore case.
+    tables_layout : {"except", "row", "join"}, optional
+        The layout of the style "tables", if it is another one.
+    element : str
+        How an element of an array is read, by its position from 1 on; empty if the database has no arrays.
+    is_materialized : bool
+        Whether a common table expression is computed once, so that the numbers of its rows need no order.
+    has_recursion : bool
+        Whether common table expressions may be recursive.
+    has_lateral_recursion : bool
+        Whether a recursive expression may refer to the row that it is computed for, which saves storing all paths.
+    types : mapping of str to str
+        The types of the columns of parameter tables.
+    key : str
+        The clause of a primary key in CREATE TABLE; empty if the database has none.
+    table_options : str
+        What follows the columns in CREATE TABLE.
+    temporary : str
+        What follows CREATE for a temporary table.
+    after_insert : tuple of str
+        Statements that follow the rows of a parameter table.
+    setup : tuple of str
+        Statements at the beginning of a script.
+    hexadecimal_texts : bool
+        Whether texts are written in hexadecimal digits, because what a backslash means depends on the session.
+    is_run : bool
+        Whether the tests run the statements; those of other dialects are only parsed.
     """
 
     name: str
@@ -43,7 +78,26 @@ class Dialect:
     layout: Layout
     folds: bool
     plain_names: bool = False
+    escapes_in_names: bool = False
     underflow_is_error: bool = False
+    has_select: bool = True
+    tables_layout: Layout | None = None
+    element: str = ""
+    is_materialized: bool = False
+    has_recursion: bool = True
+    has_lateral_recursion: bool = False
+    types: Mapping[str, str] = field(default_factory=lambda: TYPES)
+    key: str = "PRIMARY KEY ({key})"
+    table_options: str = ""
+    temporary: str = "TEMPORARY TABLE"
+    after_insert: tuple[str, ...] = ()
+    setup: tuple[str, ...] = ()
+    hexadecimal_texts: bool = False
+    is_run: bool = True
+
+    def key_part(self, column: str, kind: str) -> str:
+        """Return a column of a primary key or an index."""
+        return f"{column}(200)" if kind == "text" and self.types["text"] == "BLOB" else column
 
     def check_name(self, name: str, what: str) -> str:
         """Return a name that can be quoted, or raise ExportError."""
@@ -54,7 +108,7 @@ class Dialect:
     def can_quote(self, name: str) -> bool:
         """Return whether a name can be written as a quoted identifier."""
         # BigQuery has no columns with these characters, and reads them in quotes as escapes
-        forbidden = NO_TEXT + (r"`\\\n\r\t" if self.plain_names else "")
+        forbidden = NO_TEXT + (r"`\\\n\r\t" if self.plain_names else r"\\" if self.escapes_in_names else "")
         return bool(name) and re.search(f"[{forbidden}]", name) is None
 
     def result_name(self, name: str) -> str:
@@ -65,18 +119,94 @@ class Dialect:
         """
         if self.plain_names:
             name = "".join(c if c.isascii() and c.isalnum() else "_" for c in name).rstrip("_")
+        if self.escapes_in_names:
+            name = name.replace("\\", "_")
         return self.check_name(name, "the result column")
 
 
 DIALECTS: dict[str, Dialect] = {
-    "duckdb": Dialect("duckdb", "DuckDB", "except", folds=True),
-    "postgres": Dialect("postgres", "PostgreSQL", "row", folds=False, underflow_is_error=True),
-    "sqlite": Dialect("sqlite", "SQLite", "join", folds=True),
-    "spark": Dialect("spark", "Spark", "lateral", folds=True),
-    "bigquery": Dialect("bigquery", "BigQuery", "except", folds=True, plain_names=True),
-    "snowflake": Dialect("snowflake", "Snowflake", "except", folds=False),
+    each.name: each
+    for each in (
+        Dialect("duckdb", "DuckDB", "except", folds=True, element="{array}[{place}]", is_materialized=True, key=""),
+        Dialect(
+            "postgres",
+            "PostgreSQL",
+            "row",
+            folds=False,
+            underflow_is_error=True,
+            element="{array}[{place}]",
+            is_materialized=True,
+            has_lateral_recursion=True,
+            after_insert=("ANALYZE {name}",),
+        ),
+        Dialect("sqlite", "SQLite", "join", folds=True, is_materialized=True),
+        Dialect(
+            "spark",
+            "Spark",
+            "lateral",
+            folds=True,
+            tables_layout="row",
+            element="ELEMENT_AT({array}, CAST({place} AS INT))",
+            has_recursion=False,
+            types={"integer": "BIGINT", "double": "DOUBLE", "text": "STRING"},
+            key="",
+            table_options=" USING PARQUET",
+        ),
+        Dialect(
+            "bigquery",
+            "BigQuery",
+            "except",
+            folds=True,
+            plain_names=True,
+            types={"integer": "INT64", "double": "FLOAT64", "text": "STRING"},
+            key="",
+            temporary="TEMP TABLE",
+            is_run=False,
+        ),
+        Dialect("snowflake", "Snowflake", "except", folds=False, key="", is_run=False),
+        Dialect(
+            "mysql",
+            "MySQL",
+            "join",
+            folds=True,
+            has_select=False,
+            types={"integer": "BIGINT", "double": "DOUBLE", "text": "BLOB"},
+            setup=("SET NAMES utf8mb4",),
+            key="KEY ({key})",
+            hexadecimal_texts=True,
+        ),
+        Dialect(
+            "tsql",
+            "SQL Server",
+            "join",
+            folds=True,
+            has_select=False,
+            types={"integer": "BIGINT", "double": "FLOAT", "text": "NVARCHAR(400) COLLATE Latin1_General_100_BIN2"},
+            temporary="TABLE",
+            is_run=False,
+        ),
+        Dialect(
+            "clickhouse",
+            "ClickHouse",
+            "except",
+            folds=False,
+            escapes_in_names=True,
+            types={"integer": "Int64", "double": "Float64", "text": "String"},
+            key="",
+            table_options=" ENGINE = MergeTree ORDER BY ({key})",
+            is_run=False,
+        ),
+    )
 }
-ALIASES = {"postgresql": "postgres", "pyspark": "spark", "databricks": "spark", "sqlite3": "sqlite"}
+ALIASES = {
+    "postgresql": "postgres",
+    "pyspark": "spark",
+    "databricks": "spark",
+    "sqlite3": "sqlite",
+    "mariadb": "mysql",
+    "sqlserver": "tsql",
+    "mssql": "tsql",
+}
 
 
 def find_dialect(name: str) -> Dialect:

@@ -52,13 +52,19 @@ class Posterior:
         return [weight / self.sum for weight in self.weights]
 
 
-def softmax(query: StagedQuery, scores: list[Expression], class_log_prior: Array | None, suffix: str = "") -> Posterior:
+def softmax(
+    query: StagedQuery,
+    scores: list[Expression],
+    class_log_prior: Array | None,
+    suffix: str = "",
+    stage: int | None = None,
+) -> Posterior:
     """Return P = exp(score − top) / Σ exp(score − top), which does not overflow.
 
     The score of an impossible class is NULL, and its weight 0. If all classes are impossible, the weights are the
-    class prior.
+    class prior. By default the stages follow all others.
     """
-    stage = len(query.stages)
+    stage = len(query.stages) if stage is None else stage
     most = sql.greatest([score.if_null(LOWEST_SCORE) for score in scores], query.dialect)
     top = query.add(stage, f"top{suffix}", most.null_if(LOWEST_SCORE))
     weights = []

@@ -1,6 +1,6 @@
 """A model as one SELECT that scores the rows of a table in the database, and the translators of its terms."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -11,10 +11,11 @@ from suffice import score as terms
 from suffice.data import probability_name
 from suffice.decision.calibration import Calibration
 from suffice.export import sql_columnwise, sql_covariance, sql_tree
-from suffice.export.dialects import ExportError, check_text, find_dialect
+from suffice.export.dialects import Dialect, ExportError, check_text, find_dialect
 from suffice.export.sql_cells import IN_PYTHON, Cells, column_names
 from suffice.export.sql_columnwise import ByClass
 from suffice.export.sql_expressions import Expression, add, case_when, double, integer, number
+from suffice.export.sql_parameters import text_literal
 from suffice.export.sql_posterior import Posterior, calibrate, softmax
 from suffice.export.sql_stages import StagedQuery
 from suffice.families.family import Parameters
@@ -23,6 +24,10 @@ from suffice.score import Score, Term
 
 # Numbers of a block that a statement may contain: with more of them, parsing takes longer than scoring.
 MAX_NUMBERS = 100_000
+
+# The style "auto" has no SELECT of more numbers than this. Databases read one of about 5,000 lines in a second or two;
+# PostgreSQL took 149 seconds for the tree of a table of census data, with 22,421 lines.
+MAX_SELECT_NUMBERS = 4000
 
 # A translator returns the expressions that a term adds to the score of each class.
 Translator = Callable[[Any, Cells], ByClass]
@@ -40,14 +45,12 @@ TRANSLATORS: dict[type[Term], Translator] = {
     terms.LowRank: sql_covariance.translate_low_rank,
 }
 
-# the command line rewrites structure="…" as --structure …
-SIMPLER = 'use structure="tree" or structure="naive" (set_params needs no other pass over rows if pairs were counted)'
-
-# For terms without a translator: why not, and what to do instead.
+# For terms without a translator: why not, and what to do instead. The command line rewrites style="…" as --style ….
+TABLES = 'use style="tables"'
 UNSUPPORTED: dict[type[Term], tuple[str, str]] = {
-    terms.AveragedPairs: ("is averaged over many trees, which is too long for SQL", SIMPLER),
-    terms.JointLookUp: ("counts them all together, which is too long for SQL", SIMPLER),
-    terms.MeanOfTrees: ("is a mean over many decision trees, which is too long for SQL", SIMPLER),
+    terms.AveragedPairs: ("is averaged over many trees, which is too long for one SELECT", TABLES),
+    terms.JointLookUp: ("counts them all together, which is too long for one SELECT", TABLES),
+    terms.MeanOfTrees: ("is a mean over many decision trees, which is too long for one SELECT", TABLES),
     terms.LogSumExp: ("is a mixture, which has no translation to SQL", "use GaussianDiscriminant"),
 }
 
@@ -82,9 +85,9 @@ def write_query(
     posterior = softmax(query, scores, prior)
     if calibration is not None:
         posterior = calibrate(query, calibration, posterior, prior)
-    results = {"prediction": _label(posterior, classes, int(np.argmax(prior)))}
+    results = {"prediction": label_of(posterior, classes, int(np.argmax(prior)), query.dialect)}
     results |= {probability_name(label): p for label, p in zip(classes, posterior.probabilities(), strict=True)}
-    return query.render({name: _null_if_unknown(query, result) for name, result in results.items()})
+    return query.render({name: null_if_unknown(query, result) for name, result in results.items()})
 
 
 def _add_scores(query: StagedQuery, model: Model) -> list[Expression]:
@@ -92,7 +95,7 @@ def _add_scores(query: StagedQuery, model: Model) -> list[Expression]:
     blocks, first = [], 0
     for columns, parameters, score in zip(model.columns, model.parameters, model.scores, strict=True):
         cells = Cells(query, columns, first)
-        _check_score(score, cells)
+        check_score(score, cells, TRANSLATORS)
         _check_size(parameters, cells)
         blocks.append((score, cells))
         first += columns.count
@@ -105,34 +108,49 @@ def _add_scores(query: StagedQuery, model: Model) -> list[Expression]:
     return scores
 
 
-def _check_score(score: Score, cells: Cells) -> None:
+def check_score(score: Score, cells: Cells, translators: Mapping[type[Term], Any]) -> None:
     """Raise ExportError if a term that differs between classes has no translator."""
     for term in score:
-        if not term.is_class_independent and type(term) not in TRANSLATORS:
+        if not term.is_class_independent and type(term) not in translators:
             default = (f"has a {type(term).__name__} term, which has no translation to SQL", 'use structure="naive"')
             reason, remedy = UNSUPPORTED.get(type(term), default)
             raise ExportError(f"the model of {cells.description} {reason}; {remedy}, {IN_PYTHON}")
 
 
+def has_small_query(model: Model) -> bool:
+    """Return whether the SELECT of a model has at most `MAX_SELECT_NUMBERS` numbers, and gives all rows a result."""
+    if any(type(term) not in TRANSLATORS for score in model.scores for term in score if not term.is_class_independent):
+        return False
+    if any(isinstance(term, terms.LowRank) for score in model.scores for term in score):
+        return True  # a row with a missing cell has no result in either style
+    wide = (term.mean.shape[1] for score in model.scores for term in score if isinstance(term, terms.TriangularSolve))
+    count = sum(map(_count_numbers, model.parameters))
+    return count <= MAX_SELECT_NUMBERS and all(size <= sql_covariance.MAX_PATTERN_COLUMNS for size in wide)
+
+
+def _count_numbers(parameters: Parameters) -> int:
+    values = [getattr(parameters, field.name) for field in fields(parameters)]
+    return sum(value.size for value in values if isinstance(value, np.ndarray))
+
+
 def _check_size(parameters: Parameters, cells: Cells) -> None:
     """Raise ExportError if a block has more numbers than a statement may contain."""
-    values = [getattr(parameters, field.name) for field in fields(parameters)]
-    count = sum(value.size for value in values if isinstance(value, np.ndarray))
+    count = _count_numbers(parameters)
     if count > MAX_NUMBERS:
         raise ExportError(
             f"the model of {cells.description} has {count:,} numbers, and a database takes too long to read a "
-            f'statement of more than {MAX_NUMBERS:,}; use structure="naive" or fewer columns, {IN_PYTHON}'
+            f"statement of more than {MAX_NUMBERS:,}; {TABLES}"
         )
 
 
-def _label(posterior: Posterior, classes: list[Any], default: int) -> Expression:
+def label_of(posterior: Posterior, classes: list[Any], default: int, dialect: Dialect) -> Expression:
     """Return the label of the first class that is most probable; the default class if all are impossible."""
-    labels = [_literal(label) for label in classes]
+    labels = [_literal(label, dialect) for label in classes]
     is_impossible = (posterior.top.is_null(), labels[default])
     return case_when([is_impossible, *zip(posterior.is_best, labels, strict=True)])
 
 
-def _null_if_unknown(query: StagedQuery, result: Expression) -> Expression:
+def null_if_unknown(query: StagedQuery, result: Expression) -> Expression:
     """Return a result, or NULL for rows that meet one of the query's conditions."""
     if not query.null_conditions:
         return result
@@ -140,7 +158,7 @@ def _null_if_unknown(query: StagedQuery, result: Expression) -> Expression:
     return case_when([(Expression(exp.Not(this=exp.Paren(this=is_unknown))), result)])
 
 
-def _literal(label: Any) -> Expression:
+def _literal(label: Any, dialect: Dialect) -> Expression:
     """Return the label of a class as a literal of its type."""
     if isinstance(label, bool):
         return Expression(exp.Boolean(this=label))
@@ -148,4 +166,4 @@ def _literal(label: Any) -> Expression:
         return integer(label)
     if isinstance(label, float):
         return number(label)
-    return Expression(exp.Literal.string(check_text(str(label), "the class")))
+    return Expression(text_literal(check_text(str(label), "the class"), dialect))

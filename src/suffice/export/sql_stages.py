@@ -33,6 +33,8 @@ class StagedQuery:
         The prefix of all intermediate names; no column of the model or of the table starts with it.
     stages : list of dict
         The expressions of each stage by their names.
+    text_columns : set of str
+        The columns that are compared as texts.
     null_conditions : list of Expression
         Conditions under which a row has no result: prediction and probabilities are NULL.
     """
@@ -41,7 +43,7 @@ class StagedQuery:
         self, dialect: Dialect, columns: Sequence[str], table: str | Sequence[str], present: Sequence[str] | None = None
     ) -> None:
         self.dialect, self.columns = dialect, tuple(columns)
-        self.table = _split_table_name(dialect, table)
+        self.table = split_table_name(dialect, table)
         for name in self.columns:
             dialect.check_name(name, "column")
         self.table_columns = self.columns if present is None else tuple(present)
@@ -52,8 +54,10 @@ class StagedQuery:
         names = (*self.columns, *self.table_columns, *self.table)
         while any(name.lower().startswith(self.prefix) for name in names):
             self.prefix += "_"
+        self.layout = dialect.layout
         self.stages: list[dict[str, Expression]] = [{}]
         self.null_conditions: list[Expression] = []
+        self.text_columns: set[str] = set()
 
     def add(self, stage: int, name: str, expression: Expression) -> Expression:
         """Add a column to a stage; return the reference to it, for later stages."""
@@ -68,28 +72,39 @@ class StagedQuery:
         """Return a cell of the table, for the first stage; NULL if the table does not have the column."""
         if name not in self.read_columns:
             return Expression(exp.null()).cast("double")
-        return column(self._key(name)) if self.dialect.layout == "join" else Expression(self._column(name, "t"))
+        return column(self._key(name)) if self.layout == "join" else Expression(self._column(name, "t"))
 
     def render(self, results: dict[str, Expression]) -> str:
         """Return the statement: all columns of the table, then the results."""
-        self.stages = [stage for stage in self.stages if stage]
+        self._drop_empty_stages()
         layouts = {
             "except": self._select_except,
             "row": self._select_row,
             "lateral": self._select_lateral,
             "join": self._select_join,
         }
-        query = layouts[self.dialect.layout]() if self.stages else self._select_table()
+        query = layouts[self.layout]() if self.stages else self._select_table()
         results = self._rename(results)
+        query.select(*aliases(results), copy=False)
+        return self._write(query, [*results, *self.read_columns, *self.table]) + "\n"
+
+    def _drop_empty_stages(self) -> None:
+        self.stages = [stage for stage in self.stages if stage]
+
+    def _write(self, query: exp.Select, names: list[str]) -> str:
         # indentation would change names that contain line breaks
-        pretty = all(len(name.splitlines()) == 1 for name in (*results, *self.read_columns, *self.table))
-        query.select(*_aliases(results), copy=False)
-        return query.sql(dialect=self.dialect.name, pretty=pretty, copy=False) + "\n"
+        pretty = all(len(name.splitlines()) == 1 for name in names)
+        return query.sql(dialect=self.dialect.name, pretty=pretty, copy=False)
+
+    @property
+    def hidden(self) -> list[str]:
+        """The names of all intermediate columns."""
+        return [name for stage in self.stages for name in stage]
 
     def _select_except(self) -> exp.Select:
         """Return the stages as common table expressions, and all columns except the intermediate ones."""
         tables = self._stage_tables(self._select_table())
-        hidden = [exp.to_identifier(name, quoted=True) for stage in self.stages for name in stage]
+        hidden = [exp.to_identifier(name, quoted=True) for name in self.hidden]
         last, _ = tables[-1]
         key = "except_" if "except_" in exp.Star.arg_types else "except"  # differs between versions of sqlglot
         star = exp.Column(this=exp.Star(**{key: hidden}), table=self._identifier(last))
@@ -97,20 +112,22 @@ class StagedQuery:
 
     def _select_row(self) -> exp.Select:
         """Return the stages as common table expressions that carry each row as one value, and the columns of it."""
-        row = exp.alias_(exp.column(self.prefix + "t", quoted=True), self.prefix + "row", quoted=True)
+        is_struct = self.dialect.name == "spark"
+        whole = exp.Anonymous(this="STRUCT", expressions=[self._star("t")]) if is_struct else None
+        row = exp.alias_(whole or exp.column(self.prefix + "t", quoted=True), self.prefix + "row", quoted=True)
         tables = self._stage_tables(exp.select(row).from_(self._source()))
         last, _ = tables[-1]
         value = exp.Paren(this=self._column(self.prefix + "row", last))
-        star = exp.Dot(this=value, expression=exp.Star())
-        # without OFFSET PostgreSQL inlines a stage and computes it once per reference
-        tables = [(name, table.offset(0, copy=False)) for name, table in tables]
-        return self._with(tables, exp.select(star).from_(self._reference(last)))
+        star = self._star("row") if is_struct else exp.Dot(this=value, expression=exp.Star())
+        if is_struct:
+            return self._with(tables, exp.select(star).from_(self._reference(last)))
+        return self._with(self._fence(tables), exp.select(star).from_(self._reference(last)))
 
     def _select_lateral(self) -> exp.Select:
         """Return the stages as lateral subqueries, each of which sees those before it."""
         query = self._select_table()
         for place, stage in enumerate(self.stages):
-            subquery = exp.select(*_aliases(stage)).subquery(copy=False)
+            subquery = exp.select(*aliases(stage)).subquery(copy=False)
             lateral = exp.Lateral(this=subquery, alias=exp.TableAlias(this=self._identifier(str(place))))
             query = query.join(lateral, join_type="cross", copy=False)
         return query
@@ -120,25 +137,28 @@ class StagedQuery:
 
         SQLite has neither EXCEPT in a star nor lateral subqueries.
         """
-        keys = {self._key(name): _binary(self._column(name, "t")) for name in self.read_columns}
+        keys = {self._key(name): self._comparable(name) for name in self.read_columns}
         if not keys:  # the table has no column that the model reads, so all rows have the same score
             keys = {f"{self.prefix}k": integer(1)}
-        distinct = exp.select(*_aliases(keys)).from_(self._source()).distinct()
+        distinct = exp.select(*aliases(keys)).from_(self._source()).distinct()
         stages = self._stage_tables(exp.select(self._star("keys")).from_(self._reference("keys")))
-        # LIMIT -1 OFFSET 0 prevents inlining even where a tool drops MATERIALIZED from the statement
-        tables = [
-            (name, table.limit(integer(-1).node, copy=False).offset(0, copy=False))
-            for name, table in [("keys", distinct), *stages]
-        ]
+        tables = self._fence([("keys", distinct), *stages])
         last, _ = tables[-1]
         conditions = [
-            exp.NullSafeEQ(this=_binary(self._column(name, "t")).node, expression=self._column(self._key(name), last))
+            exp.NullSafeEQ(this=self._comparable(name).node, expression=self._column(self._key(name), last))
             for name in self.read_columns
         ]
         # SQLite does not reorder a cross join, so the rows keep the order of the table
         on = exp.and_(*conditions, copy=False) if conditions else None
         query = self._select_table().join(self._reference(last), on=on, join_type="cross", copy=False)
         return self._with(tables, query, materialized=True)
+
+    def _fence(self, tables: list[NamedTable]) -> list[NamedTable]:
+        """Return tables that the database does not inline: it would compute them once per reference."""
+        if self.dialect.name == "sqlite":
+            # even where a tool drops MATERIALIZED from the statement
+            tables = [(name, table.limit(integer(-1).node, copy=False)) for name, table in tables]
+        return [(name, table.offset(0, copy=False)) for name, table in tables]
 
     def _stage_tables(self, query: exp.Select) -> list[NamedTable]:
         """Return the stages as tables, each with all columns of the one before it; ``query`` reads the first."""
@@ -147,7 +167,7 @@ class StagedQuery:
             if tables:
                 previous, _ = tables[-1]
                 query = exp.select(self._star(previous)).from_(self._reference(previous))
-            tables.append((str(place), query.select(*_aliases(stage), copy=False)))
+            tables.append((str(place), query.select(*aliases(stage), copy=False)))
         return tables
 
     def _with(self, tables: list[NamedTable], query: exp.Select, materialized: bool | None = None) -> exp.Select:
@@ -181,6 +201,16 @@ class StagedQuery:
         # qualified: SQLite reads an unqualified quoted name that is not a column as a text
         return exp.column(name, table=self.prefix + table, quoted=True)
 
+    def _comparable(self, name: str) -> Expression:
+        """Return a cell of the table whose comparisons do not ignore case."""
+        cell = Expression(self._column(name, "t"))
+        if self.dialect.name == "mysql" and name in self.text_columns:
+            return as_bytes(cell)
+        if self.dialect.name != "sqlite":
+            return cell
+        # a column of SQLite may have a collation that ignores case; the model does not ignore it
+        return Expression(exp.Collate(this=cell.node, expression=exp.Var(this="BINARY")))
+
     def _key(self, name: str) -> str:
         return f"{self.prefix}k{self.columns.index(name)}"
 
@@ -194,7 +224,7 @@ class StagedQuery:
         return exp.Table(this=self._identifier(table), alias=exp.TableAlias(this=self._identifier(table)))
 
 
-def _split_table_name(dialect: Dialect, table: str | Sequence[str]) -> tuple[str, ...]:
+def split_table_name(dialect: Dialect, table: str | Sequence[str]) -> tuple[str, ...]:
     """Return the catalog, schema and name of a table, as far as they are given."""
     parts = tuple(table.split(".")) if isinstance(table, str) else table
     if not isinstance(parts, (tuple, list)) or not all(isinstance(part, str) for part in parts):
@@ -211,10 +241,12 @@ def _split_table_name(dialect: Dialect, table: str | Sequence[str]) -> tuple[str
     return tuple(parts)
 
 
-def _aliases(named: dict[str, Expression]) -> list[exp.Expression]:
+def aliases(named: dict[str, Expression]) -> list[exp.Expression]:
+    """Return expressions with their names."""
     return [exp.alias_(expression.node, name, quoted=True, copy=False) for name, expression in named.items()]
 
 
-def _binary(cell: exp.Column) -> Expression:
-    # a column of SQLite may have a collation that ignores case; the model does not ignore it
-    return Expression(exp.Collate(this=cell, expression=exp.Var(this="BINARY")))
+def as_bytes(cell: Expression) -> Expression:
+    """Return the UTF-8 bytes of a text in MySQL, whose comparisons of texts ignore case and spaces at the end."""
+    text = cell.cast("text")
+    return Expression(exp.Cast(this=text.node, to=exp.DataType.build("binary", dialect="mysql")))

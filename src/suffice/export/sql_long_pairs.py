@@ -1,0 +1,137 @@
+"""`AveragedPairs` and `JointLookUp` as joins with tables of pairs of levels and of combinations."""
+
+import numpy as np
+
+from suffice.data.read_columns import combination_order
+from suffice.export.sql_expressions import MIN_EXPONENT, Expression
+from suffice.export.sql_long_cells import LongCells
+from suffice.export.sql_long_columnwise import IMPOSSIBLE_TEXT, add_slots, by_class
+from suffice.export.sql_parameters import LEAST_POSSIBLE, Kind, number_text
+from suffice.schema import Combinations, Levels, MissingLevel
+from suffice.score import AveragedPairs, JointLookUp
+
+
+def exponential(text: str) -> str:
+    """Return e^x, 0 where x is so small that it is negligible."""
+    return f"CASE WHEN {text} > {number_text(MIN_EXPONENT)} THEN EXP({text}) ELSE 0e0 END"
+
+
+def translate_averaged_pairs(term: AveragedPairs, cells: LongCells) -> list[Expression]:
+    """Add log Σᵢ wᵢ·p(xᵢ | class)·Πⱼ p(xⱼ | xᵢ, class) / Σᵢ wᵢ over the eligible levels i of a row.
+
+    The table of pairs has log p(b | a) of levels a and b of two columns, and log p(a) where both are the same.
+    """
+    query, classes = cells.query, range(cells.query.class_count)
+    slots, row = add_slots(cells, term.sizes), query.id
+    of_slot = np.repeat(np.arange(len(term.sizes)), term.sizes + 1)
+    weights = np.where(term.eligible > 0, term.weights[of_slot], 0.0)
+    lone = query.parameters.add_arrays(
+        query.new_name("parents"), {"slot": np.arange(len(of_slot))}, {"w": weights} | by_class("c", term.alone.T)
+    )
+    parents, children = np.nonzero(weights[:, None] * (of_slot[:, None] != of_slot) > 0)
+    is_later = of_slot[parents] > of_slot[children]
+    values = np.where(is_later[:, None], term.given[parents, children, 0], term.given[children, parents, 1])
+    both = np.flatnonzero(weights > 0)
+    pairs = query.parameters.add_arrays(
+        query.new_name("pairs"),
+        {"a": np.concatenate([parents, both]), "b": np.concatenate([children, both])},
+        by_class("c", np.concatenate([values, term.alone[both]]).T),
+    )
+    kept = query.add_common("kept", _without_implied(term, cells, slots, lone))
+    sums = ", ".join(f'SUM(p."c{k}") AS "c{k}"' for k in classes)
+    lines = query.add_common(
+        "lines",
+        f'SELECT a.{row}, a."w", {sums} FROM {kept} AS a JOIN {kept} AS b ON b.{row} = a.{row} '
+        f'JOIN {pairs} AS p ON p."a" = a."slot" AND p."b" = b."slot" WHERE a."w" > 0 GROUP BY a.{row}, a."slot", a."w"',
+    )
+    alone = ", ".join(f'SUM(a."c{k}") AS "c{k}"' for k in classes)
+    whole = query.add_common("whole", f'SELECT a.{row}, SUM(a."w") AS "w", {alone} FROM {kept} AS a GROUP BY a.{row}')
+    tops = query.add_common(
+        "tops",
+        f"SELECT l.{row}, {', '.join(f'MAX(l.c{k}) AS t{k}' for k in classes)} FROM {lines} AS l GROUP BY l.{row}",
+    )
+    shares = ", ".join(
+        f'SUM(l."w" * {exponential(f"(l.c{k} - t.t{k})")}) AS "c{k}", MAX(t.t{k}) AS "t{k}"' for k in classes
+    )
+    means = query.add_common(
+        "means", f"SELECT l.{row}, {shares} FROM {lines} AS l JOIN {tops} AS t ON t.{row} = l.{row} GROUP BY l.{row}"
+    )
+    results = ", ".join(
+        f"CASE WHEN m.t{k} IS NULL THEN w.c{k} WHEN m.t{k} < {LEAST_POSSIBLE!r} THEN {IMPOSSIBLE_TEXT} "
+        f'ELSE m.t{k} + LN(m.c{k}) - LN(w."w") END AS "c{k}"'
+        for k in classes
+    )
+    return query.join_scores(
+        "averaged", f"SELECT w.{row}, {results} FROM {whole} AS w LEFT JOIN {means} AS m ON m.{row} = w.{row}"
+    )
+
+
+def _without_implied(term: AveragedPairs, cells: LongCells, slots: str, lone: str) -> str:
+    """Return the levels of each row that no other level of the row implies."""
+    query, row = cells.query, cells.query.id
+    values = ", ".join(f"p.c{k}" for k in range(query.class_count))
+    select = f'SELECT s.{row}, s."slot", p."w", {values} FROM {slots} AS s JOIN {lone} AS p ON p."slot" = s."slot"'
+    if term.implied is None or not term.implied.any():
+        return select
+    of_slot = np.repeat(np.arange(len(term.sizes)), term.sizes + 1)
+    a, b = np.nonzero(term.implied * (of_slot[:, None] > of_slot))
+    first = term.implied[a, b] == 1
+    keys = {"kept": np.where(first, a, b), "dropped": np.where(first, b, a)}
+    implied = query.parameters.add_arrays(query.new_name("implied"), keys, {})
+    dropped = query.add_common(
+        "dropped",
+        f'SELECT DISTINCT a.{row}, m."dropped" FROM {slots} AS a JOIN {implied} AS m ON m."kept" = a."slot" '
+        f'JOIN {slots} AS b ON b.{row} = a.{row} AND b."slot" = m."dropped"',
+    )
+    return (
+        f'{select} LEFT JOIN {dropped} AS d ON d.{row} = s.{row} AND d."dropped" = s."slot" WHERE d."dropped" IS NULL'
+    )
+
+
+def translate_joint_look_up(term: JointLookUp, cells: LongCells) -> list[Expression]:
+    """Add the value of a known combination; otherwise the look-up of each column by itself.
+
+    The key of a combination is the text of its codes.
+    """
+    query, row, classes = cells.query, cells.query.id, range(cells.query.class_count)
+    slots, codings = add_slots(cells, term.separate.sizes), list(cells.columns.codings or ())
+    combinations = codings.pop()
+    assert isinstance(combinations, Combinations)
+    values = [coding.values if isinstance(coding, MissingLevel) else coding for coding in codings]
+    order = combination_order((cells.columns.names or ())[:-1])
+    places = [values[place] for place in order]
+    keys = [
+        ",".join(str(of.index[x] if isinstance(of, Levels) else x) for x, of in zip(label, places, strict=True))
+        for label in combinations.labels
+    ]
+    kinds: dict[str, Kind] = {"key": "text", **dict.fromkeys([f"c{k}" for k in classes], "double")}
+    table = query.parameters.add(
+        query.new_name("combinations"),
+        kinds,
+        [[key, *line] for key, line in zip(keys, term.table.T.tolist(), strict=True)],
+        ("key",),
+    )
+    array = query.add_array(("raw", cells.first), [cells.raw_code(place) for place in order], "bigint")
+    key = " || ',' || ".join(f"CAST({each} AS VARCHAR)" for each in query.elements("r", array))
+    lone = query.parameters.add_arrays(
+        query.new_name("levels"), {"slot": np.arange(term.separate.table.shape[1])}, by_class("c", term.separate.table)
+    )
+    unseen = query.parameters.add_arrays(
+        query.new_name("unseen"), {"one": np.array([1])}, by_class("u", term.log_unseen[:, None])
+    )
+    sums = ", ".join(f'SUM(p."c{k}") AS "c{k}"' for k in classes)
+    separate = query.add_common(
+        "separate", f'SELECT s.{row}, {sums} FROM {slots} AS s JOIN {lone} AS p ON p."slot" = s."slot" GROUP BY s.{row}'
+    )
+    keyed = query.add_common("combined", f'SELECT r.{row}, {key} AS "key" FROM {query.cells} AS r')
+    results = ", ".join(
+        f'CASE WHEN p."key" IS NOT NULL THEN p.c{k} WHEN r."key" IS NOT NULL THEN s.c{k} + u.u{k} '
+        f'ELSE s.c{k} END AS "c{k}"'
+        for k in classes
+    )
+    return query.join_scores(
+        "joint",
+        f"SELECT r.{row}, {results} FROM {keyed} AS r CROSS JOIN {unseen} AS u "
+        f'LEFT JOIN {table} AS p ON p."key" = r."key" '
+        f"LEFT JOIN {separate} AS s ON s.{row} = r.{row}",
+    )
