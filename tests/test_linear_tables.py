@@ -127,3 +127,23 @@ def test_products_of_columns_have_no_sql(tmp_path: Path) -> None:
         model.to_sql()
     near = frame[["b", "select"]]
     assert_scored(model, collected(model.predict_table(table_of("duckdb", near, tmp_path))), near)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+def test_a_regression_as_tables_of_coefficients(engine: str) -> None:
+    frame, y = rows_of(3)
+    model = LogisticRegression().fit(frame, y)
+    frame.loc[[0, 5], "b"] = np.nan
+    script = model.to_sql(engine, table="rows", style="tables", view=False).strip().rstrip(";").split(";\n")
+    base: Any = duckdb.connect() if engine == "duckdb" else sqlite3.connect(":memory:")
+    names = ", ".join(f'"{name}" DOUBLE' for name in frame.columns)
+    base.execute(f"CREATE TABLE rows (place INT, {names})")
+    cells = frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
+    base.executemany("INSERT INTO rows VALUES (?, ?, ?, ?)", [[place, *row] for place, row in enumerate(cells)])
+    for statement in script[:-1]:
+        base.execute(statement)
+    scored = sorted(base.execute(script[-1]).fetchall())
+    complete = frame.notna().all(axis=1).to_numpy()
+    assert [row[4] for row in np.array(scored, object)[~complete]] == [None, None]
+    found = np.array([row[5:] for row, is_complete in zip(scored, complete, strict=True) if is_complete], float)
+    np.testing.assert_allclose(found, model.predict_proba(frame[complete]), atol=1e-9)

@@ -381,8 +381,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         str
-            A query or a view of all columns of the table, ``prediction``, and ``p(label)`` of each class; with ``_1`` after
-            the name if a column has that name already.
+            A query or a view of all columns of the table, ``prediction``, and ``p(label)`` of each class; with ``_1``
+            after the name if a column has that name already.
 
         Examples
         --------
