@@ -63,6 +63,7 @@ bench: $(READY) ## speeds and accuracies against scikit-learn, as ratios measure
 	$(BIN)/python benchmarks/selection.py
 	$(BIN)/python benchmarks/verdicts.py 50
 	$(BIN)/python benchmarks/engines.py duckdb
+	$(BIN)/python benchmarks/exports.py
 	$(BIN)/python benchmarks/exports_onnx.py
 	$(BIN)/python benchmarks/digits.py
 

@@ -8,10 +8,12 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,12 @@ def needed() -> None:
         pytest.skip("needs Java for Spark (Debian: apt install default-jre-headless)")
 
 
+@cache
+def warehouse() -> tempfile.TemporaryDirectory[str]:
+    """Return the folder of the tables of this process, which is removed at its end."""
+    return tempfile.TemporaryDirectory(prefix="suffice-spark-", ignore_cleanup_errors=True)
+
+
 def session() -> Any:
     """Return Spark in this process with two threads: the one that runs, or a new one where it was stopped."""
     needed()
@@ -46,6 +54,7 @@ def session() -> Any:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.log.level": "ERROR",
+        "spark.sql.warehouse.dir": warehouse().name,
     }.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()

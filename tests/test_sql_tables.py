@@ -130,7 +130,7 @@ def quoted(name: str, dialect: str) -> str:
 def load(dialect: str, execute: Execute, insert: Callable[[list[Any]], Any], frame: pd.DataFrame, table: str) -> None:
     """Create a table of a frame."""
     kinds = (f"{quoted(name, dialect)} {kind(frame[name])}" for name in frame)
-    execute(f"DROP TABLE IF EXISTS {quoted(table, dialect)}")
+    execute(f"DROP TABLE IF EXISTS {quoted(table, dialect)}{' CASCADE' if dialect == 'postgres' else ''}")
     execute(f"CREATE TABLE {quoted(table, dialect)} ({', '.join(kinds)})")
     rows = list(zip(*(cells(frame[name]) for name in frame), strict=True))
     if dialect == "mysql":  # which has no NaN
@@ -147,7 +147,7 @@ class Database:
     def execute(self, sql: str) -> pd.DataFrame | None:
         if self.dialect == "spark":
             frame = self.base.sql(sql)
-            return frame.toPandas() if frame.columns else None
+            return frame.toArrow().to_pandas() if frame.columns else None
         cursor = self.base.cursor()
         cursor.execute(sql)
         if cursor.description is None:

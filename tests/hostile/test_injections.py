@@ -19,6 +19,7 @@ import pytest
 
 import postgres
 from suffice import BayesClassifier, report
+from suffice.export.sql_script import write_script
 
 PAYLOADS = [
     "'; DROP TABLE canary; --",
@@ -89,8 +90,23 @@ def check_query(dialect: str, execute: Callable[[str, Any], list[Any]], place: s
     proba = np.array([line[-2:] for line in found], float)
     np.testing.assert_allclose(proba, model.predict_proba(frame), atol=1e-6)
     assert [line[2] for line in found] == model.predict(frame).tolist()
+    check_script(dialect, execute, model, frame, table)
     assert execute("SELECT name FROM canary", None) == [("alive",)]
     execute(f"DROP TABLE {quoted(table)}", None)
+
+
+def check_script(dialect: str, execute: Callable[[str, Any], list[Any]], model: Any, frame: Any, table: str) -> None:
+    """Check the same of a script, whose tables and view are named after the table."""
+    prefix = f"m{table}"[:40]
+    script = write_script(
+        model.estimate_model(), model.classes_.tolist(), dialect, (table,), None, None, (prefix,), True
+    )
+    *statements, query = script.statements(view=False)
+    for statement in statements:
+        execute(statement, None)
+    found = {(line[0], line[1]): line[-2:] for line in execute(query, None)}
+    keys = list(zip(*(frame[name].tolist() for name in frame), strict=True))
+    np.testing.assert_allclose(np.array([found[key] for key in keys], float), model.predict_proba(frame), atol=1e-6)
 
 
 @contextmanager

@@ -64,11 +64,12 @@ class Script:
 
     def statements(self, view: bool = True) -> list[str]:
         """Return the statements: the tables, then a view of the scored rows, or the SELECT itself."""
-        found = [*self.dialect.setup, *self.parameters.statements()]
+        setup, tables = list(self.dialect.setup), self.parameters.statements()
         if not view:
-            return [*found, self.query]
+            return [*setup, *tables, self.query]
         name = to_dialect(".".join(map(quote, self.parameters.prefix)), self.dialect)
-        return [*found, f"DROP VIEW IF EXISTS {name}", f"CREATE VIEW {name} AS\n{self.query}"]
+        # the view goes first: a database may refuse to drop tables that a view reads
+        return [*setup, f"DROP VIEW IF EXISTS {name}", *tables, f"CREATE VIEW {name} AS\n{self.query}"]
 
 
 def write_script(
