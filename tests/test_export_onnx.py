@@ -494,7 +494,7 @@ def test_the_command_writes_what_the_method_returns(tmp_path: Path) -> None:
 def test_a_large_file_is_announced_with_what_makes_it_smaller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, written = tmp_path / "m.suffice", tmp_path / "m.onnx"
     fitted(Pooled(("averaged", Trees(3)))).save(path)
-    monkeypatch.setattr(onnx_command, "LARGE", 20_000)
+    monkeypatch.setattr(onnx_command, "LARGE_FILE", 20_000)
     _, errors = tell("onnx", path, "-o", written)
     size = written.stat().st_size
     assert f"m.onnx will have {size / 1e6:,.1f} MB: the model has" in errors

@@ -71,7 +71,7 @@ def test_each_kind_of_column_gets_its_family() -> None:
     }
     assert "families=" in str(caught[0].message)
     said = repr(model)
-    for part in ("120 rows, 2 classes: 0 50.0%, 1 50.0%", "bernoulli", "flag, sex, two", "one (constant)"):
+    for part in ("120 rows, 2 classes: 0 50.0 %, 1 50.0 %", "bernoulli", "flag, sex, two", "one (constant)"):
         assert part in said
     assert model.n_features_in_ == X.shape[1]
     assert model.feature_names_in_.tolist() == list(X.columns)

@@ -157,6 +157,7 @@ PACKERS: dict[type[score.Term], Callable[[Any], Packed]] = {
     score.LogSumExp: _pack_mixture,
     score.MeanOfTrees: pack_leaves,
     score.TriangularSolve: _pack_triangular_solve,
+    score.CompleteLinear: lambda term: {"type": "Linear"} | _pack_fields(term),
     score.LowRank: lambda term: _pack_shared_gaussian(term.mean, term.slopes),
 }
 
