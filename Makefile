@@ -7,7 +7,7 @@ AUDIT := $(VENV)/audit.json
 CASES ?= many
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test hostile dist lint audit format bench clean
+.PHONY: help demo test databases hostile dist lint audit format bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,8 +21,11 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## set up, learn the handwritten digits, show what was learned and how well it does
 	$(BIN)/suffice demo
 
-test: $(READY) ## set up, run all tests (about ten minutes)
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+test: $(READY) ## set up, run the tests (about ten minutes)
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m 'not server'
+
+databases: $(READY) ## Spark, and SQL on PostgreSQL, MariaDB and Spark (about three minutes)
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m server tests
 
 hostile: $(READY) ## damaged files, kills, fuzzed tables, with counts (about 15 minutes; with CASES=all, two hours)
 	$(BIN)/python -m pytest tests/hostile --hostile $(CASES) --numprocesses auto --dist worksteal

@@ -22,6 +22,7 @@ from test_engines import FAMILIES, MODELS, TABLES, assert_same_sums, far_from_ze
 from test_scoring import model_of, rows_of
 
 pytestmark = [
+    pytest.mark.server,
     pytest.mark.filterwarnings("ignore:The copy keyword is deprecated:DeprecationWarning"),  # PySpark passes it
     pytest.mark.usefixtures("engine_counts"),
 ]

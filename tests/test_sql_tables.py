@@ -236,6 +236,7 @@ def test_scripts_agree_with_predict_proba(case: str, dialect: str, databases: Ca
     check(databases(dialect), case)
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(("dialect", "case"), SERVED)
 def test_scripts_run_on_servers(case: str, dialect: str, databases: Callable[[str], Database]) -> None:
     check(databases(dialect), case)
@@ -284,7 +285,10 @@ def test_auto_is_a_select_for_small_models_only() -> None:
         fitted("default")[0].to_sql("duckdb", style="select")
 
 
-@pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres", "mysql"])
+SERVERS = [pytest.param(dialect, marks=pytest.mark.server) for dialect in ("postgres", "mysql")]
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite", *SERVERS])
 def test_no_name_escapes_its_quotes(dialect: str, databases: Callable[[str], Database]) -> None:
     model, rows = strange()
     rows = rows.assign(other=pd.Series(range(100), dtype=object))
