@@ -378,7 +378,8 @@ class Recipe:
             if not hasattr(mine, name):
                 continue
             variance, largest_variance = getattr(mine, name), getattr(theirs, name)
-            is_lost = np.abs(largest_variance - variance) > LARGEST_ERROR * variance
+            # an error that is infinite may give NaN, which is not close to anything
+            is_lost = ~(np.abs(largest_variance - variance) <= LARGEST_ERROR * variance)
             if is_lost.any():
                 k, j = np.argwhere(is_lost)[0].tolist()
                 label = tally.schema.classes.tolist()[k]
