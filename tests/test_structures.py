@@ -19,6 +19,7 @@ from cases import ALL_STRUCTURES, every_structure
 from conftest import assert_same_model, data, forgets
 from suffice import Averaged, BayesClassifier, Chain, Full, Joint, Tree
 from suffice.estimation import RULES
+from suffice.statistics.cancellation import LostDigitsError
 from suffice.structures.chain import longest_path
 from suffice.structures.conditionals import mutual_information
 from suffice.structures.tree import spanning_tree
@@ -446,3 +447,12 @@ def test_rounding_errors_do_not_choose_a_tree() -> None:
         noisy = weights * (1 + 1e-15 * rng.normal(size=weights.shape))
         assert spanning_tree(noisy).tolist() == spanning_tree(weights).tolist()
         assert longest_path(noisy) == longest_path(weights)
+
+
+def test_forgetting_that_leaves_a_singular_covariance_is_refused_by_name() -> None:
+    X, y = example(rows=40, seed=294, holes=0.2)
+    learned = model("pooled").fit(X, y)
+    before = learned.tally_
+    with pytest.raises(LostDigitsError, match="fit again on the rows that remain"):
+        learned.forget(X.iloc[1:], y[1:])
+    assert learned.tally_ is before

@@ -29,7 +29,7 @@ from suffice.priors import select_priors
 from suffice.schema import Array, Columns, Plan, Schema
 from suffice.score import SingularError
 from suffice.statistics import GroupedTally, Tally
-from suffice.statistics.cancellation import LARGEST_ERROR, LostDigitsError, add_errors, check_squares
+from suffice.statistics.cancellation import LARGEST_ERROR, LostDigitsError, add_errors, check_squares, find_lost
 from suffice.structures import STRUCTURES, Auto, Naive, Pooled, Structure, Subject
 from suffice.structures.combinations import drop_combination_cells, drop_combinations, warn_unseen_combinations
 
@@ -372,7 +372,11 @@ class Recipe:
         largest = add_errors(tally)
         if largest is None:
             return
-        model, other = self._estimate(tally), self._estimate(largest)
+        way_out = "fit again on the rows that remain" + (", or use a prior" if self.rule == "mle" else "")
+        try:
+            model, other = self._estimate(tally), self._estimate(largest)
+        except ValueError as error:  # what is left has a singular covariance
+            raise LostDigitsError(*find_lost(tally), "its variance is", way_out) from error
         for columns, mine, theirs in zip(model.columns, model.parameters, other.parameters, strict=True):
             name = "residual_variance" if hasattr(mine, "covariance") else "variance"
             if not hasattr(mine, name):
@@ -383,7 +387,6 @@ class Recipe:
             if is_lost.any():
                 k, j = np.argwhere(is_lost)[0].tolist()
                 label = tally.schema.classes.tolist()[k]
-                way_out = "fit again on the rows that remain" + (", or use a prior" if self.rule == "mle" else "")
                 raise LostDigitsError(columns.name(j), label, "its variance is", way_out)
 
     # -- which passes over the rows can be saved ---------------------------------------------------

@@ -79,6 +79,17 @@ def add_errors(tally: Tally) -> Tally | None:
     return replace(tally, statistics=tuple(statistics))
 
 
+def find_lost(tally: Tally) -> tuple[str, object]:
+    """Return the name of the column whose squares have the largest error for their size, and the label of the class."""
+    worst, found = -1.0, ("a column", tally.schema.classes.tolist()[0])
+    for block, moments in _moments_of(tally):
+        share = moments.error / np.maximum(moments.spreads.m2, 1e-300)
+        if share.size and float(share.max()) > worst:
+            k, j = np.unravel_index(int(np.argmax(share)), share.shape)
+            worst, found = float(share.max()), (block.name(int(j)), tally.schema.classes.tolist()[int(k)])
+    return found
+
+
 def check_squares(tally: Tally) -> None:
     """Raise ValueError if the squares of a column overflow or underflow, or its covariances lose their digits."""
     for block, moments in _moments_of(tally):
