@@ -1,12 +1,14 @@
 """The number of threads, and the function that distributes work over them."""
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar, copy_context
-from threading import Thread
-from typing import TypeVar
+from functools import cache
+from threading import Lock, Thread
+from typing import Any, TypeVar
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -83,6 +85,48 @@ def threads(count: int | None) -> Iterator[None]:
         _threads_of_block.reset(before)
 
 
+class BlasLimit:
+    """A context in which each matrix product uses one thread. The limit holds for the whole process.
+
+    Threads of a BLAS library wait for the next product in a loop that keeps a core busy, so they would slow down the
+    threads of `map_threads`. The first of several overlapping contexts sets the limit, and the last one removes it.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._entered, self._stack = Lock(), 0, ExitStack()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._entered == 0:
+                self._stack.enter_context(_blas_libraries("scipy.linalg" in sys.modules).limit(limits=1))
+            self._entered += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._entered -= 1
+            if self._entered == 0:
+                self._stack.close()
+
+
+@cache
+def _blas_libraries(with_scipy: bool) -> Any:
+    """Return the loaded BLAS libraries; SciPy has one of its own, which may be loaded after that of NumPy."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
+
+
+one_blas_thread = BlasLimit()
+
+# With fewer cells than this, starting a thread costs more than it saves.
+LEAST_WORK = 1 << 20
+
+
+def limit_blas(cells: int) -> AbstractContextManager[None]:
+    """Return a context in which matrix products use one thread, if a table has few cells."""
+    return one_blas_thread if cells < LEAST_WORK else nullcontext()
+
+
 def map_threads(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
     """Return the function's result for each part, in order, computed by several threads.
 
@@ -112,16 +156,17 @@ def map_threads(function: Callable[[Part], Result], parts: Sequence[Part]) -> li
     # and a lasting pool does not survive a fork. Each thread gets a copy of this context, and so its number of threads.
     count = min(get_threads(), len(parts)) - 1
     helpers = [Thread(target=copy_context().run, args=(work,), daemon=True) for _ in range(count)]
-    # When the interpreter shuts down no thread can be started: then the calling thread does all the work.
-    with suppress(RuntimeError):
-        for helper in helpers:
-            helper.start()
     try:
-        copy_context().run(work)
-        for helper in helpers:
-            # Ctrl-C does not wait for the other threads
-            if helper.ident is not None and all(isinstance(error, Exception) for error in list(errors.values())):
-                helper.join()
+        with one_blas_thread:
+            # When the interpreter shuts down no thread can be started: then the calling thread does all the work.
+            with suppress(RuntimeError):
+                for helper in helpers:
+                    helper.start()
+            copy_context().run(work)
+            for helper in helpers:
+                # Ctrl-C does not wait for the other threads
+                if helper.ident is not None and all(isinstance(error, Exception) for error in list(errors.values())):
+                    helper.join()
     except KeyboardInterrupt:
         todo.clear()
         raise

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
+from math import prod
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -20,6 +21,7 @@ from suffice.families.complement import Complement
 from suffice.folds.fit_pool import fit_pool
 from suffice.folds.hold_out import HeldOut
 from suffice.folds.recipe_choice import PRIORS, choose_recipe
+from suffice.parallel import limit_blas
 from suffice.printable import escape_controls
 from suffice.recipe import Recipe, Rule, Unseen
 from suffice.schema import Columns, Features, Levels, MissingLevel, Plan, Words
@@ -199,7 +201,8 @@ default="auto"
             pool = recipe.given_plan.pool
         # "auto" does not pool a first batch: it may be too small to grow trees from
         elif isinstance(recipe.structure, (Auto, Pooled, Trees) if is_complete else (Pooled, Trees)):
-            pool, tally, held_out = fit_pool(replace(recipe, pool=None), opened, target, tally)
+            with limit_blas(prod(opened.shape)):
+                pool, tally, held_out = fit_pool(replace(recipe, pool=None), opened, target, tally)
         if pool is None:
             return recipe, tally, {}, None
         quality = {"held_out_": held_out.measure()} if held_out is not None and len(held_out.codes) else {}

@@ -13,7 +13,6 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from threadpoolctl import threadpool_limits
 
 from suffice import decision
 from suffice.blocks import Dense
@@ -24,7 +23,7 @@ from suffice.data import Target
 from suffice.data.reader import NumberReader
 from suffice.mixtures import Bernoullis, Gaussians, Kind, Mixture, MixtureParameters, mixture, rows_of
 from suffice.model import Model
-from suffice.parallel import map_threads
+from suffice.parallel import map_threads, one_blas_thread
 from suffice.progress import Progress
 from suffice.recipe import Recipe, Rule
 from suffice.schema import Array, Columns
@@ -256,7 +255,7 @@ class MixtureClassifier(TallyClassifier):
                 return found
 
             # one thread for each start: the matrix products within a start are too small for several threads
-            with threadpool_limits(1, user_api="blas"):
+            with one_blas_thread:
                 try:
                     tried = map_threads(fitted, range(len(seeds)))
                 except KeyboardInterrupt:

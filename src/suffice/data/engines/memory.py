@@ -11,15 +11,14 @@ import numpy as np
 from suffice.blocks import Block
 from suffice.data import Table
 from suffice.families import FAMILIES
-from suffice.parallel import map_threads
+from suffice.parallel import LEAST_WORK, limit_blas, map_threads
 from suffice.schema import Array, Columns, Features, Schema
 from suffice.statistics import Tally
 
 Result = TypeVar("Result")
 
-# A part has at least LEAST_WORK cells; with fewer, starting a thread and merging cost more than they save. There are up
-# to FEW_PARTS parts, or MANY_PARTS if there are more than MUCH_WORK cells.
-LEAST_WORK = 1 << 20
+# A part has at least LEAST_WORK cells. There are up to FEW_PARTS parts, or MANY_PARTS if there are more than MUCH_WORK
+# cells.
 FEW_PARTS, MANY_PARTS, MUCH_WORK = 4, 16, 1 << 27
 MOST_ROWS = 1 << 22  # in a part, so that sums of squares of bytes fit into 64 bits
 SCORED_ROWS, FEWEST_ROWS = 1 << 13, 1 << 10
@@ -40,7 +39,8 @@ def tally(
         schema = Schema(classes, tuple(columns for columns, _ in tallied), features)
         return Tally(schema, parts[0].class_count, tuple(statistic for _, statistic in tallied))
 
-    whole = reduce(add, map_threads(tally_of, _parts(table.blocks, columns, len(classes))))
+    with limit_blas(sum(block.cells for block in table.blocks)):
+        whole = reduce(add, map_threads(tally_of, _parts(table.blocks, columns, len(classes))))
     return whole.trimmed() if trimmed else whole
 
 
