@@ -4,11 +4,11 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar, copy_context
 from functools import cache
-from threading import Lock, Thread
-from typing import Any, TypeVar
+from threading import Thread
+from typing import Any, TypeVar, cast
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -85,27 +85,22 @@ def threads(count: int | None) -> Iterator[None]:
         _threads_of_block.reset(before)
 
 
-class BlasLimit:
-    """A context in which each matrix product uses one thread. The limit holds for the whole process.
+# With fewer cells than this, starting a thread costs more than it saves.
+LEAST_WORK = 1 << 20
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Return a context in which each matrix product of the process uses one thread.
 
     Threads of a BLAS library wait for the next product in a loop that keeps a core busy, so they would slow down the
-    threads of `map_threads`. The first of several overlapping contexts sets the limit, and the last one removes it.
+    threads of `map_threads`.
     """
+    return cast("AbstractContextManager[Any]", _blas_libraries("scipy.linalg" in sys.modules).limit(limits=1))
 
-    def __init__(self) -> None:
-        self._lock, self._entered, self._stack = Lock(), 0, ExitStack()
 
-    def __enter__(self) -> None:
-        with self._lock:
-            if self._entered == 0:
-                self._stack.enter_context(_blas_libraries("scipy.linalg" in sys.modules).limit(limits=1))
-            self._entered += 1
-
-    def __exit__(self, *error: object) -> None:
-        with self._lock:
-            self._entered -= 1
-            if self._entered == 0:
-                self._stack.close()
+def limit_blas(cells: int) -> AbstractContextManager[Any]:
+    """Return `one_blas_thread` for a table with few cells, and a context without effect for a larger one."""
+    return one_blas_thread() if cells < LEAST_WORK else nullcontext()
 
 
 @cache
@@ -114,17 +109,6 @@ def _blas_libraries(with_scipy: bool) -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas")
-
-
-one_blas_thread = BlasLimit()
-
-# With fewer cells than this, starting a thread costs more than it saves.
-LEAST_WORK = 1 << 20
-
-
-def limit_blas(cells: int) -> AbstractContextManager[None]:
-    """Return a context in which matrix products use one thread, if a table has few cells."""
-    return one_blas_thread if cells < LEAST_WORK else nullcontext()
 
 
 def map_threads(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
@@ -157,7 +141,7 @@ def map_threads(function: Callable[[Part], Result], parts: Sequence[Part]) -> li
     count = min(get_threads(), len(parts)) - 1
     helpers = [Thread(target=copy_context().run, args=(work,), daemon=True) for _ in range(count)]
     try:
-        with one_blas_thread:
+        with one_blas_thread():
             # When the interpreter shuts down no thread can be started: then the calling thread does all the work.
             with suppress(RuntimeError):
                 for helper in helpers:

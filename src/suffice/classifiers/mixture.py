@@ -255,7 +255,7 @@ class MixtureClassifier(TallyClassifier):
                 return found
 
             # one thread for each start: the matrix products within a start are too small for several threads
-            with one_blas_thread:
+            with one_blas_thread():
                 try:
                     tried = map_threads(fitted, range(len(seeds)))
                 except KeyboardInterrupt:
