@@ -86,9 +86,12 @@ CASES: dict[str, tuple[Any, str]] = {
         "poisson",
     ),
 }
-# Servers run some of them: each term, and the default. Spark takes seconds for each table of parameters.
-FEW = ["default", "structure averaged", "structure full", "structure joint", "structure tree", "multinomial predictive"]
-SERVED = [("postgres", case) for case in FEW] + [("mysql", case) for case in FEW] + [("spark", "few trees")]
+# MariaDB takes minutes for chains with missing cells, and 38 seconds for this calibration. Spark takes seconds for each
+# table of parameters.
+SLOW_IN_MYSQL = ("chain", "isotonic")
+SERVED = [("postgres", case) for case in CASES]
+SERVED += [("mysql", case) for case in CASES if not any(each in case.lower() for each in SLOW_IN_MYSQL)]
+SERVED += [("spark", case) for case in ("default", "few trees")]
 
 
 @cache

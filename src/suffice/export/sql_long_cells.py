@@ -72,7 +72,7 @@ class LongCells(Cells):
             key, kind, values = self.query.text(cell), "labels", texts
             self.query.text_columns.add(name)
         place = self.query.add_labels(kind, values)
-        found = self.query.look_up(kind, place, "value", "=", key)
+        found = self.query.look_up(kind, place, "=", key)
         is_boolean = all(isinstance(label, bool) for label in labels)
         is_present = cell.is_not_null()
         if kind != "labels" and not is_boolean:
@@ -85,7 +85,7 @@ class LongCells(Cells):
         place = self.query.add_labels("bins", [-float(np.finfo(np.float64).max), *map(float, cuts.edges)])
         number = self.query.add_once(0, ("number", self.names[j]), self._finite(j))
         return self.query.add_once(
-            1, ("bin", self.names[j], cuts.edges), self.query.look_up("bins", place, "value", "<=", number)
+            1, ("bin", self.names[j], cuts.edges), self.query.look_up("bins", place, "<=", number)
         )
 
     def _integer_code(self, j: int, size: int) -> Expression:

@@ -7,7 +7,7 @@ from suffice.export.sql_expressions import MIN_EXPONENT, Expression
 from suffice.export.sql_long_cells import LongCells
 from suffice.export.sql_long_columnwise import IMPOSSIBLE_TEXT, add_slots, by_class
 from suffice.export.sql_parameters import LEAST_POSSIBLE, Kind, number_text
-from suffice.schema import Combinations, Levels, MissingLevel
+from suffice.schema import Array, Combinations, Levels, MissingLevel
 from suffice.score import AveragedPairs, JointLookUp
 
 
@@ -28,24 +28,22 @@ def translate_averaged_pairs(term: AveragedPairs, cells: LongCells) -> list[Expr
     lone = query.parameters.add_arrays(
         query.new_name("parents"), {"slot": np.arange(len(of_slot))}, {"w": weights} | by_class("c", term.alone.T)
     )
-    parents, children = np.nonzero(weights[:, None] * (of_slot[:, None] != of_slot) > 0)
-    is_later = of_slot[parents] > of_slot[children]
-    values = np.where(is_later[:, None], term.given[parents, children, 0], term.given[children, parents, 1])
-    both = np.flatnonzero(weights > 0)
-    pairs = query.parameters.add_arrays(
-        query.new_name("pairs"),
-        {"a": np.concatenate([parents, both]), "b": np.concatenate([children, both])},
-        by_class("c", np.concatenate([values, term.alone[both]]).T),
-    )
     kept = query.add_common("kept", _without_implied(term, cells, slots, lone))
-    sums = ", ".join(f'SUM(p."c{k}") AS "c{k}"' for k in classes)
-    lines = query.add_common(
-        "lines",
-        f'SELECT a.{row}, a."w", {sums} FROM {kept} AS a JOIN {kept} AS b ON b.{row} = a.{row} '
-        f'JOIN {pairs} AS p ON p."a" = a."slot" AND p."b" = b."slot" WHERE a."w" > 0 GROUP BY a.{row}, a."slot", a."w"',
-    )
     alone = ", ".join(f'SUM(a."c{k}") AS "c{k}"' for k in classes)
+    if query.dialect.has_fast_elements:
+        alone += ', ARRAY_AGG(a."slot") AS "slots"'
     whole = query.add_common("whole", f'SELECT a.{row}, SUM(a."w") AS "w", {alone} FROM {kept} AS a GROUP BY a.{row}')
+    parents = np.flatnonzero(weights)
+    values = np.where(
+        (of_slot[parents, None] > of_slot)[..., None],
+        term.given[parents, :, 0],
+        term.given[:, parents, 1].swapaxes(0, 1),
+    )
+    values[np.arange(len(parents)), parents] = term.alone[parents]
+    if query.dialect.has_fast_elements:
+        lines = query.add_common("lines", _lines_by_elements(cells, weights, parents, values, whole))
+    else:
+        lines = query.add_common("lines", _lines_by_joins(cells, of_slot, parents, values, kept))
     tops = query.add_common(
         "tops",
         f"SELECT l.{row}, {', '.join(f'MAX(l.c{k}) AS t{k}' for k in classes)} FROM {lines} AS l GROUP BY l.{row}",
@@ -64,6 +62,64 @@ def translate_averaged_pairs(term: AveragedPairs, cells: LongCells) -> list[Expr
     return query.join_scores(
         "averaged", f"SELECT w.{row}, {results} FROM {whole} AS w LEFT JOIN {means} AS m ON m.{row} = w.{row}"
     )
+
+
+def _lines_by_joins(cells: LongCells, of_slot: Array, parents: Array, values: Array, kept: str) -> str:
+    """Return log p(a)·Πⱼ p(xⱼ | a) for each row and level a that is a parent, by a join with all pairs of levels."""
+    query, row = cells.query, cells.query.id
+    a, b = np.nonzero((of_slot[parents, None] != of_slot) | (parents[:, None] == np.arange(len(of_slot))))
+    pairs = query.parameters.add_arrays(
+        query.new_name("pairs"), {"a": parents[a], "b": b}, by_class("c", values[a, b].T)
+    )
+    sums = ", ".join(f'SUM(p."c{k}") AS "c{k}"' for k in range(query.class_count))
+    return (
+        f'SELECT a.{row}, a."w", {sums} FROM {kept} AS a JOIN {kept} AS b ON b.{row} = a.{row} '
+        f'JOIN {pairs} AS p ON p."a" = a."slot" AND p."b" = b."slot" WHERE a."w" > 0 GROUP BY a.{row}, a."slot", a."w"'
+    )
+
+
+def _lines_by_elements(cells: LongCells, weights: Array, parents: Array, values: Array, whole: str) -> str:
+    """Return the same by elements of one array for each class, which has all children of the first parent first."""
+    query, size = cells.query, len(weights)
+    classes = range(query.class_count)
+    pairs = query.parameters.add_arrays(
+        query.new_name("pairs"),
+        {"place": np.arange(len(parents) * size)},
+        by_class("c", values.reshape(-1, query.class_count).T),
+    )
+    starts = np.zeros(size, np.int64)
+    starts[parents] = np.arange(len(parents)) * size
+    starting = query.parameters.add_arrays(
+        query.new_name("starts"), {"slot": np.arange(size), "start": starts}, {"w": weights}
+    )
+    arrays = ", ".join(f'ARRAY_AGG(p."c{k}" ORDER BY p."place") AS "c{k}"' for k in classes)
+    matrix = query.add_common("matrix", f"SELECT {arrays} FROM {pairs} AS p")
+    parent = query.add_common(
+        "starts",
+        f'SELECT ARRAY_AGG(p."start" ORDER BY p."slot") AS "start", ARRAY_AGG(p."w" ORDER BY p."slot") AS "w" '
+        f"FROM {starting} AS p",
+    )
+    columns, element = query.parameters.reference(f"columns{cells.first}"), query.dialect.element
+
+    def pick(array: str, place: str) -> str:
+        return element.format(array=array, place=place)
+
+    level = pick('r."slots"', 'd."col"')
+    start, weight = (pick(f's."{name}"', f"{level} + 1") for name in ("start", "w"))
+    begun = query.add_common(
+        "begun",
+        f'SELECT r.{query.id}, r."slots", {start} AS "start", {weight} AS "w" '
+        f"FROM {whole} AS r CROSS JOIN {columns} AS d CROSS JOIN {parent} AS s WHERE {level} IS NOT NULL",
+    )
+    sums = ", ".join(
+        " + ".join(
+            f"COALESCE({pick(f'm.c{k}', pick('r.slots', str(j + 1)) + ' + r.start + 1')}, 0e0)"
+            for j in range(len(cells.names))
+        )
+        + f' AS "c{k}"'
+        for k in classes
+    )
+    return f'SELECT r.{query.id}, r."w", {sums} FROM {begun} AS r CROSS JOIN {matrix} AS m WHERE r."w" > 0'
 
 
 def _without_implied(term: AveragedPairs, cells: LongCells, slots: str, lone: str) -> str:

@@ -127,8 +127,9 @@ def _member_scores(query: TableQuery, member: Model, first: int) -> list[Express
         check_score(score, cells, LONG_TRANSLATORS)
         added += [LONG_TRANSLATORS[type(term)](term, cells) for term in score if not term.is_class_independent]
         first += columns.count
+    impossible = number(-np.inf).cast("double")  # PostgreSQL compares no NULL without a type with a number
     return [
-        add([double(log_prior), *(each[k].if_null(0.0) for each in added)]) if log_prior > -np.inf else number(-np.inf)
+        add([double(log_prior), *(each[k].if_null(0.0) for each in added)]) if log_prior > -np.inf else impossible
         for k, log_prior in enumerate(member.class_log_prior.tolist())
     ]
 

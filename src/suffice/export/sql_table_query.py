@@ -17,6 +17,9 @@ CODES, ARRAYS, SCORES = 1, 2, 3
 
 ID = "id"
 
+# Arrays with more labels are not searched from their beginning.
+MAX_SEARCHED = 100
+
 
 class TableQuery(StagedQuery):
     """A staged query whose scores are computed by joins with parameter tables.
@@ -115,15 +118,22 @@ class TableQuery(StagedQuery):
             lists.append(values)
         return lists.index(values)
 
-    def look_up(self, kind: str, place: int, name: str, operator: str, key: Expression) -> Expression:
-        """Return the greatest code in a list whose value is equal to, or not greater than, a key."""
-        table = self.parameters.reference(kind)
-        text = f'SELECT MAX(l."code") FROM {table} AS l WHERE l."list" = {place} AND l.{quote(name)} {operator} key_'
-        select = parse_one(text, read="duckdb")
-        for found in list(select.find_all(exp.Column)):
-            if found.name == "key_":
-                found.replace(key.node)
-        return Expression(exp.Subquery(this=select))
+    def look_up(self, kind: str, place: int, operator: str, key: Expression) -> Expression:
+        """Return the greatest code in a list whose value is equal to, or not greater than, a key.
+
+        Arrays are searched where the database can: at once if they are sorted, else if they are short.
+        """
+        listed = f'FROM {self.parameters.reference(kind)} AS l WHERE l."list" = {place}'
+        search = self.dialect.find_below if operator == "<=" else self.dialect.find_equal
+        if search and (operator == "<=" or len(self._labels[kind][place]) <= MAX_SEARCHED):
+            text = search.format(key="key_", array=f'(SELECT ARRAY_AGG(l."value" ORDER BY l."code") {listed})')
+        else:
+            text = f'(SELECT MAX(l."code") {listed} AND l."value" {operator} key_)'
+        found = parse_one(text, read="duckdb")
+        for each in list(found.find_all(exp.Column)):
+            if each.name == "key_":
+                each.replace(key.node)
+        return Expression(found)
 
     def finish_labels(self) -> None:
         """Add the tables of labels and edges."""
