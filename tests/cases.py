@@ -48,10 +48,13 @@ ALL_STRUCTURES: list[Any] = [one for name in STRUCTURES for one in (name, *VARIA
 
 # The kinds of sources that each engine reads, by the names that the tests of engines have for them.
 SOURCES: dict[str, tuple[str, ...]] = {
+    "database_urls": ("url",),
     "duckdb_files": ("parquet", "many files", "csv"),
     "ibis_tables": ("duckdb", "sqlite", "postgres"),
+    "duckdb_relations": ("relation",),
     "spark": ("spark",),
     "polars_lazy": ("lazy",),
+    "dask_frames": ("dask",),
     "batches": ("batches", "reader"),
 }
 

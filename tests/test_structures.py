@@ -22,7 +22,7 @@ from suffice.estimation import RULES
 from suffice.statistics.cancellation import LostDigitsError
 from suffice.structures.chain import longest_path
 from suffice.structures.conditionals import mutual_information
-from suffice.structures.tree import spanning_tree
+from suffice.structures.spanning_trees import spanning_tree
 
 # The structures of which a part is planned from rows and labels.
 PLANNED = ("trees", "pooled")

@@ -10,6 +10,7 @@ from suffice.classifiers.discriminant import GaussianDiscriminant as GaussianDis
 from suffice.classifiers.gaussian import GaussianNB as GaussianNB
 from suffice.classifiers.logistic import LogisticRegression as LogisticRegression
 from suffice.classifiers.mixture import MixtureClassifier as MixtureClassifier
+from suffice.classifiers.mlflow_autolog import mlflow_autolog as mlflow_autolog
 from suffice.classifiers.multinomial import ComplementNB as ComplementNB
 from suffice.classifiers.multinomial import MultinomialNB as MultinomialNB
 from suffice.classifiers.poisson import PoissonNB as PoissonNB
@@ -17,6 +18,7 @@ from suffice.classifiers.receipt import Receipt as Receipt
 from suffice.classifiers.saved_models import load as load
 from suffice.classifiers.saved_models import open as open
 from suffice.classifiers.skl2onnx_converters import register_skl2onnx as register_skl2onnx
+from suffice.classifiers.trusted_types import trusted_types as trusted_types
 from suffice.distributions.bernoulli import Bernoulli as Bernoulli
 from suffice.distributions.categorical import Categorical as Categorical
 from suffice.distributions.gaussian import Gaussian as Gaussian

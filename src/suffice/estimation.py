@@ -8,8 +8,8 @@
 | ``predictive`` | the posterior predictive distribution: the average over all parameters |
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from suffice.families import Family
 from suffice.families.family import Hyperparameters, Parameters
 from suffice.priors import list_priors
-from suffice.schema import Array, Columns
+from suffice.schema import Array, Columns, Combinations
 from suffice.statistics import Statistic
 
 Rule = Callable[[Family, Columns, Statistic, Any], Parameters]
@@ -48,6 +48,51 @@ def predictive(family: Family, columns: Columns, statistic: Statistic, prior: An
 
 
 RULES: dict[str, Rule] = {"mle": mle, "map": map_, "mean": mean, "predictive": predictive}
+DEFAULT_RULE = "mean"
+
+
+def check_rules(setting: Any) -> Any:
+    """Return {column or family: rule}, or a single rule; raise if one of the rules is not known."""
+    for name, rule in setting.items() if isinstance(setting, Mapping) else ():
+        if not isinstance(rule, str) or rule not in RULES:
+            raise ValueError(f"estimate={{…}} has {rule!r} for {name!r}; a rule is one of {', '.join(RULES)}")
+    return setting
+
+
+def select_rules(setting: Any, columns: Columns) -> str | tuple[str, ...]:
+    """Return the rule of a block from {column or family: rule}, or one for each column if they differ.
+
+    The rule of a column takes precedence over that of its family; other columns have the rule "mean". Combinations of
+    levels have the rule of their columns if it is the same for all.
+
+    >>> select_rules({"gaussian": "mle", "age": "map"}, Columns("gaussian", 2, ("age", "height")))
+    ('map', 'mle')
+    """
+    if not isinstance(setting, Mapping):
+        return str(setting)
+    names, families = columns.names or tuple(range(columns.count)), columns.families
+    pairs = zip(names, families, strict=True)
+    rules = tuple(setting.get(name, setting.get(family, DEFAULT_RULE)) for name, family in pairs)
+    if columns.codings and isinstance(columns.codings[-1], Combinations):
+        rules = (*rules[:-1], rules[0] if len(set(rules[:-1])) == 1 else DEFAULT_RULE)
+    return rules[0] if len(set(rules)) == 1 else rules
+
+
+def estimate_by_column(
+    rules: Sequence[str], family: Family, columns: Columns, statistic: Statistic, prior: Any
+) -> Parameters:
+    """Return the parameters of columns of levels, each estimated by its own rule."""
+    found = {rule: RULES[rule](family, columns, statistic, prior) for rule in dict.fromkeys(rules)}
+    assert columns.sizes is not None
+    first, *others = found.items()
+    by_column = np.array(rules)
+    by_cell = np.repeat(by_column, columns.sizes)
+    arrays = {field.name: np.array(getattr(first[1], field.name)) for field in fields(first[1])}
+    for rule, parameters in others:
+        for name, array in arrays.items():
+            is_own = (by_cell if array.shape[-1] == len(by_cell) else by_column) == rule
+            array[..., is_own] = getattr(parameters, name)[..., is_own]
+    return type(first[1])(**arrays)
 
 
 def prior_hyperparameters(family: Family, columns: Columns, statistic: Statistic, prior: Any) -> Hyperparameters:

@@ -20,8 +20,9 @@ from suffice.choice import Form, choose_forms, lay_out_columns
 from suffice.data import Table, Target
 from suffice.data.engines import memory
 from suffice.data.reader import ColumnReader, Opened, Reader, mark_pairs
+from suffice.decision.class_weights import class_factors
 from suffice.decision.pooling import Pool
-from suffice.estimation import choose_prior, log_evidence, posterior_hyperparameters
+from suffice.estimation import check_rules, choose_prior, log_evidence, posterior_hyperparameters, select_rules
 from suffice.families import FAMILIES, Family
 from suffice.model import Model
 from suffice.pooled_model import AnyModel, PooledModel
@@ -48,8 +49,8 @@ class Recipe:
     ----------
     reader : Reader
         How rows become blocks of columns.
-    rule : {"mle", "map", "mean", "predictive"}
-        How parameters are estimated.
+    rule : {"mle", "map", "mean", "predictive"} or dict {column or family: rule}
+        How parameters are estimated; columns that a dictionary does not name have the rule "mean".
     prior : number, Prior, array, dict or "auto"
         The prior of the parameters; "mle" does not use it.
     class_prior : str, array, dict, number or Prior
@@ -74,10 +75,12 @@ class Recipe:
         Whether a level that was never seen has a share of probability, or counts as a missing cell.
     pool : Pool, default=None
         The components of a pooled model and their weights, as they were fitted to held-out predictions.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the sums of each class. The tally holds the rows as they are; `lay_out` multiplies.
     """
 
     reader: Reader
-    rule: Rule
+    rule: Rule | Mapping[Any, Rule]
     prior: Any
     class_prior: Any
     structure: Structure = STRUCTURES["naive"]
@@ -90,6 +93,10 @@ class Recipe:
     explain_singular: Callable[[Tally, int], str] | None = None
     unseen: Unseen = "share"
     pool: Pool | None = None
+    class_weight: Any = None
+
+    def __post_init__(self) -> None:
+        check_rules(self.rule)
 
     @property
     def owner(self) -> str:
@@ -152,8 +159,10 @@ class Recipe:
         """Return the tally in the layout that estimates need.
 
         It has the chosen form of each column, empty levels where a minimum is set, no unused combinations, and closed
-        levels under ``unseen="ignore"``. That of a pool has a group for each component.
+        levels under ``unseen="ignore"``. The sums of each class have its weight. The tally of a pool has a group for
+        each component.
         """
+        tally = self.weigh_classes(tally)
         tally, trees = tally.split_trees()
         if not self.is_pooled:
             return self._lay_out(tally)
@@ -166,14 +175,45 @@ class Recipe:
         # without trees and other components, the classes and their priors are all that is left
         return GroupedTally.join(laid_out or {0: replace(self, structure=Naive(), pool=None)._lay_out(tally)})
 
+    def weigh_classes(self, tally: Tally) -> Tally:
+        """Return the tally in which the rows of each class have the weight of the class."""
+        return tally if self.class_weight is None else tally.weigh_classes(self.class_factors(tally))
+
+    def class_factors(self, tally: Tally) -> Array:
+        """Return the factor of each class of a tally."""
+        return class_factors(self.class_weight, tally.schema.classes, tally.class_count)
+
     def lay_out_as(self, tally: Tally, forms: Mapping[Any, Form]) -> Tally:
         """Return the tally in the layout of given forms; ``self.choose`` chooses them. The recipe is not a pool."""
         tally = tally if self.structure.uses_combinations else drop_combinations(tally)
-        tally = lay_out_columns(tally, forms).select_blocks(self.structure.uses)
+        tally = self._split_by_rule(lay_out_columns(tally, forms).select_blocks(self.structure.uses))
         if self.unseen == "share":
             return tally
         closed = tuple(block.closed() for block in tally.schema.blocks)
         return replace(tally, schema=replace(tally.schema, blocks=closed))
+
+    def _split_by_rule(self, tally: Tally) -> Tally:
+        """Return the tally in which independent numbers have a block for each rule; levels stay in one block."""
+        if not isinstance(self.rule, Mapping) or self.structure.is_conditional:
+            return tally
+        blocks, statistics = [], []
+        for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
+            rules = select_rules(self.rule, block)
+            if isinstance(rules, str) or not self._is_separable(block):
+                blocks.append(block)
+                statistics.append(statistic)
+                continue
+            for rule in dict.fromkeys(rules):
+                kept = np.flatnonzero(np.array(rules) == rule)
+                names = None if block.names is None else tuple(block.names[j] for j in kept)
+                blocks.append(replace(block, count=len(kept), names=names))
+                statistics.append(statistic.with_columns(kept, None))
+        return Tally(replace(tally.schema, blocks=tuple(blocks)), tally.class_count, tuple(statistics))
+
+    def _is_separable(self, columns: Columns) -> bool:
+        """Return whether a block of numbers can be split into blocks of fewer columns."""
+        is_whole = columns.sizes is not None or self.family(columns).is_compositional
+        return not is_whole and not self.structure.joins(columns)
 
     def _lay_out(self, tally: Tally) -> Tally:
         if self.count_levels is not None:
@@ -246,7 +286,8 @@ class Recipe:
         priors = [None] * len(subjects) if self.rule == "mle" else self._choose_priors(subjects)
         structure = self.structure.for_classes(tally.schema.classes.tolist())
         try:
-            parameters = tuple(map(structure.parameters, repeat(self.rule), subjects, priors))
+            rules = [self.rule_of(subject.columns) for subject in subjects]
+            parameters = tuple(map(structure.parameters, rules, subjects, priors))
         except SingularError as error:
             raise ValueError((self.explain_singular or _explain_singular)(tally, error.place)) from None
         return Model(tuple(subject.columns for subject in subjects), self._scored_prior(tally), parameters)
@@ -320,11 +361,28 @@ class Recipe:
         if isinstance(tally, GroupedTally):
             tally = next(iter(tally.groups().values()))
         blocks = zip(tally.schema.blocks, tally.statistics, strict=True)
-        return [Subject(self.family(columns), columns, statistic) for columns, statistic in blocks]
+        return [Subject(self.family(columns), columns, each, tally.class_count) for columns, each in blocks]
 
     def family(self, columns: Columns) -> Family:
         """Return the family of a block of columns."""
         return FAMILIES[columns.family] if self.family_for is None else self.family_for(columns)
+
+    def rule_of(self, columns: Columns) -> str | tuple[str, ...]:
+        """Return the rule of a block of columns, or one for each column of levels if they differ."""
+        rules = select_rules(self.rule, columns)
+        if isinstance(rules, tuple) and columns.sizes is None and not self.structure.is_conditional:
+            other = next(j for j, rule in enumerate(rules) if rule != rules[0])
+            raise ValueError(
+                f"estimate={{…}} has {rules[0]!r} for {columns.name(0)} and {rules[other]!r} for "
+                f"{columns.name(other)}, but {columns.family} columns are estimated together here: use one rule for "
+                'both, or a structure in which they are independent, such as "naive"'
+            )
+        return rules
+
+    @property
+    def uses_maximum_likelihood(self) -> bool:
+        """Whether some parameters are estimated by maximum likelihood."""
+        return "mle" in (self.rule.values() if isinstance(self.rule, Mapping) else [self.rule])
 
     def prior_of(self, columns: Columns) -> Any:
         """Return the prior of a block of columns, as it was set."""
@@ -336,19 +394,19 @@ class Recipe:
         return self._choose_priors(self.subjects(tally))
 
     def _choose_priors(self, subjects: list[Subject]) -> list[Any]:
-        return [choose_prior(self.prior_of(subject.columns), *subject) for subject in subjects]
+        return [choose_prior(self.prior_of(subject.columns), *subject.parts) for subject in subjects]
 
     def hyperparameters(self, tally: Tally) -> list[tuple[Subject, Any]]:
         """Return for each block its subject, and the hyperparameters of its posterior."""
         subjects = self.subjects(tally)
         pairs = zip(subjects, self._choose_priors(subjects), strict=True)
-        return [(subject, posterior_hyperparameters(*subject, prior)) for subject, prior in pairs]
+        return [(subject, posterior_hyperparameters(*subject.parts, prior)) for subject, prior in pairs]
 
     def log_evidence(self, tally: Tally) -> float:
         """Return log p(X | classes, prior) with all parameters integrated out and all columns independent."""
         subjects = self.subjects(tally)
         pairs = zip(subjects, self._choose_priors(subjects), strict=True)
-        return float(sum(log_evidence(*subject, prior).sum() for subject, prior in pairs))
+        return float(sum(log_evidence(*subject.parts, prior).sum() for subject, prior in pairs))
 
     def check(self, tally: Tally) -> None:
         """Raise if the class prior or the prior of the parameters does not fit the classes and columns of a tally."""
@@ -359,6 +417,9 @@ class Recipe:
             return
         decision.class_prior(self.class_prior, tally.schema.classes, tally.class_count)
         check_squares(tally)
+        self.structure.check_columns(tally.schema)
+        for columns in tally.schema.blocks:
+            self.rule_of(columns)
         if self.rule != "mle" and not isinstance(self.prior, str):
             for subject in self.subjects(tally):
                 self.structure.check(subject, self.prior_of(subject.columns))
@@ -372,7 +433,7 @@ class Recipe:
         largest = add_errors(tally)
         if largest is None:
             return
-        way_out = "fit again on the rows that remain" + (", or use a prior" if self.rule == "mle" else "")
+        way_out = "fit again on the rows that remain" + (", or use a prior" if self.uses_maximum_likelihood else "")
         try:
             model, other = self._estimate(tally), self._estimate(largest)
         except ValueError as error:  # what is left has a singular covariance
@@ -394,9 +455,8 @@ class Recipe:
     @property
     def has_closed_leave_one_out(self) -> bool:
         """Whether the sums without a row, and the model estimated from them, have a closed form for every row."""
-        return (
-            self.structure.estimates_by_row and not isinstance(self.prior, str) and not self.reader.plan_depends_on_rows
-        )
+        is_fixed = not isinstance(self.prior, str) and self.class_weight is None
+        return self.structure.estimates_by_row and is_fixed and not self.reader.plan_depends_on_rows
 
     def covers(self, other: Recipe) -> bool:
         """Return whether a tally of this recipe contains all counts that another recipe needs."""

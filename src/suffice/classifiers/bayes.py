@@ -1,19 +1,24 @@
 """BayesClassifier: Bayes' rule for tables with columns of any kind."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from math import prod
-from typing import Any, ClassVar, Literal, get_args
+from numbers import Integral
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.choice import MISSING, NUMERIC
+from suffice.classifiers.concurrency import one_at_a_time
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
-from suffice.data import Target
+from suffice.data import Target, find_missing, weights_of
 from suffice.data.column_names import list_names
 from suffice.data.reader import ColumnReader
+from suffice.decision.class_weights import check_class_weight
 from suffice.decision.pooling import Pool
 from suffice.estimation import RULES
 from suffice.families import FAMILIES, Family
@@ -21,12 +26,13 @@ from suffice.families.complement import Complement
 from suffice.folds.fit_pool import fit_pool
 from suffice.folds.hold_out import HeldOut
 from suffice.folds.recipe_choice import PRIORS, choose_recipe
+from suffice.folds.unlabelled_rows import learn_unlabelled
 from suffice.parallel import limit_blas
 from suffice.printable import escape_controls
 from suffice.recipe import Recipe, Rule, Unseen
-from suffice.schema import Columns, Features, Levels, MissingLevel, Plan, Words
+from suffice.schema import Array, Columns, Features, Levels, MissingLevel, Plan, Words
 from suffice.statistics import Tally
-from suffice.structures import Auto, Chain, Naive, Pooled, Trees, as_structure
+from suffice.structures import Auto, Naive, Pooled, Trees, as_structure
 
 
 class BayesClassifier(TallyClassifier):
@@ -58,10 +64,12 @@ default="auto"
     missing : {"auto", "skip", "level"}, default="auto"
         What a missing cell of a column with levels or bins means: nothing ("skip"), or a level of its own ("level").
         "auto" decides for each column by leave-one-out predictions of the class. A Gaussian column skips it.
-    estimate : {"mle", "map", "mean", "predictive"}, default="mean"
-        How parameters are estimated.
+    estimate : {"mle", "map", "mean", "predictive"} or dict {column or family: rule}, default="mean"
+        How parameters are estimated. The rule of a column takes precedence over that of its family, and a column that
+        is not named has the rule "mean".
     prior : number, Prior, dict {column or family: prior}, "auto" or "auto-by-column", default=0.5
-        The prior of the parameters; "mle" does not use it. "auto" is the pseudo-count with the best predictions
+        The prior of the parameters; "mle" does not use it. The prior of a column takes precedence over that of its
+        family, and a column that is not named has 0.5. "auto" is the pseudo-count with the best predictions
         of up to 1,000 held-out rows (``chosen_``), by the structure that is set, or for a pool by "averaged";
         "auto-by-column" maximises the evidence of each column.
     class_prior : "empirical", "uniform", array-like, dict {label: p}, number or Prior, default="empirical"
@@ -78,6 +86,22 @@ default="auto"
         for one more level. "ignore" keeps none: the probabilities of the known levels sum to 1, as in scikit-learn's
         CategoricalNB, and an unknown level counts as a missing cell. Changing it needs no other pass.
 
+    class_weight : dict {label: weight}, "balanced" or None, default=None
+        Factors of the weights of all rows of a class, as in scikit-learn; classes that are not named have 1, and
+        "balanced" gives all classes the same total weight. The same as ``sample_weight`` by class, but applied when
+        parameters are estimated: the sums that are learned, forgotten and merged are those of the rows as they are, and
+        "balanced" follows their number. Changing it needs no other pass, except for the weights of a pool and a
+        calibration, which ``fit`` chooses with it.
+    unlabeled : {"error", "em"}, default="error"
+        What ``fit`` does with rows whose label is missing (None or NaN). "em" learns from them by steps of
+        expectation-maximisation: each is counted in every class with its probability under the latest model, and the
+        model is estimated again; ``em_trace_`` has the log-likelihood before each step and after the last. Their
+        part of the sums stays as it is when labelled rows are learned, forgotten or merged later; ``partial_fit`` and
+        ``forget`` themselves take labelled rows only. A structure "auto" does not pool then, and pools, trees and
+        ``calibrate`` are refused: they have no likelihood of rows without a label.
+    em_steps : int, default=20
+        The most steps; they end earlier if the log-likelihood no longer changes.
+
     Examples
     --------
     >>> import pandas as pd
@@ -93,8 +117,11 @@ default="auto"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "numeric": [StrOptions(set(NUMERIC))],
         "missing": [StrOptions(set(MISSING))],
-        "estimate": [StrOptions(set(RULES))],
+        "estimate": [StrOptions(set(RULES)), Mapping],
         "unseen": [StrOptions(set(get_args(Unseen)))],
+        "unlabeled": [StrOptions({"error", "em"})],
+        "em_steps": [Interval(Integral, 1, None, closed="left")],
+        "class_weight": [Mapping, StrOptions({"balanced"}), None],
     }
 
     def __init__(
@@ -104,12 +131,15 @@ default="auto"
         structure: Any = "auto",
         numeric: Literal["gaussian", "quantiles", "mdl", "auto"] = "auto",
         missing: Literal["auto", "skip", "level"] = "auto",
-        estimate: Rule = "mean",
+        estimate: Rule | Mapping[Any, Rule] = "mean",
         prior: Any = 0.5,
         class_prior: Any = "empirical",
         plan: Plan | None = None,
         calibrate: CalibrationMethod | None = None,
         unseen: Unseen = "share",
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        unlabeled: Literal["error", "em"] = "error",
+        em_steps: int = 20,
     ) -> None:
         self.families = families
         self.structure = structure
@@ -121,10 +151,14 @@ default="auto"
         self.plan = plan
         self.calibrate = calibrate
         self.unseen = unseen
+        self.class_weight = class_weight
+        self.unlabeled = unlabeled
+        self.em_steps = em_steps
 
-    _extra_attributes = (*TallyClassifier._extra_attributes, "chosen_", "pool_", "held_out_")
+    _extra_attributes = (*TallyClassifier._extra_attributes, "chosen_", "pool_", "held_out_", "em_trace_")
     chosen_: dict[str, Any]
     pool_: Pool
+    em_trace_: list[float]  # the log-likelihood before each step of "em", and after the last
     held_out_: dict[str, float]  # of a pool: how well `fit` predicted rows that it held out
 
     @property
@@ -154,8 +188,8 @@ default="auto"
     def posterior_(self) -> dict[Any, dict[str, Any]]:
         """The posterior of the parameters of each column: scipy.stats distributions of arrays [class, …]."""
         found: dict[Any, dict[str, Any]] = {}
-        for (family, columns, _), hyperparameters in self.recipe().hyperparameters(self._checked_tally()):
-            marginals = family.marginals(columns, hyperparameters)
+        for subject, hyperparameters in self.recipe().hyperparameters(self._checked_tally()):
+            columns, marginals = subject.columns, subject.family.marginals(subject.columns, hyperparameters)
             ends = columns.starts + (1 if columns.sizes is None else columns.sizes)
             for name, start, end in zip(columns.names or (), columns.starts, ends, strict=True):
                 found[name] = {key: _select_cells(marginal, start, end) for key, marginal in marginals.items()}
@@ -186,12 +220,53 @@ default="auto"
         return isinstance(self.prior, str) and self.prior == "auto" and self.estimate != "mle"
 
     def _is_additive(self) -> bool:
-        return not self._chooses and not self._pools and super()._is_additive()
+        is_fixed = not self._chooses and not self._pools and self.unlabeled == "error"
+        return is_fixed and super()._is_additive()
 
     @property
     def _pools(self) -> bool:
         """Whether `fit` plans trees and fits the weights of a pool; under a given plan, nothing more is planned."""
         return self.plan is None and isinstance(as_structure(self.structure), (Auto, Pooled, Trees))
+
+    @one_at_a_time
+    def _fit(self, X: Any, y: Any, sample_weight: Any, checkpoint: str | os.PathLike[str] | None = None) -> Self:
+        if self.unlabeled == "em" and y is not None:
+            is_missing = find_missing(y)
+            if is_missing.any():
+                return self._fit_unlabelled(X, y, sample_weight, is_missing)
+        try:
+            return super()._fit(X, y, sample_weight, checkpoint)
+        except ValueError as error:
+            if self.unlabeled != "error" or "y contains NaN" not in str(error):
+                raise
+            raise ValueError(f"{error} To learn from rows without a label, too, set unlabeled='em'.") from None
+
+    def _fit_unlabelled(self, X: Any, y: Any, sample_weight: Any, is_missing: Array) -> Self:
+        """Fit to rows of which some have no label."""
+        if is_missing.all():
+            raise ValueError("Input y contains NaN or None only: unlabeled='em' needs rows of each class with a label")
+        if self.calibrate is not None:
+            raise ValueError("calibrate=… needs the labels of held-out rows; leave it out, or the rows without a label")
+        known = np.flatnonzero(~is_missing)
+        labels = np.empty(len(is_missing), object)
+        labels[:] = y.to_list() if hasattr(y, "to_list") else list(y)
+        labels[is_missing] = labels[known[0]]
+        rows = _safe_indexing(*indexable(X), known) if self._chooses else X
+        weights = weights_of(sample_weight, len(labels))
+        recipe, extras = self._choose_recipe(rows, labels[known], None if weights is None else weights[known])
+        recipe = replace(recipe, pool=None if self.plan is None else self.plan.pool)
+        if recipe.is_pooled:
+            raise ValueError(
+                f"unlabeled='em' needs p(x | class), which structure={recipe.structure.name!r} does not have; "
+                'set one structure, such as "averaged"'
+            )
+        opened = recipe.open(X)
+        target = Target.of(opened.shape[0], labels, sample_weight, None, recipe.owner)
+        self._check_classes(target.classes)
+        tally, trace = learn_unlabelled(recipe, opened, target, ~is_missing, self.em_steps)
+        chosen = recipe.lay_out(tally)
+        self._check(recipe, chosen)
+        return self._finish_fit(tally, extras | {"em_trace_": trace}, recipe, chosen)
 
     def _tune(
         self, recipe: Recipe, opened: Any, target: Target, tally: Tally, *, is_complete: bool = True
@@ -202,11 +277,27 @@ default="auto"
         # "auto" does not pool a first batch: it may be too small to grow trees from
         elif isinstance(recipe.structure, (Auto, Pooled, Trees) if is_complete else (Pooled, Trees)):
             with limit_blas(prod(opened.shape)):
-                pool, tally, held_out = fit_pool(replace(recipe, pool=None), opened, target, tally)
+                pool, tally, held_out = self._fit_pool(recipe, opened, target, tally)
         if pool is None:
             return recipe, tally, {}, None
         quality = {"held_out_": held_out.measure()} if held_out is not None and len(held_out.codes) else {}
         return replace(recipe, pool=pool), tally, {"pool_": pool, **quality}, held_out
+
+    def _fit_pool(
+        self, recipe: Recipe, opened: Any, target: Target, tally: Tally
+    ) -> tuple[Pool | None, Tally, HeldOut | None]:
+        """Return the pool, the tally with its trees, and held-out rows; rows have the weights of their classes."""
+        plain = replace(recipe, pool=None, class_weight=None)
+        if recipe.class_weight is None:
+            return fit_pool(plain, opened, target, tally)
+        factors = recipe.class_factors(tally)[target.codes]
+        weighted = replace(target, weights=factors if target.weights is None else target.weights * factors)
+        pool, found, held_out = fit_pool(plain, opened, weighted, recipe.weigh_classes(tally))
+        # the leaves of trees count rows as they are, like all other sums
+        return pool, tally if found.schema.forest is None else recipe.tally(opened, target, found), held_out
+
+    def _check_classes(self, classes: Array) -> None:
+        check_class_weight(self.class_weight, classes)
 
     def _learner_of_folds(self, recipe: Recipe) -> Recipe:
         return recipe  # a prior that was chosen stays: the choice of one of three hardly depends on a fold
@@ -234,6 +325,7 @@ default="auto"
             given_plan=self.plan,
             unseen=self.unseen,
             pool=self.__dict__.get("pool_", None if self.plan is None else self.plan.pool),
+            class_weight=self.class_weight,
         )
 
     def _choose_recipe(
@@ -252,13 +344,9 @@ default="auto"
         return self._recipe_for(chosen), {"chosen_": chosen}
 
     def _check(self, recipe: Recipe, tally: Tally) -> None:
-        structure, features = recipe.structure, tally.schema.features
-        if isinstance(structure, Chain) and not isinstance(structure.order, str) and features is not None:
-            unknown = [name for name in structure.order if name not in features.names]
-            if unknown:
-                raise ValueError(f"Chain(order=…) names {unknown[0]!r}, which is not a column")
-        if isinstance(self.prior, Mapping):
-            _check_names(self.prior, tally)
+        for setting, by_name in (("estimate", self.estimate), ("prior", self.prior)):
+            if isinstance(by_name, Mapping):
+                _check_names(setting, by_name, tally)
         super()._check(recipe, tally)
         for block in tally.schema.blocks:
             for name, coding in zip(block.names or (), block.codings or (), strict=False):
@@ -289,15 +377,18 @@ def _family_of(columns: Columns) -> Family:
     return Complement() if isinstance(words, Words) and words.text.complement else FAMILIES[columns.family]
 
 
-def _check_names(prior: Mapping[Any, Any], tally: Tally) -> None:
-    """Raise if a key of {column or family: prior} is neither a column nor a family."""
+def _check_names(setting: str, by_name: Mapping[Any, Any], tally: Tally) -> None:
+    """Raise if a key of {column or family: value} is neither a column nor a family."""
     columns = () if tally.schema.features is None else tally.schema.features.names
-    names = [*columns, *FAMILIES, *NUMERIC]
-    for name in prior:
-        if name not in names:
-            similar = get_close_matches(str(name), [str(known) for known in names], 1)
-            hint = f"; did you mean {similar[0]!r}?" if similar else ""
-            raise ValueError(f"prior={{…}} names {name!r}, which is neither a column nor a family{hint}")
+    families = [name for name in dict.fromkeys([*FAMILIES, *NUMERIC]) if name != "auto"]
+    for name in by_name:
+        if name not in columns and name not in families:
+            similar = get_close_matches(str(name), [str(known) for known in [*columns, *families]], 1)
+            hint = f"; did you mean {similar[0]!r}? The" if similar else "; the"
+            raise ValueError(
+                f"{setting}={{…}} names {name!r}, which is neither a column nor a family{hint} columns are "
+                f"{list_names([str(column) for column in columns])}, and the families {', '.join(families)}"
+            )
 
 
 def _select_cells(distribution: Any, start: int, end: int) -> Any:

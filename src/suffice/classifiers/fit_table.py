@@ -63,6 +63,8 @@ def _fit_sample(source: Source, model: Any, target: str, weight: str | None, mis
         families = _correct_families(source, model.families, X) if model.plan is None else {}
         if families:
             model.families = {**(model.families if isinstance(model.families, Mapping) else {}), **families}
+    if not is_whole and isinstance(getattr(model, "class_weight", None), Mapping):  # a rare class is not in the sample
+        model.class_weight = {label: each for label, each in model.class_weight.items() if label in set(y.tolist())}
     model.fit(X, y, weights)
     return is_counted
 

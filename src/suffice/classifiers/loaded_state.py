@@ -51,6 +51,7 @@ LEARNED: dict[str, Check] = {
     "chosen_": mapping(choice("prior"), number(0)),
     "pool_": instance(Pool),
     "held_out_": mapping(text, number()),
+    "em_trace_": sequence(number(), list),
     "target_cuts_": sequence(number(), list),
     "na_values_": sequence(text, list),
     "decimal_marks_": mapping(text, choice(",", ".")),

@@ -23,9 +23,9 @@ from suffice.classifiers.predict_table import predict_source
 from suffice.classifiers.tally_classifier import Dialect, FloatType, InputType
 from suffice.data import Target, weights_of
 from suffice.data.reader import NumberReader
+from suffice.decision.class_weights import weight_classes
 from suffice.export import ExportError, Style, to_onnx, to_sql
 from suffice.families.family import Parameters
-from suffice.logistic.class_weights import weight_classes
 from suffice.logistic.forms import Lift, LinearForm, feature_names, lift_rows
 from suffice.logistic.loss import Problem
 from suffice.logistic.proximal import proximal_newton
@@ -393,6 +393,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> _ = base.execute("CREATE TABLE shops AS SELECT 3.0 AS x0 UNION ALL SELECT NULL")
         >>> [row[:2] for row in base.execute(model.to_sql("sqlite", table="shops"))]
         [(3.0, 'yes'), (None, None)]
+        >>> base.close()
         """
         classes = self.classes_.tolist()
         return to_sql(self.as_model(), classes, dialect, table, None, columns, style, prefix, view)

@@ -172,6 +172,9 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         """Return whether sums are all that is learned."""
         return True
 
+    def _check_classes(self, classes: Array) -> None:
+        """Raise if settings name classes that are not among those that are learned first."""
+
     def _check(self, recipe: Recipe, tally: Tally) -> None:
         """Raise if the settings do not fit the classes and columns of a laid out tally."""
         recipe.check(tally)
@@ -204,11 +207,16 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         recipe, extras = self._choose_recipe(X, y, sample_weight)
         opened = recipe.open(X)
         target = Target.of(opened.shape[0], y, sample_weight, None, recipe.owner)
+        self._check_classes(target.classes)
         recipe, tally, tuned, held_out = self._tune(recipe, opened, target, recipe.tally(opened, target))
         chosen = recipe.lay_out(tally)
         self._check(recipe, chosen)
         extras |= tuned | self._learn_extras(recipe, opened, target, tally, checkpoint)
         extras |= self._calibrate(recipe, X, y, sample_weight, held_out)
+        return self._finish_fit(tally, extras, recipe, chosen)
+
+    def _finish_fit(self, tally: Tally, extras: dict[str, Any], recipe: Recipe, chosen: Tally) -> Self:
+        """Take over what `fit` has learned, if a model can be estimated from it."""
         learned = self._snapshot()
         learned._set_learned(tally, extras, recipe, chosen)
         learned.__dict__.pop("_feature_names_in", None)
@@ -254,6 +262,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         target = self._target(opened.shape[0], y, sample_weight, classes, schema)
         tally = recipe.tally(opened, target, known, is_complete=False)
         if known is None:
+            self._check_classes(target.classes)
             recipe, tally, tuned, _ = self._tune(recipe, opened, target, tally, is_complete=False)
             extras |= tuned
         else:
@@ -491,7 +500,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
 
     def _check_estimate(self, recipe: Recipe) -> None:
         """Raise if no model can be estimated: by maximum likelihood, a covariance may be singular."""
-        if recipe.rule == "mle":
+        if recipe.uses_maximum_likelihood:
             self.estimate_model()
 
     def _learned_extras(self) -> dict[str, Any]:

@@ -45,7 +45,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
     """A classifier that predicts with the model estimated from its tally."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
-    estimate: Rule
+    estimate: Rule | Mapping[Any, Rule]
     prior: Any
     class_prior: Any
     missing: str = "error"  # a setting where the sums can skip a missing cell
@@ -86,10 +86,11 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         ----------
         source : data frame, path, or table of an engine
             The table: a frame of pandas, polars or pyarrow; a file, a glob, a folder or several of them (CSV,
-            Parquet, JSON lines, Arrow); a table expression of Ibis on any backend; a Spark frame; a lazy polars
-            frame; or an iterable of frames or record batches. Rows of frames are in memory; all others stay where
-            they are: columns are planned from a sample of up to 100,000 rows, and one scan takes the sums. All
-            columns but the target and the weights are learned.
+            Parquet, JSON lines, Arrow); the URL of a table of a database, such as
+            ``postgresql://user@host/base#table``; a table expression of Ibis on any backend; a relation of DuckDB; a
+            frame of Spark or dask; a lazy polars frame; or an iterable of frames or record batches. Rows of frames are
+            in memory; all others stay where they are: columns are planned from a sample of up to 100,000 rows, and
+            one scan takes the sums. All columns but the target and the weights are learned.
         target : str
             The name of the column with the labels.
         weight : str, default=None
@@ -122,6 +123,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
             learned = learn_source(table, clone(self), target, weight, missing_target, file)
             checked = self._snapshot()
             checked._set_learned(learned.tally_, learned._learned_extras())
+            checked._check_classes(checked.classes_)
             checked._check(checked.recipe(), checked.chosen_tally())
             checked._check_estimate(checked.recipe())
             self.__dict__ = checked.__dict__
@@ -203,7 +205,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         -------
         log_probabilities : ndarray of shape (n_samples, n_classes)
         """
-        tally, model = self._fitted_tally(), self.estimate_model()
+        model, tally = self.estimate_model(), self.chosen_tally()
         if class_prior is None:
             return self._apply_calibration(model.log_posterior(self.read_rows(X).blocks))
         prior = decision.log(decision.class_prior(class_prior, tally.schema.classes, tally.class_count))
@@ -536,8 +538,8 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         >>> lower.round(2).tolist(), upper.round(2).tolist()
         ([[0.37], [0.03]], [[0.98], [0.78]])
         """
-        (family, columns, _), hyperparameters = self.recipe().hyperparameters(self._checked_tally())[0]
-        return family.marginals(columns, hyperparameters)
+        subject, hyperparameters = self.recipe().hyperparameters(self._checked_tally())[0]
+        return subject.family.marginals(subject.columns, hyperparameters)
 
     @property
     def log_evidence_(self) -> float:
@@ -604,6 +606,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
             return {}
         if held_out is None:
             held_out = hold_out(self._learner_of_folds(recipe), recipe, X, y, sample_weight)
+            held_out = held_out.weigh_classes(recipe.class_weight)
         return {"calibration_": Calibration.of(self.calibrate, **vars(held_out))}
 
     def _learner_of_folds(self, recipe: Recipe) -> Recipe | FitFunction:

@@ -48,6 +48,8 @@ STRUCTURE_HELP = "Dependence between columns: auto, naive, chain, tree, averaged
 MISSING_HELP = (
     "Missing cells of a column with levels or bins: auto, skip (no evidence), or level (a level of their own)."
 )
+ESTIMATE_HELP = "How parameters are estimated: mle, map, mean or predictive; by column or family: gaussian=mle,age=map."
+PRIOR_HELP = "Prior of the parameters: a pseudo-count, auto, or pseudo-counts by column or family: poisson=2,age=5."
 UNSEEN_HELP = "Levels that were never seen: share (they keep a share of probability) or ignore (as missing cells)."
 
 
@@ -103,8 +105,8 @@ def fit(
     output: ModelOutput = "model.suffice",
     structure: Annotated[str, typer.Option(help=STRUCTURE_HELP)] = "auto",
     numeric: Annotated[str, typer.Option(help="Model of numbers: auto, gaussian, quantiles or mdl.")] = "auto",
-    estimate: Annotated[str, typer.Option(help="How parameters are estimated: mle, map, mean or predictive.")] = "mean",
-    prior: Annotated[str, typer.Option(help="Prior of the parameters: a pseudo-count, or auto.")] = "0.5",
+    estimate: Annotated[str, typer.Option(help=ESTIMATE_HELP)] = "mean",
+    prior: Annotated[str, typer.Option(help=PRIOR_HELP)] = "0.5",
     family: Annotated[
         list[str] | None, typer.Option(help="COLUMN=FAMILY, such as age=gaussian; may be repeated.")
     ] = None,
@@ -118,6 +120,9 @@ def fit(
     class_prior: Annotated[
         str, typer.Option(help="Class probabilities: empirical, uniform, a pseudo-count, or yes=0.3,no=0.7.")
     ] = "empirical",
+    class_weight: Annotated[
+        str | None, typer.Option(help="Weights of classes: balanced (the same total weight), or yes=2,no=1.")
+    ] = None,
     test_size: Annotated[
         float | None,
         typer.Option(help="Share of the rows, such as 0.2, to test the model on; it is fitted to the others."),
@@ -142,9 +147,10 @@ def fit(
     from suffice.data.files.table_file import training_hints
 
     families = _parse_families(family or [])
-    settings: dict[str, Any] = {"structure": structure, "numeric": numeric, "estimate": estimate}
+    settings: dict[str, Any] = {"structure": structure, "numeric": numeric}
+    settings["estimate"] = _parse_by_name(estimate, str)
     settings |= {"missing": missing, "unseen": unseen, "plan": None if plan is None else _load_plan(plan)}
-    settings |= {"prior": _parse_prior(prior), "families": families or "auto", "calibrate": calibrate}
+    settings |= {"prior": _parse_by_name(prior, _parse_prior), "families": families or "auto", "calibrate": calibrate}
     check_output(output)
     source = rows.open_table(table, training_hints(target, weight, families), dates)
     column = rows.find_column(source, target)
@@ -153,8 +159,11 @@ def fit(
     test = None
     if test_size is not None:
         labelled, test = split_test(rows.read_frame(source) if labelled is source else labelled, column, test_size)
-    kind = source.scan.read_rows(0).schema.field(column).type if labelled is source else labelled.schema[column]
-    model: Any = BayesClassifier(**settings, class_prior=_parse_class_prior(class_prior, str(kind).lower()))
+    kind = source.read_rows(0).schema.field(column).type if labelled is source else labelled.schema[column]
+    settings["class_prior"] = _parse_by_class("--class-prior", class_prior, str(kind).lower())
+    if class_weight is not None:
+        settings["class_weight"] = _parse_by_class("--class-weight", class_weight, str(kind).lower())
+    model: Any = BayesClassifier(**settings)
     missing = "drop" if drop_unlabelled else "error"
     model.fit_table(labelled, column, weight=weights, missing_target=missing, checkpoint=checkpoint)
     check_several_classes(model.classes_.tolist(), column)
@@ -169,7 +178,7 @@ def fit(
             quality: Any = measure_test(model, *split_frame(test, column, weights, "drop")[:2])
         else:
             quality = measure_fit(model, sample, column, weights)
-        print_fit(model, f"fitted to {table.path}, written to {written}", json, written, quality)
+        print_fit(model, f"fitted to {table.shown}, written to {written}", json, written, quality)
 
 
 def _load_plan(name: str) -> Any:
@@ -185,8 +194,16 @@ def _parse_prior(text: str) -> float | str:
         return text
 
 
-def _parse_class_prior(text: str, kind: str) -> Any:
-    """Return a class prior: a word, a number, or {label: p} from LABEL=P,LABEL=P with labels of a type."""
+def _parse_by_name(text: str, parse: Callable[[str], Any]) -> Any:
+    """Return a setting, or {column or family: setting} from NAME=SETTING,NAME=SETTING."""
+    if "=" not in text:
+        return parse(text)
+    pairs = [each.rpartition("=") for each in text.split(",")]
+    return {name.strip(): parse(value.strip()) for name, _, value in pairs}
+
+
+def _parse_by_class(option: str, text: str, kind: str) -> Any:
+    """Return a word, a number, or {label: number} from LABEL=NUMBER,LABEL=NUMBER with labels of a type."""
     if "=" not in text:
         return _parse_prior(text)
     pairs = [each.rpartition("=") for each in text.split(",")]
@@ -199,7 +216,7 @@ def _parse_class_prior(text: str, kind: str) -> Any:
         return {as_label(label.strip()): float(share) for label, _, share in pairs}
     except ValueError:
         raise CommandError(
-            f"--class-prior is a word or LABEL=P,LABEL=P, such as yes=0.3,no=0.7, not {text!r}"
+            f"{option} is a word or LABEL=NUMBER,LABEL=NUMBER, such as yes=0.3,no=0.7, not {text!r}"
         ) from None
 
 

@@ -20,6 +20,7 @@ from suffice.schema import Array
 STEPS, TOLERANCE = 100, 1e-10
 MOST = 1e3  # the largest inverse temperature: it would be infinite if all rows were predicted correctly
 IMPOSSIBLE = float(np.log(np.finfo(np.float64).eps))
+LEAST_WEIGHT = 1e-6  # of the weighted mean of weights
 RIDGE = 1e-6  # a penalty, for parameters that the rows do not determine
 
 
@@ -109,6 +110,9 @@ class Isotonic:
     @classmethod
     def of(cls, log_proba: Array, codes: Array, weights: Array) -> Isotonic:
         """Return the increasing functions with the least squared error, bounded away from 0 and 1 by 1 / (rows + 2)."""
+        # rows without any weight to speak of, such as those of a class of weight 1e-7, would have steps of their own
+        kept = weights > LEAST_WEIGHT * (weights @ weights) / max(weights.sum(), 1e-300)
+        log_proba, codes, weights = log_proba[kept], codes[kept], weights[kept]
         log_odds, least = _log_odds(log_proba), 1 / (len(codes) + 2)
         knots = []
         for k in range(log_proba.shape[1]):

@@ -107,7 +107,6 @@ def translate_averaged_pairs(term: AveragedPairs, cells: Cells) -> Tensor:
         slots = _drop_implied(slots, term.implied, starts_of(term.sizes + 1))
     given = np.zeros((count + 1, count + 1, term.class_count))
     given[:-1, :-1] = term.given[:, :, 0]
-    given[np.arange(count), np.arange(count)] = term.alone
     table = graph.constant(given.reshape(-1, term.class_count))
     lines = [sum_rows(table, _pairs_with(slots, i, slots, count), columns).expand(0) for i in range(columns)]
     eligible = np.append(term.eligible, 0).astype(np.float64)

@@ -39,7 +39,7 @@ def translate_averaged_pairs(term: AveragedPairs, cells: LongCells) -> list[Expr
         term.given[parents, :, 0],
         term.given[:, parents, 1].swapaxes(0, 1),
     )
-    values[np.arange(len(parents)), parents] = term.alone[parents]
+    values[np.arange(len(parents)), parents] = term.given[parents, parents, 0]
     if query.dialect.has_fast_elements:
         lines = query.add_common("lines", _lines_by_elements(cells, weights, parents, values, whole))
     else:

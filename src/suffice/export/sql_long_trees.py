@@ -60,15 +60,19 @@ def translate_mean_of_trees(term: MeanOfTrees, cells: LongCells) -> list[Express
 def _add_paths(cells: LongCells, array: str, nodes: str, start: str, depth: int) -> str:
     """Add the nodes that rows visit, by recursion or step by step; return the query of the leaves they reach."""
     query, row = cells.query, cells.query.id
-    inputs = ", ".join(f"r.{name}" for name in query.parts(array))
-    first = f'SELECT r.{row}, {inputs}, t."node" FROM {query.cells} AS r CROSS JOIN {start} AS t'
     node = f'{_step(cells, array)} AS "node"'
-    step = f'SELECT r.{row}, {inputs}, {node} FROM {{here}} AS r JOIN {nodes} AS s ON s."node" = r."node"'
+    roots = f'SELECT s.* FROM {nodes} AS s JOIN {start} AS t ON t."node" = s."node"'
+    first = f"SELECT r.{row}, {node} FROM {query.cells} AS r CROSS JOIN ({roots}) AS s"
+    # paths have no inputs: to find them again by the number of the row is faster than to carry them along
+    step = (
+        f"SELECT r.{row}, {node} FROM {{here}} AS d "
+        f'JOIN {query.cells} AS r ON r.{row} = d.{row} JOIN {nodes} AS s ON s."node" = d."node"'
+    )
     if query.dialect.has_recursion:
         here = query.add_recursive("paths", lambda name: f"{first} UNION ALL {step.format(here=name)}")
         return f'SELECT {row}, "node" FROM {here} WHERE "node" < 0'
     steps = [query.add_common("path", first)]
-    for _ in range(depth):
+    for _ in range(depth - 1):
         steps.append(query.add_common("path", step.format(here=steps[-1])))
     return " UNION ALL ".join(f'SELECT {row}, "node" FROM {each} WHERE "node" < 0' for each in steps)
 
@@ -101,7 +105,7 @@ class _JoinedLevels:
         self.lows, self.highs = _intervals(tree)
         self.rows, self.leaves, self.depth = rows, leaves, 0
         self.waiting: list[tuple[int, int, int]] = []
-        self.root = self._number(0, 1)
+        self.root = self._add_row(0, 1)  # a root that is a leaf has a row, too
         while self.waiting:
             self._fill(*self.waiting.pop())
 
@@ -109,6 +113,10 @@ class _JoinedLevels:
         """Return the number of a node: negative for a leaf; a node that splits gets a row."""
         if self.column[node] < 0:
             return -(self.leaves + int(self.leaf[node])) - 1
+        return self._add_row(node, level)
+
+    def _add_row(self, node: int, level: int) -> int:
+        """Return the number of a new row, which is filled later."""
         self.rows.append([])
         self.waiting.append((node, len(self.rows) - 1, level))
         return len(self.rows) - 1

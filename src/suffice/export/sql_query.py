@@ -77,6 +77,7 @@ def write_query(
     ...     print(*row[:3], *(round(p, 6) for p in row[3:]))
     1 kept yes 0.25 0.75
     None missing no 0.5 0.5
+    >>> base.close()
     """
     names = [name for columns in model.columns for name in column_names(columns)]
     query = StagedQuery(find_dialect(dialect), names, table, present)

@@ -1,12 +1,13 @@
 """Hold rows out: predict each row by a model that was learned without its fold, to calibrate probabilities."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing, indexable
 
 from suffice.data.row_keys import row_keys
+from suffice.decision.class_weights import class_factors
 from suffice.decision.reliability import Reliability
 from suffice.folds.assessment import assess_predictions
 from suffice.folds.fold_scores import LabelledRows
@@ -37,6 +38,11 @@ class HeldOut:
     codes: Array
     fold: Array
     weights: Array
+
+    def weigh_classes(self, class_weight: Any) -> "HeldOut":
+        """Return the rows with the weights of their classes."""
+        totals = np.bincount(self.codes, self.weights, minlength=len(self.classes)).astype(np.float64)
+        return replace(self, weights=self.weights * class_factors(class_weight, self.classes, totals)[self.codes])
 
     def measure(self) -> dict[str, float]:
         """Return the number of rows, and the quality of their predictions."""

@@ -119,11 +119,11 @@ def drop_implied(implied, slots, which, keep, count):
     return kept
 
 
-def fill_lines(alone, given, slots, lines, count, classes):
+def fill_lines(given, slots, lines, count, classes):
     """Write log p(xᵢ | class) + Σⱼ log p(xⱼ | xᵢ, class) of each parent i to ``lines`` [class, parent]."""
     for k in range(classes):
         for i in range(count):
-            lines[k, i] = alone[slots[i], k]
+            lines[k, i] = given[slots[i], slots[i], 0, k]
     for i in range(count):
         a = slots[i]
         for k in range(classes):
@@ -178,7 +178,7 @@ def add_averaged(x, alone, given, eligible, weights, implied, sizes, is_open, st
                 for k in range(classes):
                     scores[row, k] += alone[slots[i], k]
             continue
-        fill_lines(alone, given, slots, lines, count, classes)
+        fill_lines(given, slots, lines, count, classes)
         for k in range(classes):
             value = average_lines(lines, eligible, weights, slots, which, count, k)
             if value == -math.inf:

@@ -149,7 +149,8 @@ def _distribution_curves(
             raise ValueError(SEVERAL)
         columns = Columns(family.name, 1, sizes=np.array([width])) if has_levels else Columns(family.name, width)
         cell, subject = _find_level([], level, width), Subject(family, columns, sums)
-        name, before, (after[str(title)],) = _find_marginals(subject, choose_prior(prior, *subject), parameter, cell)
+        chosen = choose_prior(prior, *subject.parts)
+        name, before, (after[str(title)],) = _find_marginals(subject, chosen, parameter, cell)
         if has_levels or family.is_compositional:
             name += f" of level {cell}"
         elif family.cells == "bits":
@@ -193,8 +194,8 @@ def _find_marginals(subject: Subject, prior: Any, parameter: str | None, cell: i
 
     The prior is None if it is improper, or if it depends on the data and so changes when the statistic is empty.
     """
-    family, columns, statistic = subject
-    after = family.marginals(columns, posterior_hyperparameters(*subject, prior))
+    family, columns, statistic = subject.parts
+    after = family.marginals(columns, posterior_hyperparameters(*subject.parts, prior))
     what = parameter or next(iter(after))
     if what not in after:
         known = ", ".join(map(repr, after))

@@ -77,7 +77,8 @@ function unimpliedLevels(term, cells) {
   return levels.filter((_, i) => isKept[i]);
 }
 
-/** Return log p(slot b | slot a, class), [class, a, b], from pair counts: (pairs + m·p(b | class)) / (whole + m). */
+/** Return log p(slot b | slot a, class), [class, a, b], from pair counts: (pairs + m·p(b | class)) / (whole + m);
+ *  where both are the same, log p(slot | class). */
 function tablesOfPairs({ pairs, alone, sizes, starts, backoff, classes }) {
   const [slots, levels] = [alone.length / classes, sizes.reduce((sum, size) => sum + size, 0)];
   const triangle = (levels * (levels + 1)) / 2;
@@ -95,7 +96,11 @@ function tablesOfPairs({ pairs, alone, sizes, starts, backoff, classes }) {
   };
   for (let k = 0; k < classes; k++) {
     sizes.forEach((size, i) => {
-      for (let a = 0; a <= size; a++) sizes.forEach((_, j) => fillColumn(k, (k * slots + starts[i] + a) * slots, a < size ? firsts[i] + a : -1, j));
+      for (let a = 0; a <= size; a++) {
+        const line = (k * slots + starts[i] + a) * slots;
+        sizes.forEach((_, j) => fillColumn(k, line, a < size ? firsts[i] + a : -1, j));
+        given[line + starts[i] + a] = alone[(starts[i] + a) * classes + k];
+      }
     });
   }
   return given;
@@ -112,8 +117,8 @@ TERMS.AveragedPairs = {
       const alone = ({ slot }) => term.alone[slot * classes + k];
       if (!parents.length) return levels.reduce((sum, level) => sum + alone(level), 0);
       const logs = parents.map((parent) => {
-        let value = alone(parent) + Math.log(term.weights[parent.column]);
-        for (const child of levels) if (child !== parent) value += term.given[(k * slots + parent.slot) * slots + child.slot];
+        let value = Math.log(term.weights[parent.column]);
+        for (const child of levels) value += term.given[(k * slots + parent.slot) * slots + child.slot];
         return value;
       });
       return logSumExp(logs) - Math.log(weight);

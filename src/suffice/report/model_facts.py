@@ -48,7 +48,7 @@ def describe_model(view: ModelView, inputs: dict[Any, Input]) -> dict[str, Any]:
     return {
         "kind": view.classifier,
         "target": view.target,
-        "rows": float(view.tally.class_count.sum()),
+        "rows": float(view.class_count.sum()),
         "classes": [{"name": name, "rows": n, "share": share} for name, n, share in view.class_shares],
         "families": {family: list_names(names) for family, names in families.items()},
         "parameters": sum(parameters.n_parameters for parameters in view.model.parameters),

@@ -31,6 +31,7 @@ class ModelView:
     target: str | None
     left_out: dict[Any, str]
     tally: Tally
+    class_count: Array
     separate: Tally
     binned: Tally
     model: AnyModel
@@ -60,7 +61,7 @@ class ModelView:
     @property
     def class_shares(self) -> list[tuple[str, float, float]]:
         """The name of each class, its rows, and their share of all rows."""
-        count = self.tally.class_count
+        count = self.class_count
         shares = count / max(count.sum(), 1e-300)
         return list(zip(self.class_names, count.tolist(), shares.tolist(), strict=True))
 
@@ -79,6 +80,7 @@ def view_model(classifier: Any) -> ModelView:
         target=getattr(classifier, "target_name_", None),
         left_out=getattr(classifier, "left_out_", {}),
         tally=tally,
+        class_count=classifier.class_count_,
         separate=separate,
         binned=binned_recipe(recipe).lay_out(classifier.tally_) if is_table else separate,
         model=classifier.estimate_model(),

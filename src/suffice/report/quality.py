@@ -63,7 +63,7 @@ def measure_quality(rows: ScoredRows, truth: Array, labels: Array) -> dict[str, 
         "reliability": reliability_bins(reliability) | {"rows": len(truth)},
         "unknown_labels": np.unique(labels[~is_known]).tolist(),
         # if there are as many rows of each class as were learned, they may be the same rows
-        "has_training_counts": bool(np.array_equal(counts, rows.view.tally.class_count)),
+        "has_training_counts": bool(np.array_equal(counts, rows.view.class_count)),
     }
 
 

@@ -21,7 +21,7 @@ def field_names(kind: Any) -> tuple[str, ...]:
 
 
 class Frozen:
-    """Base of dataclasses whose arrays are read-only, also after unpickling."""
+    """Base of dataclasses whose arrays are read-only, also after unpickling; pickles hold the fields and no caches."""
 
     def __post_init__(self) -> None:
         own = self.__dict__
@@ -31,6 +31,9 @@ class Frozen:
                 value = value.view()
                 value.flags.writeable = False
                 own[name] = value
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: self.__dict__[name] for name in field_names(type(self))}  # type: ignore[arg-type]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

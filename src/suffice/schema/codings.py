@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from suffice.schema.arrays import Array
+from suffice.schema.arrays import Array, Frozen
 
 # The largest number of levels of a column; words of texts and combinations of levels are not limited.
 MOST_LEVELS = 100_000
@@ -20,7 +20,7 @@ MOST_LEVELS = 100_000
 NEGLIGIBLE_EDGE = 1e-100
 
 
-class Coding(ABC):
+class Coding(Frozen, ABC):
     """The meaning of the codes of one column. Immutable: a coding with more values is a new one."""
 
     @property

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.schema.arrays import Array, Frozen
+from suffice.schema.arrays import Array
 from suffice.schema.codings import Coding
 
 
@@ -35,7 +35,7 @@ def unite_inputs(inputs: Iterable[TreeInput]) -> tuple[TreeInput, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Partition(Frozen, Coding):
+class Partition(Coding):
     """A decision tree; the code of a row is the number of its leaf.
 
     The tree is part of the plan: it says what is counted, and does not change when rows are learned or forgotten.

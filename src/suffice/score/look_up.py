@@ -172,7 +172,7 @@ class AveragedPairs(Term):
     alone : array [slot, class]
         log p(slot | class).
     given : array [slot a, slot b, 2, class]
-        log p(b | a, class) and log p(a | b, class).
+        log p(b | a, class) and log p(a | b, class); where a is b, log p(a | class) of a parent.
     eligible : array [slot]
         1 if the level can be a parent, else 0.
     weights : array [column]

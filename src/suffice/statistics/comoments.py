@@ -64,6 +64,7 @@ class CoMoments(Statistic):
     alone_m2: Array = None  # type: ignore[assignment]
     error: Array = field(default=None, kw_only=True)  # type: ignore[arg-type]
 
+    centres = ("mean", "tail", "alone_mean", "alone_tail")
     bounds = ("error",)
 
     def __post_init__(self) -> None:

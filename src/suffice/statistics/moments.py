@@ -79,6 +79,7 @@ class Moments(Statistic):
     m2: Array
     error: Array = field(default=None, kw_only=True)  # type: ignore[arg-type]
 
+    centres = ("mean", "tail")
     bounds = ("error",)
 
     def __post_init__(self) -> None:

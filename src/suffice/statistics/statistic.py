@@ -50,6 +50,7 @@ class Statistic(Frozen, ABC):
 
     n: Array
 
+    centres: ClassVar[tuple[str, ...]] = ()  # arrays of means, which weights do not change
     bounds: ClassVar[tuple[str, ...]] = ()  # arrays that bound the error of others, and are no sums
 
     def __post_init__(self) -> None:
@@ -77,6 +78,14 @@ class Statistic(Frozen, ABC):
 
     def __rmul__(self, weight: float) -> Self:
         return self * weight
+
+    def weigh_classes(self, factors: Array) -> Self:
+        """Return the statistic with the weights of each class multiplied by a factor."""
+        weighted = {}
+        for name, array in self.arrays().items():
+            own = (factors > 0).astype(np.float64) if name in self.centres else factors
+            weighted[name] = array * own.reshape(-1, *(1,) * (array.ndim - 1))
+        return type(self)(**weighted)
 
     def rearrange(
         self,

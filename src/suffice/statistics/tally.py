@@ -238,6 +238,12 @@ class Tally(Frozen):
 
     __rmul__ = __mul__
 
+    def weigh_classes(self, factors: Array) -> Tally:
+        """Return the tally with the weights of all rows of each class multiplied by a factor, [class]."""
+        return Tally(
+            self.schema, self.class_count * factors, tuple(each.weigh_classes(factors) for each in self.statistics)
+        )
+
     def _check_overflow(self) -> Tally:
         """Return the tally itself; raise ValueError if a sum is not finite."""
         for statistic, block in zip(self.statistics, self.schema.blocks, strict=True):

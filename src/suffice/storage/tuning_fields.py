@@ -21,6 +21,7 @@ from suffice.storage.field_checks import (
     Check,
     choice,
     class_labels,
+    column_name,
     doubles,
     either,
     flag,
@@ -131,7 +132,8 @@ def _check_chain(chain: Chain) -> None:
 
 
 _LOSSES = mapping(text, number())
-_BACKOFF = {"backoff": _POSITIVE}
+_BACKOFF = {"backoff": either(_POSITIVE, choice("laplace"))}
+_EDGES = sequence(sequence(column_name))
 _SHRINKAGE = optional(either(number(0, 1), choice("oas")))
 _POSITIVE_ARRAY = doubles(1, 2, low=1e-300)
 _BETWEEN_0_AND_1 = doubles(1, low=0.0, high=1.0)
@@ -146,7 +148,10 @@ TUNING_KINDS = (
     *(StoredKind(kind, _prior_fields(kind)) for kind in _PRIORS if kind is not priors.Prior),
     *(StoredKind(kind, {}) for kind in (Naive, Joint)),
     StoredKind(Chain, {"order": either(text, sequence(label)), **_BACKOFF}, _check_chain),
-    StoredKind(Tree, {"tree": text, **_BACKOFF}),
+    StoredKind(
+        Tree,
+        {"tree": text, **_BACKOFF, "required": _EDGES, "forbidden": _EDGES, "root": optional(column_name)},
+    ),
     StoredKind(
         Averaged,
         {
@@ -158,7 +163,7 @@ TUNING_KINDS = (
         },
     ),
     StoredKind(Full, {"shrinkage": _SHRINKAGE, "covariance": choice(*KINDS), "ddof": number(0)}),
-    StoredKind(Trees, {"count": whole(1, MOST_TREES), **_BACKOFF}),
+    StoredKind(Trees, {"count": whole(1, MOST_TREES), "backoff": _POSITIVE}),
     StoredKind(Pooled, {"components": sequence(either(text, instance(Structure)))}),
     StoredKind(
         Twin,

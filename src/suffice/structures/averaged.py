@@ -8,13 +8,12 @@ import numpy as np
 from suffice.families.categorical import draw_slots
 from suffice.families.description import information_of_levels
 from suffice.families.family import Parameters
-from suffice.schema import Array, Columns, by_group, starts_of
+from suffice.schema import Array, Columns, Schema, by_group, starts_of
 from suffice.score import AveragedPairs, Score
 from suffice.statistics import PairCounts
-from suffice.structures.conditionals import Conditionals
+from suffice.structures.conditionals import Backoff, Conditionals, check_backoff
 from suffice.structures.full import Full
 from suffice.structures.structure import Rule, Structure, Subject
-from suffice.structures.tree import check_backoff
 
 MOST_COLUMNS, MOST_PAIRS = 128, 1 << 24
 
@@ -36,8 +35,10 @@ class Averaged(Structure):
         wᵢ: the mutual information of the column and the class (WAODE), or 1.
     subsumption : float or None, default=50
         A level that is implied by another level with at least this many rows is left out (AODEsr); None keeps all.
-    backoff : float, default=2.0
+    backoff : float or "laplace", default=2.0
         The number of pseudo-rows of p(level | class) that each p(level | parent's level, class) starts from.
+        "laplace" starts from the pseudo-counts of the prior instead, and so does P(parent's level, class), as in
+        WEKA's AODE.
     numbers : Structure, default=Full()
         The structure of Gaussian columns.
 
@@ -50,7 +51,7 @@ class Averaged(Structure):
     frequency: float = 1
     weights: Literal["information", "equal"] = "information"
     subsumption: float | None = 50
-    backoff: float = 2.0
+    backoff: Backoff = 2.0
     numbers: Structure = field(default_factory=Full)
 
     name = "averaged"
@@ -60,18 +61,21 @@ class Averaged(Structure):
     def __post_init__(self) -> None:
         if self.weights not in ("information", "equal"):
             raise ValueError(f"weights are 'information' or 'equal', not {self.weights!r}")
-        check_backoff(self.backoff)
+        check_backoff(self.backoff, "laplace")
         if not self.frequency >= 0:
             raise ValueError(f"frequency is a number of rows, 0 or more, not {self.frequency!r}")
         if not isinstance(self.numbers, Structure):
             raise ValueError(f"numbers is a structure, such as Full(), not {self.numbers!r}")
 
+    def check_columns(self, schema: Schema) -> None:
+        self.numbers.check_columns(schema)
+
     def check(self, subject: Subject, prior: Any) -> None:
-        (self.numbers.check if Subject(*subject).columns.family == "gaussian" else super().check)(subject, prior)
+        (self.numbers.check if subject.columns.family == "gaussian" else super().check)(subject, prior)
 
     def dependent(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
         columns = subject.columns
-        if columns.count < 2 or (not columns.pairs and self.name == "auto"):
+        if columns.count < 2:
             return subject.independent(rule, prior)
         if columns.family == "gaussian":
             return self.numbers.dependent(rule, subject, prior)
@@ -116,6 +120,9 @@ class Auto(Averaged):
         # there may have been too many pairs to count them
         return other == self or not other.paired
 
+    def joins(self, columns: Columns) -> bool:
+        return columns.pairs and super().joins(columns)
+
     def pairs(self, columns: Columns, classes: int, complete: float) -> bool:
         if columns.family == "gaussian":
             few = columns.count <= MOST_COLUMNS and complete >= 0.5
@@ -145,7 +152,8 @@ class AveragedParameters(Parameters):
         term = self.term
         starts = starts_of(term.sizes + 1)
         slots = [slice(int(first), int(first + size + 1)) for first, size in zip(starts, term.sizes, strict=True)]
-        parents = rng.choice(len(slots), count, p=term.weights / term.weights.sum())
+        weights = term.weights * np.exp(term.given[starts, starts, 0, k] - term.alone[starts, k])
+        parents = rng.choice(len(slots), count, p=weights / weights.sum())
         drawn = np.zeros((count, len(slots)), np.intp)
         for parent in np.unique(parents):
             own = np.flatnonzero(parents == parent)

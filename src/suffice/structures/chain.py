@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from suffice.families.family import Parameters
-from suffice.schema import Array, Columns, round_ties
-from suffice.structures.conditionals import Conditionals, mutual_information
+from suffice.schema import Array, Columns, Schema, round_ties
+from suffice.structures.conditionals import Backoff, Conditionals, check_backoff, mutual_information
 from suffice.structures.covariances import check_prior_of, estimate_tree
-from suffice.structures.structure import Rule, Structure, Subject
-from suffice.structures.tree import BACKOFF, TreeParameters, check_backoff
+from suffice.structures.structure import Rule, Structure, Subject, check_known
+from suffice.structures.tree import BACKOFF, TreeParameters
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,9 @@ class Chain(Structure):
     order : {"given", "learned"} or sequence of names, default="given"
         The order of the columns: that of the table, a learned one in which neighbours have high mutual information
         given the class, or the names of all columns in order.
-    backoff : float, default=5.0
+    backoff : float or "laplace", default=5.0
         The number of pseudo-rows of p(level | class) that each p(level | level before, class) starts from.
+        "laplace" starts from the pseudo-counts of the prior instead.
 
     Examples
     --------
@@ -33,7 +34,7 @@ class Chain(Structure):
     """
 
     order: Any = "given"
-    backoff: float = BACKOFF
+    backoff: Backoff = BACKOFF
 
     name = "chain"
     paired = ("categorical", "gaussian")
@@ -46,10 +47,13 @@ class Chain(Structure):
             twice = [name for name, times in Counter(self.order).items() if times > 1]
             if twice:
                 raise ValueError(f"Chain(order=…) names {twice[0]!r} twice")
-        check_backoff(self.backoff)
+        check_backoff(self.backoff, "laplace")
+
+    def check_columns(self, schema: Schema) -> None:
+        check_known("Chain(order=…)", () if isinstance(self.order, str) else self.order, schema)
 
     def check(self, subject: Subject, prior: Any) -> None:
-        check_prior_of(Subject(*subject), prior)
+        check_prior_of(subject, prior)
 
     def dependent(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
         columns = subject.columns

@@ -81,7 +81,7 @@ def estimate_covariances(
     if rule == "predictive":
         dof, shape = after.predictive()
         return Estimate(after.mean, shape, np.broadcast_to(rows, len(n)), dof)
-    if not isinstance(rule, str):
+    if isinstance(rule, np.random.Generator):
         return Estimate(*after.draw(rule), after.dof)
     return Estimate(after.mean, after.mode() if rule == "map" else after.expected_covariance(), rows)
 

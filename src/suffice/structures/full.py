@@ -61,7 +61,7 @@ class Full(Structure):
 
     def check(self, subject: Subject, prior: Any) -> None:
         if self.covariance in PAIRED:
-            check_prior_of(Subject(*subject), prior)
+            check_prior_of(subject, prior)
         else:
             super().check(subject, prior)
 
@@ -78,7 +78,7 @@ class Full(Structure):
 
     def _diagonal(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
         """Return shrunk or tied variances of independent columns."""
-        _, columns, moments = subject
+        columns, moments = subject.columns, subject.statistic
         assert isinstance(moments, (Moments, CoMoments))
         tied = self.covariance in ("spherical", "tied-diagonal") or self.shrinkage is not None
         if tied and rule == "predictive":

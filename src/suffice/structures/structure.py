@@ -3,37 +3,49 @@
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from difflib import get_close_matches
+from typing import Any, ClassVar
 
 import numpy as np
 
-from suffice.estimation import RULES, posterior_hyperparameters, prior_hyperparameters
+from suffice.estimation import RULES, estimate_by_column, posterior_hyperparameters, prior_hyperparameters
 from suffice.families import Family
 from suffice.families.family import Hyperparameters, Parameters
-from suffice.schema import Array, Columns
+from suffice.schema import Array, Columns, Schema
 from suffice.statistics import Statistic
 
-# The name of an estimation rule, or a random generator that draws parameters from their posterior.
-Rule = str | np.random.Generator
+# The name of an estimation rule, one name for each column of levels, or a random generator that draws parameters from
+# their posterior.
+Rule = str | tuple[str, ...] | np.random.Generator
 
 
-class Subject(NamedTuple):
-    """A block to be estimated: its family, its columns and their statistic."""
+@dataclass(frozen=True)
+class Subject:
+    """A block to be estimated: its family, its columns and their statistic, and the rows of each class, if known."""
 
     family: Family
     columns: Columns
     statistic: Statistic
+    class_count: Array | None = None
+
+    @property
+    def parts(self) -> tuple[Family, Columns, Statistic]:
+        """Family, columns and statistic, as the functions of `estimation` take them."""
+        return self.family, self.columns, self.statistic
 
     def prior_hyperparameters(self, prior: Any) -> Hyperparameters:
         """Return the hyperparameters of a prior of independent columns."""
-        return prior_hyperparameters(*self, prior)
+        return prior_hyperparameters(*self.parts, prior)
 
     def independent(self, rule: Rule, prior: Any) -> Parameters:
         """Return the parameters of columns that are independent given the class."""
         if isinstance(rule, str):
-            return RULES[rule](*self, prior)
-        return self.family.draw(self.columns, posterior_hyperparameters(*self, prior), rule)
+            return RULES[rule](*self.parts, prior)
+        if isinstance(rule, tuple):
+            return estimate_by_column(rule, *self.parts, prior)
+        return self.family.draw(self.columns, posterior_hyperparameters(*self.parts, prior), rule)
 
 
 @dataclass(frozen=True)
@@ -105,26 +117,43 @@ class Structure(ABC):
         """Return whether a block is counted in pairs; ``complete`` is the share of rows without a missing cell."""
         return columns.family in self.paired and columns.count > 1
 
+    def check_columns(self, schema: Schema) -> None:  # noqa: B027  (most structures name no columns)
+        """Raise if the structure names columns that a laid out table does not have, or that it cannot join."""
+
     def check(self, subject: Subject, prior: Any) -> None:
         """Raise if a prior does not suit the parameters of a block."""
-        Subject(*subject).prior_hyperparameters(prior)
+        subject.prior_hyperparameters(prior)
 
-    def parameters(self, rule: str, subject: Subject, prior: Any) -> Parameters:
-        """Return the parameters of a block under a rule and a prior."""
-        return self._estimate(rule, Subject(*subject), prior)
+    def joins(self, columns: Columns) -> bool:
+        """Return whether the columns of a block depend on each other."""
+        return columns.family in self.paired
+
+    def parameters(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
+        """Return the parameters of a block under a rule, or one rule for each column of levels, and a prior."""
+        return self._estimate(rule, subject, prior)
 
     def drawn(self, subject: Subject, prior: Any, rng: np.random.Generator) -> Parameters:
         """Return parameters of a block drawn from their posterior."""
-        return self._estimate(rng, Subject(*subject), prior)
+        return self._estimate(rng, subject, prior)
 
     def _estimate(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
-        if subject.columns.family in self.paired:
+        if self.joins(subject.columns):
             return self.dependent(rule, subject, prior)
         return subject.independent(rule, prior)
 
     def dependent(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
         """Return the parameters of a block whose columns depend on each other, by a rule or drawn."""
         raise NotImplementedError
+
+
+def check_known(setting: str, names: Sequence[Any], schema: Schema) -> None:
+    """Raise if a name is not that of a column of a table."""
+    columns = names if schema.features is None else schema.features.names
+    for name in names:
+        if name not in columns:
+            similar = get_close_matches(str(name), [str(column) for column in columns], 1)
+            hint = f"; did you mean {similar[0]!r}?" if similar else ""
+            raise ValueError(f"{setting} names {name!r}, which is not a column{hint}")
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,20 @@ import numpy as np
 
 from suffice.families.categorical import draw_slots
 from suffice.families.family import Parameters
-from suffice.schema import Array, Columns, round_ties
+from suffice.schema import Array, Columns, Schema
 from suffice.score import PairLookUp, Score
 from suffice.statistics import PairCounts
-from suffice.structures.conditionals import Conditionals, mutual_information
+from suffice.structures.conditionals import Backoff, Conditionals, check_backoff, mutual_information
 from suffice.structures.covariances import check_prior_of, estimate_tree
-from suffice.structures.structure import Rule, Structure, Subject
+from suffice.structures.spanning_trees import (
+    Edges,
+    check_acyclic,
+    check_edges,
+    edge_bounds,
+    spanning_tree,
+    spanning_trees,
+)
+from suffice.structures.structure import Rule, Structure, Subject, check_known
 
 # Pseudo-rows of p(level | class) in each p(level | parent's level, class). Of 1, 2, 5, 10 and 20, this has the best
 # ten-fold log-loss over the tables of benchmarks/structures.py.
@@ -33,17 +41,31 @@ class Tree(Structure):
     ----------
     tree : {"shared", "per-class"}, default="shared"
         One tree for all classes, or one for each class.
-    backoff : float, default=5.0
+    backoff : float or "laplace", default=5.0
         The number of pseudo-rows of p(level | class) that each p(level | parent's level, class) starts from.
+        "laplace" starts from the pseudo-counts of the prior instead, as WEKA's TAN does.
+    required : list of pairs of columns, default=()
+        Edges that the tree has, in either direction: the root decides which column is the parent. Both columns hold
+        levels (bins included), or both are Gaussian.
+    forbidden : list of pairs of columns, default=()
+        Edges that the tree does not have. If they leave no edge from some columns to the others, there are several
+        trees.
+    root : str, default=None
+        The column without a parent. None chooses the column with the highest sum of mutual information.
 
     Examples
     --------
-    >>> Tree("per-class")
-    Tree(tree='per-class', backoff=5.0)
+    >>> Tree("per-class").backoff
+    5.0
+    >>> Tree(required=[("age", "income")], root="age").required
+    (('age', 'income'),)
     """
 
     tree: Literal["shared", "per-class"] = "shared"
-    backoff: float = BACKOFF
+    backoff: Backoff = BACKOFF
+    required: Edges = ()
+    forbidden: Edges = ()
+    root: Any = None
 
     name = "tree"
     paired = ("categorical", "gaussian")
@@ -51,69 +73,60 @@ class Tree(Structure):
     def __post_init__(self) -> None:
         if self.tree not in ("shared", "per-class"):
             raise ValueError(f"tree is 'shared' or 'per-class', not {self.tree!r}")
-        check_backoff(self.backoff)
+        check_backoff(self.backoff, "laplace")
+        for setting in ("required", "forbidden"):
+            object.__setattr__(self, setting, check_edges(setting, getattr(self, setting)))
+        check_acyclic(self.required, self.forbidden)
 
     def check(self, subject: Subject, prior: Any) -> None:
-        check_prior_of(Subject(*subject), prior)
+        check_prior_of(subject, prior)
 
     def dependent(self, rule: Rule, subject: Subject, prior: Any) -> Parameters:
         if subject.columns.count < 2:
             return subject.independent(rule, prior)
         if subject.columns.family == "gaussian":
-            return estimate_tree(rule, subject, prior, self.parents_of_numbers)
+
+            def parents(correlations: Array, shares: Array) -> Array:
+                information = -0.5 * np.log1p(-np.minimum(correlations**2, 1 - 1e-15))
+                together = np.tensordot(shares, information, 1)
+                return self._span(subject.columns, information if self.tree == "per-class" else together, len(shares))
+
+            return estimate_tree(rule, subject, prior, parents)
         tables = Conditionals.of(rule, subject, prior, self.backoff)
         return TreeParameters.of(tables, self.parents(tables.columns, tables.counts))
 
     def parents(self, columns: Columns, counts: PairCounts) -> Array:
         """Return the parent of each column in each class, [class, column]; −1 for the root."""
-        if self.tree == "per-class":
-            return spanning_trees(mutual_information(columns, counts, by_class=True))
-        tree = spanning_tree(mutual_information(columns, counts))
-        return np.tile(tree, (len(counts.total), 1))
+        information = mutual_information(columns, counts, by_class=self.tree == "per-class")
+        return self._span(columns, information, len(counts.total))
 
-    def parents_of_numbers(self, correlations: Array, shares: Array) -> Array:
-        """Return the parent of each column in each class from correlations [class, column, column]."""
-        information = -0.5 * np.log1p(-np.minimum(correlations**2, 1 - 1e-15))
-        if self.tree == "per-class":
-            return spanning_trees(information)
-        return np.tile(spanning_tree(np.tensordot(shares, information, 1)), (len(shares), 1))
+    def _span(self, columns: Columns, information: Array, classes: int) -> Array:
+        """Return the trees of all classes, from information [column, column], or [class, column, column]."""
+        names = columns.names or tuple(range(columns.count))
+        root = names.index(self.root) if self.root in names else None
+        bounds = edge_bounds(names, self.required, self.forbidden)
+        if information.ndim == 3:
+            return spanning_trees(information, root, bounds)
+        return np.tile(spanning_tree(information, root, bounds), (classes, 1))
 
-
-def check_backoff(backoff: float) -> None:
-    """Raise if a back-off is not a positive number of rows."""
-    if not backoff > 0:
-        raise ValueError(f"backoff is a number of rows, more than 0, not {backoff!r}")
-
-
-def spanning_trees(weights: Array) -> Array:
-    """Return the tree of each class, [class, column], all with the same root."""
-    root = _heaviest(weights.sum(axis=0))
-    return np.array([spanning_tree(class_weights, root) for class_weights in weights])
-
-
-def spanning_tree(weights: Array, root: int | None = None) -> Array:
-    """Return the parents in the spanning tree of highest total weight (Prim's algorithm).
-
-    The root is the column of highest weight, so that the result does not depend on the order of the columns; of equal
-    weights, the first is taken.
-
-    >>> spanning_tree(np.array([[0, 1, 5], [1, 0, 4], [5, 4, 0.0]])).tolist()
-    [2, 2, -1]
-    """
-    count, root = len(weights), _heaviest(weights) if root is None else root
-    weights = round_ties(weights)
-    parents, best = np.full(count, root, np.intp), weights[root].astype(np.float64)
-    parents[root], best[root] = -1, -np.inf
-    for _ in range(count - 1):
-        new = int(np.argmax(best))
-        best[new] = -np.inf
-        closer = (weights[new] > best) & (best > -np.inf)
-        best[closer], parents[closer] = weights[new][closer], new
-    return parents
-
-
-def _heaviest(weights: Array) -> int:
-    return int(np.argmax(round_ties(weights.sum(axis=0) - np.diagonal(weights))))
+    def check_columns(self, schema: Schema) -> None:
+        named = {"required": self.required, "forbidden": self.forbidden, "root": ((self.root,),)}
+        for setting, groups in named.items():
+            check_known(f"Tree({setting}=…)", [name for group in groups for name in group if name is not None], schema)
+        blocks = {name: block for block in schema.blocks for name in block.names or ()}
+        for names in [*self.required, *([] if self.root is None else [(self.root,)])]:
+            setting, (first, *_) = "required" if len(names) > 1 else "root", names
+            lone = [name for name in names if name not in blocks or not self.joins(blocks[name])]
+            if lone:
+                reason = dict(() if schema.features is None else schema.features.left_out).get(lone[0])
+                reason = reason or f"{blocks[lone[0]].family} columns depend on the class only"
+                raise ValueError(f"Tree({setting}=…) names {lone[0]!r}, which is not part of a tree: {reason}")
+            if any(blocks[name] is not blocks[first] for name in names):
+                kinds = " and ".join(f"{name!r} is {blocks[name].family}" for name in names)
+                raise ValueError(
+                    f"Tree(required=…) has the edge {first!r} – {names[1]!r}, but {kinds}, and only columns of one "
+                    'kind can depend on each other; numeric="mdl" puts numbers into bins, which are levels'
+                )
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from suffice.kernels import tree_leaves
 from suffice.schema import Array, Columns, Partition, starts_of
 from suffice.score import MeanOfTrees, Score
 from suffice.statistics import Counts
+from suffice.structures.conditionals import check_backoff
 from suffice.structures.structure import Rule, Structure, Subject
-from suffice.structures.tree import check_backoff
 
 
 @dataclass(frozen=True)
