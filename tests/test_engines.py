@@ -11,6 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import dask.dataframe
+import duckdb
 import ibis
 import numpy as np
 import pandas as pd
@@ -110,14 +112,28 @@ def maker(name: str, folder: Path, request: pytest.FixtureRequest, stack: ExitSt
 
         return make
 
+    def dask_frame(frame: pd.DataFrame) -> Any:
+        with dask.config.set({"dataframe.convert-string": False}):  # dask makes strings of booleans with empty cells
+            return dask.dataframe.from_pandas(frame, npartitions=3, sort=False)
+
+    def url(frame: pd.DataFrame) -> Any:
+        connection = duckdb.connect(folder / "base.duckdb")
+        connection.register("rows", arrow(frame))
+        connection.execute('CREATE OR REPLACE TABLE "rows to learn" AS SELECT * FROM rows')
+        connection.close()
+        return f"duckdb://{folder}/base.duckdb#rows to learn"
+
     makers: dict[str, Callable[[], Make]] = {
         "parquet": lambda: parquet,
         "many files": lambda: many,
         "csv": lambda: csv,
         "duckdb": lambda: table(ibis.duckdb.connect()),
+        "relation": lambda: lambda frame: duckdb.connect().from_arrow(arrow(frame)),
+        "url": lambda: url,
         "sqlite": lambda: table(ibis.sqlite.connect()),
         "postgres": lambda: table(request.getfixturevalue("server")),
         "lazy": lambda: lambda frame: pl.from_pandas(frame).lazy(),
+        "dask": lambda: dask_frame,
         "batches": lambda: lambda frame: (frame.iloc[first : first + 977] for first in range(0, len(frame), 977)),
         "reader": lambda: (
             lambda frame: pa.RecordBatchReader.from_batches(
@@ -183,10 +199,15 @@ def test_every_engine_takes_the_sums_that_memory_takes(engine: Make, name: str, 
 def test_the_registry_of_engines(tmp_path: Path) -> None:
     frame = far_from_zero(50)
     frame.to_parquet(tmp_path / "rows.parquet")
+    with duckdb.connect(tmp_path / "base.duckdb") as base:
+        base.execute("CREATE TABLE rows AS SELECT * FROM frame")
     sources = {
         "FilesSource": tmp_path / "rows.parquet",
         "SqlSource": ibis.duckdb.connect().create_table("rows", pa.Table.from_pandas(frame)),
+        "RelationSource": duckdb.from_arrow(pa.Table.from_pandas(frame)),
+        "UrlSource": f"duckdb:///{tmp_path}/base.duckdb#rows",
         "LazySource": pl.from_pandas(frame).lazy(),
+        "DaskSource": dask.dataframe.from_pandas(frame, npartitions=3),
         "Batches": pa.Table.from_pandas(frame).to_reader(),
     }
     # Spark needs a server, and has tests of its own
@@ -493,11 +514,49 @@ def at_hand(table: Any) -> bool:
 
 
 def collected(table: Any) -> pd.DataFrame:
+    if hasattr(table, "to_df"):
+        return table.to_df()
+    if hasattr(table, "compute"):
+        return table.compute()
     if hasattr(table, "collect"):
         return table.collect().to_pandas()
     if hasattr(table, "to_pandas"):
         return table.to_pandas()
     return pd.concat([each if isinstance(each, pd.DataFrame) else each.to_pandas() for each in table])
+
+
+def test_lazy_tables_are_refused_where_rows_are_needed() -> None:
+    frame = far_from_zero(60).drop(columns="flag")
+    model = BayesClassifier().fit_table(frame, "income")
+    lazy = {
+        "compute": dask.dataframe.from_pandas(frame, npartitions=2),
+        "collect": pl.from_pandas(frame).lazy(),
+        "to_arrow_table": duckdb.sql("SELECT 1 AS few, 2 AS narrow"),
+        "to_pyarrow": ibis.duckdb.connect().create_table("rows", frame),
+    }
+    for method, table in lazy.items():
+        for call, labels in (
+            (BayesClassifier().fit, [frame["income"]]),
+            (suffice.GaussianNB().fit, [frame["income"]]),
+            (model.predict, []),
+        ):
+            with pytest.raises(TypeError, match=rf"lazy table of .*fit_table.*X\.{method}\(\)"):
+                call(table, *labels)
+
+
+def test_a_cluster_of_dask_counts_many_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More partitions than are merged at once, some of them empty, and a sample smaller than the table."""
+    patch_sample(monkeypatch, 500)
+    frame = far_from_zero(2000)
+    table = dask.dataframe.from_pandas(frame, npartitions=70, sort=False)
+    table = table[table["narrow"] > -3e8]
+    frame = frame[frame["narrow"] > -3e8]
+    plan = BayesClassifier(**MODELS["naive"]).fit_table(frame, "income").plan_
+    near, far = (BayesClassifier(**MODELS["naive"], plan=plan).fit_table(each, "income") for each in (frame, table))
+    assert_same_sums(far, near, frame)
+    said = far.predict_table(table[table["near 1e9"] > 1e9])
+    assert said.columns[-4:].tolist() == ["prediction", "p(0)", "p(1)", "p(2)"]
+    assert said.dtypes.to_dict() == said.compute().dtypes.to_dict()
 
 
 def test_prediction_beside_a_frame() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -271,3 +272,42 @@ def test_a_session_that_is_gone(spark: Any) -> None:
         model.fit_table(source, "income")
     assert model.tally_ is before
     assert suffice.__version__
+
+
+CONNECT = """
+import json, sys, warnings
+import pandas as pd
+from pyspark.sql import SparkSession
+import suffice.classifiers.fit_table as learning
+from suffice import BayesClassifier
+learning.takes_sample_as_table = lambda source: False
+warnings.simplefilter("ignore")
+session = SparkSession.builder.remote("local[2]").config("spark.log.level", "ERROR").getOrCreate()
+frame = pd.read_parquet(sys.argv[1])
+rows = session.createDataFrame(frame).repartition(3)
+found = {}
+for structure, columns in (("naive", ["x", "y"]), ("averaged", list(frame))):
+    settings = {"structure": structure, "numeric": "gaussian"}
+    near = BayesClassifier(**settings).fit_table(frame[columns], "y")
+    far = BayesClassifier(**settings).fit_table(rows.select(*columns), "y")
+    said = far.predict_table(rows).toPandas().sort_values("x")["prediction"].tolist()
+    own = near.predict_table(frame.sort_values("x"))["prediction"].tolist()
+    found[structure] = [type(rows).__module__, far.tally_.isclose(near.tally_), said == own]
+print(json.dumps(found))
+session.stop()
+"""
+
+
+def test_spark_connect(tmp_path: Path) -> None:
+    """A process has a session of Spark Connect or a classic one, so that this runs in another process."""
+    starting.needed()
+    rng = np.random.default_rng(0)
+    y = rng.choice(["a", "b"], 300)
+    frame = pd.DataFrame({"x": rng.normal(size=300) + (y == "a"), "k": rng.choice(["u", "v"], 300), "y": y})
+    frame.to_parquet(tmp_path / "rows.parquet")
+    own = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    command = [sys.executable, "-c", CONNECT, str(tmp_path / "rows.parquet")]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **own}, cwd=tmp_path, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found == {name: ["pyspark.sql.connect.dataframe", True, True] for name in ("naive", "averaged")}

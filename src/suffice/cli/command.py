@@ -23,7 +23,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-FILE_HELP = "A file, folder or glob of CSV, Parquet, Arrow, JSON or Excel (.gz and .zst too); - is standard input."
+FILE_HELP = (
+    "A file, folder or glob of CSV, Parquet, Arrow, JSON or Excel (.gz and .zst too); - is standard input. Or a "
+    "table of a database, such as postgresql://user@host/base#table."
+)
 File = Annotated[str, typer.Argument(help=FILE_HELP, metavar="FILE")]
 Model = Annotated[
     str, typer.Argument(help="A model file, as `suffice fit -o` writes it; - is standard input.", metavar="MODEL")

@@ -37,7 +37,7 @@ def drift(
     if json:
         out.print_json(found.to_dict())
     else:
-        _print_drift(found, f"{model} and {table.path}")
+        _print_drift(found, f"{model} and {table.shown}")
     if found.is_drift:
         raise typer.Exit(DRIFTED)
 

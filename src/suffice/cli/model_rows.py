@@ -9,7 +9,9 @@ from suffice.cli.output import CommandError, print_note, show_work
 from suffice.cli.target_classes import label_bin
 from suffice.data import label_text, missing_labels_error
 from suffice.data.column_names import quote_names
+from suffice.data.engines.database_urls import UrlSource
 from suffice.data.engines.duckdb_files import FilesSource
+from suffice.data.engines.ibis_tables import SqlSource
 from suffice.data.engines.source import check_target_type
 from suffice.data.files.date_parts import part_name, undo_parts
 from suffice.data.files.table_file import ColumnHints, TableFile, learned_kinds, resolve_column
@@ -17,29 +19,30 @@ from suffice.data.labelled_table import header_hint, missing_column
 from suffice.schema import Combinations, Levels, Words
 
 
-def open_table(table: TableFile, hints: ColumnHints, dates: str | None = None) -> FilesSource:
-    """Return the files of a table, ready to be read; ``dates`` is the option of this name."""
+def open_table(table: TableFile, hints: ColumnHints, dates: str | None = None) -> SqlSource:
+    """Return the files of a table, or a table of a database, ready to be read; ``dates`` is the option of this name."""
     if dates not in (None, "parts"):
         raise CommandError(f"--dates is parts, or left out, not {dates!r}")
-    return FilesSource.open(replace(table, dates=cast("Literal['parts'] | None", dates)), hints)
+    engine: type[SqlSource] = UrlSource if UrlSource.accepts(table) else FilesSource
+    return engine.open(replace(table, dates=cast("Literal['parts'] | None", dates)), hints)
 
 
-def remember_reading(model: Any, source: FilesSource, cuts: list[float] | None) -> None:
+def remember_reading(model: Any, source: SqlSource, cuts: list[float] | None) -> None:
     """Keep in a model how the cells of files were read, and where a target of numbers was divided."""
     model.__dict__ |= source.reading | ({} if cuts is None else {"target_cuts_": cuts})
 
 
-def read_frame(source: FilesSource) -> Any:
+def read_frame(source: SqlSource) -> Any:
     """Return all rows of a table as a polars frame."""
     import polars as pl
 
     with show_work("reading rows"):
-        return pl.from_arrow(source.scan.read_rows())
+        return pl.from_arrow(source.read_rows())
 
 
-def find_column(source: FilesSource, wanted: str) -> str:
+def find_column(source: SqlSource, wanted: str) -> str:
     """Return the name of a column, which is given by its name or by its position in the file: 0, 1, …, −1."""
-    name = resolve_column(wanted, source.scan.file_columns)
+    name = resolve_column(wanted, source.all_columns)
     if name not in source.names:
         raise missing_column(name, source.names)
     return name
@@ -111,7 +114,7 @@ def select_features(model: Any, frame: Any, grow: bool = False) -> Any:
     return frame.select(names)
 
 
-def split_labels(model: Any, source: FilesSource, target: str | None, drop: bool) -> tuple[Any, list[Any]]:
+def split_labels(model: Any, source: SqlSource, target: str | None, drop: bool) -> tuple[Any, list[Any]]:
     """Return the rows that have a label, and their labels; the default target is the one of the model."""
     wanted = target or target_name(model)
     if wanted is None:
@@ -151,7 +154,7 @@ def read_labelled(model: Any, table: TableFile, target: str | None, drop: bool) 
 
 
 def split_weights(
-    model: Any, source: FilesSource, frame: Any, weight: str | None, is_forgetting: bool
+    model: Any, source: SqlSource, frame: Any, weight: str | None, is_forgetting: bool
 ) -> tuple[Any, Any]:
     """Return the frame without its weights, and the column of weights: the named one, or the one of the model."""
     wanted = weight or weight_name(model)

@@ -44,7 +44,7 @@ def predict(
     X = select_features(learned, frame)
     shares = [probability_name(label) for label in learned.classes_.tolist()] if proba else []
     if taken := [column for column in ("prediction", *shares) if keep and column in frame.columns]:
-        raise CommandError(f"{table.path} has a column {taken[0]!r} already: rename it, or leave out --keep")
+        raise CommandError(f"{table.shown} has a column {taken[0]!r} already: rename it, or leave out --keep")
     settings = {} if reject_below is None else {"reject_below": reject_below}
     with out.show_work(f"predicting {frame.height} rows"):
         columns: dict[str, Any] = {"prediction": learned.predict(X, **settings).tolist()}
@@ -96,7 +96,7 @@ def evaluate(
         parts = {"baseline": baseline, "classes": by_class, "confusion": confusion}
         out.print_json({"rows": len(codes), **values, **parts})
         return
-    out.print_text(f"{model} on {table.path}: {len(codes):,} rows")
+    out.print_text(f"{model} on {table.shown}: {len(codes):,} rows")
     out.print_text("±: half of a 95 % interval; baseline: always predicts the class frequencies")
     out.print_table(("metric", "value", "baseline"), measured_rows.format_metrics(found))
     scores = ("recall", "precision", "f1")
@@ -155,7 +155,7 @@ def compare(
     if json:
         out.print_json([*comparison.table, comparison.baseline])
         return
-    out.print_text(f"{table.path}\n\n{comparison}")
+    out.print_text(f"{table.shown}\n\n{comparison}")
 
 
 @command("suffice explain income.suffice new.csv --row 3")
@@ -176,7 +176,7 @@ def explain(
     learned = load_model(model, "explain", "has no explanations")
     frame = read_unlabelled(learned, table)
     if not 0 <= row < frame.height:
-        raise CommandError(f"there is no row {row}: {table.path} has {frame.height}, counted from 0")
+        raise CommandError(f"there is no row {row}: {table.shown} has {frame.height}, counted from 0")
     explanation = learned.explain(select_features(learned, frame[row : row + 1]))
     names = [label_text(each) for each in explanation.classes]
     by_name = {text: each for each in explanation.classes for text in (str(each), label_text(each))}

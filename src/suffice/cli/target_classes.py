@@ -18,8 +18,8 @@ def read_target(source: Any, column: str, frame: Any, bins: int | None, yes: boo
 
     Parameters
     ----------
-    source : FilesSource
-        The files.
+    source : SqlSource
+        The files, or a table of a database.
     column : str
         The target.
     frame : polars.DataFrame or None
@@ -31,7 +31,7 @@ def read_target(source: Any, column: str, frame: Any, bins: int | None, yes: boo
 
     Returns
     -------
-    table : polars.DataFrame or FilesSource
+    table : polars.DataFrame or SqlSource
     cuts : list of float or None
     """
     import polars as pl
@@ -40,7 +40,7 @@ def read_target(source: Any, column: str, frame: Any, bins: int | None, yes: boo
 
     if bins is None:
         if not yes:
-            first = pl.from_arrow(source.scan.read_rows(EXAMINED_ROWS)) if frame is None else frame
+            first = pl.from_arrow(source.read_rows(EXAMINED_ROWS)) if frame is None else frame
             _check_no_quantity(first[column], column)  # type: ignore[index]
         return source if frame is None else frame, None
     frame = read_frame(source) if frame is None else frame

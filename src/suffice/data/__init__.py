@@ -10,7 +10,7 @@ from suffice.data.frames import (
     split_frame,
 )
 from suffice.data.labelled_table import check_table, missing_labels_error
-from suffice.data.labels import EMPTY, as_labels, encode, label_text, probability_name
+from suffice.data.labels import EMPTY, as_labels, encode, find_missing, label_text, probability_name
 from suffice.data.read_columns import compare_columns, read_blocks
 from suffice.data.sheets import Sheet, SparseSheet, label_of
 from suffice.data.table import Table, Target, as_block, as_sheet, weights_of
@@ -29,6 +29,7 @@ __all__ = [
     "append_columns",
     "check_table",
     "encode_frame",
+    "find_missing",
     "encode",
     "label_of",
     "compare_columns",

@@ -116,6 +116,18 @@ def is_missing(label: Any) -> bool:
     )
 
 
+def find_missing(y: Any) -> Array:
+    """Return which labels are missing: None, NaN, or the missing value of a frame.
+
+    >>> find_missing(["a", None, "b", float("nan")]).tolist()
+    [False, True, False, True]
+    """
+    if isinstance(y, np.ndarray) and y.dtype.kind not in "fO":
+        return np.zeros(len(y), bool)
+    cells = y.to_list() if hasattr(y, "to_list") else y.tolist() if hasattr(y, "tolist") else list(y)
+    return np.array([is_missing(cell) for cell in cells], bool)
+
+
 def label_text(label: Any) -> str:
     """Return a label as text; booleans as true and false."""
     return str(label).lower() if isinstance(label, bool) else str(label)

@@ -14,6 +14,7 @@ from suffice.blocks.block import Block, Dense, Gappy, Sparse, handed_out
 from suffice.blocks.part import Part, part_of
 from suffice.data.dictionaries import Dictionaries, DictionarySheet
 from suffice.data.labels import encode
+from suffice.data.lazy_tables import check_in_memory
 from suffice.data.sheets import ArraySheet, Sheet, SparseSheet
 from suffice.schema import Array, merged_classes
 
@@ -110,6 +111,7 @@ def as_block(X: Any, *, owner: str, sparse: bool, gaps: bool = False) -> Block:
         return _sparse_block(X, owner, sparse)
     if isinstance(X, Dictionaries):
         return X.as_block(owner, gaps)
+    check_in_memory(X)
     if hasattr(X, "columns") or hasattr(X, "column_names"):
         from suffice.data.frames import frame_block
 
@@ -129,8 +131,7 @@ def as_sheet(X: Any, *, owner: str) -> Sheet:
         return SparseSheet(owner, tuple(range(block.shape[1])), block)
     if isinstance(X, Dictionaries):
         return DictionarySheet(owner, X.names, X.cells)
-    if type(X).__name__ == "LazyFrame":
-        raise TypeError("X is a lazy frame, which has no rows yet; call X.collect() first")
+    check_in_memory(X)
     if hasattr(X, "columns") or hasattr(X, "column_names"):
         from suffice.data.frames import FrameSheet
 

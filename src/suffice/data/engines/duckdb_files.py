@@ -68,6 +68,13 @@ class FilesSource(SqlSource):
         is_whole = first.num_rows <= rows
         return (first, is_whole) if is_whole or not spread else super().sample(rows, spread=spread)
 
+    def read_rows(self, most: int | None = None) -> Any:
+        return self.scan.read_rows(most)
+
+    @property
+    def all_columns(self) -> tuple[str, ...]:
+        return self.scan.file_columns
+
     def check_target(self, name: str) -> None:
         check_target_type(name, self.scan.read_rows(0).schema.field(name).type)
 

@@ -101,6 +101,15 @@ class SqlSource(Source):
             return self.run(self._arrow_compatible.sample(share, method="row", seed=0)), False
         return self.run(self._arrow_compatible.filter(ibis.random() < share)), False  # a view cannot be sampled
 
+    def read_rows(self, most: int | None = None) -> Any:
+        """Return the rows, or some of them, as an Arrow table."""
+        return self.run(self._arrow_compatible if most is None else self._arrow_compatible.limit(most))
+
+    @property
+    def all_columns(self) -> tuple[str, ...]:
+        """The names of the columns, by which positions are counted; some of them may be left out."""
+        return self.names
+
     def rows_with(self, name: str, rows: int) -> Any:
         return self.run(self._arrow_compatible.filter(self.table[name].notnull()).limit(rows))
 
@@ -179,5 +188,5 @@ class SqlSource(Source):
         if not (kind.is_floating() or kind.is_decimal()):
             return value
         number = value.cast("float64")
-        has_nan = kind.is_floating() and self.has("IsNan")
+        has_nan = kind.is_floating() and self.dialect != "mysql" and self.has("IsNan")  # MySQL has no NaN
         return number.isnan().ifelse(ibis.null("float64"), number) if has_nan else number

@@ -5,13 +5,17 @@ from typing import Any
 
 from suffice.data.engines.source import Source
 from suffice.data.files.table_file import ColumnHints
+from suffice.data.lazy_tables import is_lazy
 
 # Module and class of each engine, and what pip installs for it; the more specific first. Modules are imported late.
 ENGINES: tuple[tuple[str, str, str], ...] = (
+    ("database_urls", "UrlSource", "suffice"),
     ("duckdb_files", "FilesSource", "suffice"),
     ("ibis_tables", "SqlSource", "suffice"),
+    ("duckdb_relations", "RelationSource", "suffice"),
     ("spark", "SparkSource", "suffice[spark]"),
     ("polars_lazy", "LazySource", "suffice"),
+    ("dask_frames", "DaskSource", "suffice"),
     ("batches", "Batches", "suffice"),
 )
 
@@ -28,7 +32,8 @@ def open_source(source: Any, hints: ColumnHints | None = None) -> Source | None:
     """
     if isinstance(source, Source):
         return source
-    if hasattr(source, "iloc") or _describe_type(source) in (("polars", "DataFrame"), ("pyarrow", "Table")):
+    is_frame = hasattr(source, "iloc") or type(source).__name__ in ("DataFrame", "Table")
+    if is_frame and not is_lazy(source):
         return None
     for module, name, extra in ENGINES:
         engine: type[Source] = getattr(import_module(f"suffice.data.engines.{module}"), name)
@@ -42,7 +47,3 @@ def open_source(source: Any, hints: ColumnHints | None = None) -> Source | None:
                 name=missing.name,
             ) from None
     return None
-
-
-def _describe_type(source: Any) -> tuple[str, str]:
-    return type(source).__module__.split(".")[0], type(source).__name__

@@ -14,7 +14,7 @@ from suffice.data.column_names import rename_taken
 from suffice.data.engines.batches import merge_batches, tally_batch
 from suffice.data.engines.ibis_tables import SqlSource
 from suffice.data.engines.source import PartialTally, Request, Scored, Source, SourceError
-from suffice.data.engines.spark_waiting import call_spark
+from suffice.data.engines.spark_waiting import call_spark, is_connect
 from suffice.data.plan_columns import Facts
 from suffice.families import FAMILIES
 from suffice.statistics import Tally
@@ -102,7 +102,9 @@ class SparkSource(Source):
                 return self._call(lambda: view.tally(request))  # type: ignore[no-any-return]
         count_partition = partial(_count_partition, request, needed, self._widths)
         parts = _with_plain_names(rows).mapInArrow(count_partition, "part long, tally binary")
-        count = self._call(lambda: rows.rdd.getNumPartitions()) if hasattr(type(rows), "rdd") else FAN
+        # a client of Spark Connect cannot know the number of partitions
+        is_remote = is_connect(rows.sparkSession)
+        count = 4 * FAN if is_remote else self._call(lambda: rows.rdd.getNumPartitions())
         while count > FAN:
             count = -(-count // FAN)
             parts = parts.repartition(count).mapInArrow(_merge_partials, "part long, tally binary")

@@ -29,10 +29,15 @@ def call_spark(session: Any, call: Callable[[], Any]) -> Any:
         raise _explain_error(error) from error
 
 
+def is_connect(session: Any) -> bool:
+    """Return whether a session is one of Spark Connect, which has no access to the JVM."""
+    return type(session).__module__.startswith("pyspark.sql.connect")
+
+
 @contextmanager
 def _cancelled_without_workers(session: Any, gone: Event) -> Iterator[None]:
     """Cancel the jobs of a cluster that has no worker left: Spark itself waits for one without limit."""
-    context = None if session.__class__.__module__.startswith("pyspark.sql.connect") else session.sparkContext
+    context = None if is_connect(session) else session.sparkContext
     if context is None or context._jsc is None or _workers(context) == 0:
         yield
         return

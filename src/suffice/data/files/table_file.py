@@ -52,6 +52,11 @@ class TableFile:
     ignore: Sequence[str] = ()
     dates: Literal["parts"] | None = None
 
+    @property
+    def shown(self) -> str:
+        """The path in messages: a URL without its password."""
+        return hide_password(str(self.path))
+
 
 @dataclass(frozen=True)
 class ColumnHints:
@@ -118,6 +123,16 @@ def resolve_column(wanted: str, names: Sequence[str]) -> str:
 def is_position(name: str) -> bool:
     """Return whether a name is one that a column without a name gets: c0, c1 and so on."""
     return re.fullmatch(r"c\d+", name) is not None
+
+
+def hide_password(text: str) -> str:
+    """Return a text in which URLs have no passwords.
+
+    >>> hide_password("postgresql://ann:secret@host/base#table and mysql://host/base?password=secret&x=1")
+    'postgresql://ann:***@host/base#table and mysql://host/base?password=***&x=1'
+    """
+    text = re.sub(r"(://[^\s:/@]*):[^\s/]*@", r"\1:***@", text)
+    return re.sub(r"(?i)\b(passw\w*|pwd)=[^\s&#]*", r"\1=***", text)
 
 
 def show_path(path: str) -> str:

@@ -1,0 +1,171 @@
+"""Tables named by the URL of a database: the sums of memory, errors that help, and passwords that stay secret."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from pathlib import Path
+from typing import Any
+
+import ibis
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from typer.testing import CliRunner
+
+import mariadb
+import postgres
+import suffice
+from suffice import BayesClassifier
+from suffice.cli.app import app
+from test_engines import collected
+
+pytestmark = pytest.mark.usefixtures("engine_counts")
+NAIVE: dict[str, Any] = {"structure": "naive", "numeric": "gaussian"}
+
+
+def rows_of(count: int = 200) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    y = rng.choice(["no", "yes"], count)
+    return pd.DataFrame(
+        {"a number": rng.normal(size=count) + (y == "yes"), "level": rng.choice(["a", "A", "á", "b"], count), "y": y}
+    )
+
+
+def write_sqlite(path: Path) -> None:
+    base = sqlite3.connect(path)
+    rows_of().to_sql("rows to learn", base, index=False)
+    base.execute("CREATE TABLE other (x INTEGER)")
+    base.close()
+
+
+def assert_fits(url: str) -> None:
+    frame = rows_of()
+    near, far = (BayesClassifier(**NAIVE).fit_table(source, "y") for source in (frame, url))
+    assert far.tally_.isclose(near.tally_)
+    places = [place for place, block in enumerate(near.tally_.schema.blocks) if block.family == "categorical"]
+    assert places
+    assert all(far.tally_.statistics[place] == near.tally_.statistics[place] for place in places)
+    said = collected(far.predict_table(url)).sort_values("a number")
+    own = near.predict_table(frame).sort_values("a number")
+    assert said["prediction"].tolist() == own["prediction"].tolist()
+    np.testing.assert_allclose(said["p(yes)"], own["p(yes)"], atol=1e-9)
+
+
+@pytest.mark.parametrize("form", ["sqlite:///{}#rows to learn", "sqlite://{}#rows%20to%20learn"])
+def test_a_file_of_sqlite(tmp_path: Path, form: str) -> None:
+    write_sqlite(tmp_path / "base.db")
+    assert_fits(form.format(tmp_path / "base.db"))
+
+
+def test_a_relative_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_sqlite(tmp_path / "base.db")
+    monkeypatch.chdir(tmp_path)
+    assert_fits("sqlite:///base.db#rows to learn")
+
+
+def test_a_model_without_a_query_scores_rows_here(tmp_path: Path) -> None:
+    frame = rows_of().assign(more=lambda rows: rows["level"].str.upper())
+    base = sqlite3.connect(tmp_path / "base.db")
+    frame.to_sql("rows", base, index=False)
+    base.close()
+    model = BayesClassifier(structure="averaged").fit_table(frame, "y")
+    said = collected(model.predict_table(f"sqlite:///{tmp_path}/base.db#rows"))
+    np.testing.assert_allclose(said["p(yes)"], model.predict_table(frame)["p(yes)"], atol=1e-9)
+
+
+@pytest.mark.server
+def test_postgres(tmp_path: Path) -> None:
+    with postgres.start() as url:
+        connection = ibis.connect(url)
+        connection.create_table("rows", pa.Table.from_pandas(rows_of()))
+        connection.raw_sql("CREATE SCHEMA other; CREATE TABLE other.rows AS SELECT * FROM rows").close()
+        connection.con.commit()
+        assert_fits(f"{url}#rows")
+        assert_fits(f"{url}#other.rows")
+        with pytest.raises(ValueError, match="there is no table 'row'; did you mean 'rows'"):
+            BayesClassifier().fit_table(f"{url}#row", "y")
+        secret = url.replace("postgres@", "postgres:s3cret@")
+        model = BayesClassifier().fit_table(f"{secret}#rows", "y")
+        assert b"s3cret" not in model.save(tmp_path / "model.suffice").read_bytes()
+        assert_secret(f"{secret}#rows", tmp_path)
+        connection.disconnect()
+
+
+@pytest.mark.server
+@pytest.mark.filterwarnings("ignore:Unable to set session timezone")  # Ibis; a new server knows no time zones
+def test_mariadb() -> None:
+    with mariadb.start() as socket:
+        base = mariadb.connect(socket)
+        with base.cursor() as cursor:
+            cursor.execute("CREATE TABLE `some rows` (`a number` DOUBLE, level VARCHAR(9), y VARCHAR(9))")
+            cursor.executemany("INSERT INTO `some rows` VALUES (%s, %s, %s)", rows_of().to_numpy().tolist())
+        base.close()
+        for scheme in ("mysql", "mariadb"):
+            assert_fits(f"{scheme}://root@localhost/tests?unix_socket={socket}#some rows")
+        assert_fits(f"mysql://root@localhost/tests?unix_socket={socket}#tests.some rows")
+        with pytest.raises(ValueError, match="there is no table 'none'; there are 'some rows'"):
+            BayesClassifier().fit_table(f"mysql://root@localhost/tests?unix_socket={socket}#none", "y")
+
+
+def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_sqlite(tmp_path / "base.db")
+    url = f"sqlite:///{tmp_path}/base.db"
+    (tmp_path / "broken.duckdb").write_text("this is no database")
+    for source, problem in {
+        f"{url}": "must end in # and the name of a table; there are 'other', 'rows to learn'",
+        f"{url}#row to learn": "there is no table 'row to learn'; did you mean 'rows to learn'",
+        f"{url}#zzz": "there is no table 'zzz'; there are 'other', 'rows to learn'",
+        f"duckdb://{tmp_path}/broken.duckdb#t": "cannot open duckdb://",
+    }.items():
+        with pytest.raises(ValueError, match=problem):
+            BayesClassifier().fit_table(source, "y")
+    with pytest.raises(FileNotFoundError, match=r"there is no file .*none.db"):
+        BayesClassifier().fit_table(f"sqlite:///{tmp_path}/none.db#rows", "y")
+    assert not (tmp_path / "none.db").exists()
+    with pytest.raises(ValueError, match=r"header=….* is for files"):
+        BayesClassifier().fit_table(suffice.data.files.table_file.TableFile(f"{url}#other", header=True), "y")
+    for scheme, driver, extra in (("postgresql", "psycopg", "postgres"), ("mysql", "pymysql", "mysql")):
+        for name in (driver, f"ibis.backends.{extra}", "MySQLdb"):
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        monkeypatch.setitem(sys.modules, driver, None)
+        with pytest.raises(ImportError, match=rf"{driver} is needed to read {scheme}://.*suffice\[{extra}\]"):
+            BayesClassifier().fit_table(f"{scheme}://host/base#rows", "y")
+
+
+def assert_secret(url: str, folder: Path) -> None:
+    """Whatever a command says of a URL, its password is not in it."""
+    for command in (
+        ["fit", url, "-t", "y", "-o", str(folder / "m.suffice")],
+        ["fit", url, "-t", "none", "-o", str(folder / "m.suffice")],
+        ["fit", url + "x", "-t", "y"],
+        ["evaluate", str(folder / "m.suffice"), url],
+    ):
+        assert "s3cret" not in CliRunner().invoke(app, command).output
+
+
+def test_passwords_are_not_shown(tmp_path: Path) -> None:
+    url = "postgresql://ann:s3cret@127.0.0.1:1/base#rows"
+    with pytest.raises(ValueError, match=r"cannot connect to postgresql://ann:\*\*\*@127.0.0.1:1/base") as caught:
+        BayesClassifier().fit_table(url, "y")
+    assert "s3cret" not in str(caught.value)
+    assert caught.value.__suppress_context__
+    assert_secret(url, tmp_path)
+
+
+def test_the_command_line_reads_urls(tmp_path: Path) -> None:
+    write_sqlite(tmp_path / "base.db")
+    url, model = f"sqlite:///{tmp_path}/base.db#rows to learn", str(tmp_path / "m.suffice")
+    for command in (
+        ["fit", url, "--target", "y", "--ignore", "level", "-o", model],
+        ["evaluate", model, url],
+        ["predict", model, url, "-o", str(tmp_path / "said.csv")],
+        ["learn", model, url],
+    ):
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 0, done.output
+    assert len(pd.read_csv(tmp_path / "said.csv")) == 200
+    learned = suffice.load(model)
+    assert learned.class_count_.sum() == 400
+    assert list(learned.families_) == ["a number"]
