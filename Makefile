@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 AUDIT := $(VENV)/audit.json
+OTHERS := .venv-integrations
 CASES ?= many
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test databases hostile dist lint audit format bench clean
+.PHONY: help demo test databases integrations hostile dist lint audit format bench clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "suffice needs Python 3.11 or newer: make PYTHON=python3.11")'
@@ -22,10 +23,19 @@ demo: $(READY) ## set up, learn the handwritten digits, show what was learned an
 	$(BIN)/suffice demo
 
 test: $(READY) ## set up, run the tests (about ten minutes)
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m 'not server'
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m 'not server and not integrations'
 
 databases: $(READY) ## Spark, and SQL on PostgreSQL, MariaDB and Spark (about three minutes)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m server tests
+
+$(OTHERS)/.ready: pyproject.toml constraints-integrations.txt
+	$(PYTHON) -m venv $(OTHERS)
+	$(OTHERS)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints-integrations.txt --editable '.[integrations]'
+	@touch $@
+
+integrations: $(OTHERS)/.ready ## mlflow, skops, shap, eli5 and yellowbrick, in their own environment (about two minutes)
+	$(OTHERS)/bin/python -m pytest tests/test_integrations.py
 
 hostile: $(READY) ## damaged files, kills, fuzzed tables, with counts (about 15 minutes; with CASES=all, two hours)
 	$(BIN)/python -m pytest tests/hostile --hostile $(CASES) --numprocesses auto --dist worksteal
@@ -71,5 +81,5 @@ bench: $(READY) ## speeds and accuracies against scikit-learn, as ratios measure
 	$(BIN)/python benchmarks/digits.py
 
 clean: ## remove the environment and all caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build
+	rm -rf $(VENV) $(OTHERS) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build
 	find . -name __pycache__ -prune -exec rm -rf {} +
