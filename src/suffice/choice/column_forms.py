@@ -3,26 +3,32 @@
 A numeric column is a Gaussian, or has levels, which are bins made of cells. A missing cell is skipped, or is a level.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from suffice.choice.cuts import CUTTERS, CellCounts
-from suffice.schema import TIE, Array, Combinations, Cuts, MissingLevel, Words, round_ties
+from suffice.choice.score_forms import score_gaussian, score_levels, score_missing
+from suffice.schema import (
+    TIE,
+    Array,
+    Coding,
+    Columns,
+    Combinations,
+    Cuts,
+    MissingLevel,
+    Words,
+    by_group,
+    round_ties,
+    starts_of,
+)
 from suffice.statistics import CoMoments, Counts, Moments, Tally, rest_of
 
 NUMERIC = ("gaussian", *CUTTERS, "auto")
 MISSING = ("auto", "skip", "level")
-
-# The pseudo-count with which forms are compared: it is added to each count, and as the number of pseudo-rows with the
-# moments of all rows to each class.
-PSEUDO_COUNT = 0.5
-
-# Edges further from the mean are taken to be this many standard deviations away, so that their squares are finite.
-MOST_DEVIATIONS = 1e6
 
 # With missing="auto", a missing cell is a level if that improves the predictions by this many nats in all, and by this
 # many for each missing cell. Small gains are often lost again, because columns depend on each other. Columns whose
@@ -30,15 +36,12 @@ MOST_DEVIATIONS = 1e6
 # rows.
 LEAST_GAIN, LEAST_GAIN_A_CELL, SAME_ROWS = 3.0, 0.05, 0.1
 
-# The row that is left out of an open cell is at most about this many standard deviations away.
-MOST_LEFT_OUT = 10.0
-
-# The least log probability of a cell.
-LEAST_LOG = -700.0
-
 # A number with fewer values than this, each in ROWS_A_VALUE rows on average, is not taken for a Gaussian: its cells
 # tell its values apart, and a Gaussian would give a single value any density.
 FEW_VALUES, ROWS_A_VALUE = 8, 5
+
+# Columns are compared in batches of about so many sums, which stay in the cache.
+BATCH = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -78,18 +81,6 @@ class ColumnSums:
     cuts: Cuts | None = None
     moments: tuple[Array, Array, Array] | None = None
 
-    @property
-    def edges(self) -> tuple[float, ...] | None:
-        """The edges of the cells of a number."""
-        return None if self.cuts is None else self.cuts.edges
-
-    @property
-    def has_few_values(self) -> bool:
-        """Whether the cells tell a few values apart, each of which several rows have."""
-        rows = self.counts.sum(axis=1)
-        held = int((rows > 0).sum())
-        return held < FEW_VALUES and float(rows.sum()) >= ROWS_A_VALUE * held * (1 - TIE)
-
 
 def choose_forms(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: str) -> dict[Any, Form]:
     """Return the form of each column that is counted in cells, or that has missing cells and levels.
@@ -107,172 +98,243 @@ def choose_forms(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: 
         that are missing in the same rows have this level.
     """
     forms: dict[Any, Form] = {}
-    gains: dict[Any, tuple[float, Form]] = {}  # of the columns whose missing cells predict the classes
-    columns = {name: each for name, each in collect_sums(tally).items() if each.cuts is None or each.cuts.by == "cells"}
-    hows = {name: asked.get(name, "auto") for name in columns}
-    found = _list_candidates(columns, {name: how if how in NUMERIC[:-1] else numeric for name, how in hows.items()})
-    for name, column in columns.items():
-        candidates = found[name]
-        score, form = _best(column, candidates)
-        if column.edges is not None:
-            forms[name] = form
-        levels = [(form.cuts, counts) for form, counts in candidates if counts is not None]
-        if missing == "skip" or not levels or not column.missing.any():
+    gains: dict[Any, tuple[float, Form, Array]] = {}  # of the columns whose missing cells predict the classes
+    for batch in _split_columns(tally, asked, numeric, missing):
+        candidates = _list_candidates(batch)
+        scores, best = _best(batch, candidates, is_level=False)
+        found = _make_forms(batch, candidates, best, is_level=False)
+        forms |= {name: found[j] for j, name in enumerate(batch.names) if batch.cuts[j] is not None}
+        gaps = np.flatnonzero(batch.missing.any(axis=1)) if missing != "skip" else np.zeros(0, np.intp)
+        if not len(gaps):
             continue
-        with_level = [(Form(cuts, True), np.vstack([counts, column.missing])) for cuts, counts in levels]
-        new_score, new_form = _best(column, with_level)
-        if missing == "level":
-            forms[name] = new_form
-        elif new_score - score > max(LEAST_GAIN, LEAST_GAIN_A_CELL * float(column.missing.sum())):
-            gains[name] = new_score - score, new_form
-    return forms | _keep_one_of_the_same_rows(gains, columns)
+        with_level = [each for each in candidates if each.is_end is not None]
+        new_scores, best = _best(batch, with_level, is_level=True)
+        found = _make_forms(batch, with_level, best, is_level=True)
+        least = np.maximum(LEAST_GAIN, LEAST_GAIN_A_CELL * batch.missing.sum(axis=1))
+        for j in gaps[new_scores[gaps] > -np.inf].tolist():  # the others are Gaussians
+            if missing == "level":
+                forms[batch.names[j]] = found[j]
+            elif new_scores[j] - scores[j] > least[j]:
+                gains[batch.names[j]] = new_scores[j] - scores[j], found[j], batch.missing[j]
+    return forms | _keep_one_of_the_same_rows(gains)
 
 
-def _keep_one_of_the_same_rows(
-    gains: Mapping[Any, tuple[float, Form]], columns: Mapping[Any, ColumnSums]
-) -> dict[Any, Form]:
+def _keep_one_of_the_same_rows(gains: Mapping[Any, tuple[float, Form, Array]]) -> dict[Any, Form]:
     """Return the forms with the highest gains; of columns that are missing in the same rows, only the best."""
-    kept: dict[Any, Form] = {}
-    for name, (_, form) in sorted(gains.items(), key=lambda item: -item[1][0]):
-        missing = columns[name].missing
-        if not any(np.allclose(missing, columns[other].missing, rtol=SAME_ROWS, atol=1.0) for other in kept):
-            kept[name] = form
-    return kept
+    kept: dict[Any, tuple[Form, Array]] = {}
+    for name, (_, form, missing) in sorted(gains.items(), key=lambda item: -item[1][0]):
+        if not any(np.allclose(missing, other, rtol=SAME_ROWS, atol=1.0) for _, other in kept.values()):
+            kept[name] = form, missing
+    return {name: form for name, (form, _) in kept.items()}
 
 
 def collect_sums(tally: Tally) -> dict[Any, ColumnSums]:
     """Return the sums of the columns that have levels or cells."""
-    moments = _moments(tally)
+    moments = _join_moments(tally)
     found: dict[Any, ColumnSums] = {}
-    for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
-        if block.codings is None or block.is_forest or not isinstance(statistic, Counts):
-            continue
-        for j, (name, coding) in enumerate(zip(block.names or (), block.codings, strict=True)):
-            if isinstance(coding, (Combinations, MissingLevel, Words)):
+    for block, statistic in _blocks_of_levels(tally):
+        missing, starts = _missing(tally, block, statistic), block.starts.tolist()
+        for j, (name, coding) in enumerate(zip(block.names or (), block.codings or (), strict=True)):
+            if isinstance(coding, SINGLE_FORM):
                 continue
-            first = int(block.starts[j])
-            counts = statistic.total[:, first : first + coding.size].T
-            missing = rest_of(tally.class_count, statistic.n[:, j if statistic.n.shape[1] > 1 else 0])
-            cuts = coding if isinstance(coding, Cuts) else None
-            found[name] = ColumnSums(counts, missing, cuts, moments.get(name))
+            counts = statistic.total[:, starts[j] : starts[j] + coding.size].T
+            cuts, own = coding if isinstance(coding, Cuts) else None, moments.places.get(name)
+            sums = None if own is None else (moments.n[own], moments.mean[own], moments.squares[own])
+            found[name] = ColumnSums(counts, missing[j], cuts, sums)
     return found
 
 
-def _moments(tally: Tally) -> dict[Any, tuple[Array, Array, Array]]:
-    """Return the weight, mean and squared deviations by class of each column of numbers."""
-    found: dict[Any, tuple[Array, Array, Array]] = {}
+# Codings of columns that have one form only.
+SINGLE_FORM = (Combinations, MissingLevel, Words)
+
+
+def _blocks_of_levels(tally: Tally) -> Iterator[tuple[Columns, Counts]]:
+    for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
+        if block.codings is not None and not block.is_forest and isinstance(statistic, Counts):
+            yield block, statistic
+
+
+def _missing(tally: Tally, block: Columns, statistic: Counts) -> Array:
+    """Return the weight of the missing cells of a block, [column, class]."""
+    n = np.broadcast_to(statistic.n, (len(tally.class_count), block.count))
+    return rest_of(tally.class_count[:, None], n).T
+
+
+@dataclass(frozen=True)
+class _JoinedMoments:
+    """The weight, mean and squared deviations of the columns of numbers, [column, class], and their places."""
+
+    places: dict[Any, int]
+    n: Array
+    mean: Array
+    squares: Array
+
+
+def _join_moments(tally: Tally) -> _JoinedMoments:
+    names: list[Any] = []
+    parts: list[tuple[Array, Array, Array]] = [(np.zeros((0, len(tally.class_count))),) * 3]
     for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
         if block.codings is None and isinstance(statistic, (Moments, CoMoments)):
             own = statistic.spreads if isinstance(statistic, CoMoments) else statistic
-            n = np.broadcast_to(own.n, own.m2.shape)
-            found |= {name: (n[:, j], own.mean[:, j], own.m2[:, j]) for j, name in enumerate(block.names or ())}
-    return found
+            names += block.names or ()
+            parts.append((np.broadcast_to(own.n, own.m2.shape).T, own.mean.T, own.m2.T))
+    n, mean, squares = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return _JoinedMoments({name: place for place, name in enumerate(names)}, n, mean, squares)
 
 
-Candidate = tuple[Form, Array | None]
+@dataclass(frozen=True)
+class _Batch:
+    """Some columns, their cells or levels, and what is asked of them.
 
-
-def _list_candidates(columns: Mapping[Any, ColumnSums], hows: Mapping[Any, str]) -> dict[Any, list[Candidate]]:
-    """Return the forms of each column that the settings allow, with counts [level, class]; None for a Gaussian."""
-    found: dict[Any, list[Candidate]] = {}
-    cells: dict[str, dict[Any, CellCounts]] = {name: {} for name in CUTTERS}
-    for name, column in columns.items():
-        how = hows[name]
-        if column.edges is None:
-            found[name] = [(Form(), column.counts)]
-            continue
-        has_gaussian = column.moments is not None and not (how == "auto" and column.has_few_values)
-        found[name] = [(Form(), None)] if has_gaussian and how in ("auto", "gaussian") else []
-        if how != "gaussian" or not has_gaussian:
-            counts = CellCounts.of(column.edges, column.counts)
-            for cutter in [how] if how in CUTTERS else CUTTERS:
-                cells[cutter][name] = counts
-    for cutter, cut in CUTTERS.items():
-        own = cells[cutter]
-        for (name, counts), cuts in zip(own.items(), cut(list(own.values())), strict=True):
-            found[name].append((Form(cuts), counts.bins(cuts)))
-    return found
-
-
-def _best(column: ColumnSums, candidates: Sequence[Candidate]) -> tuple[float, Form]:
-    """Return the candidate with the best predictions, the first of equal ones, and its score."""
-    if len(candidates) == 1 and not column.missing.any():
-        return 0.0, candidates[0][0]
-    scores = np.array([_score(column, form, counts) for form, counts in candidates])
-    place = int(np.argmax(round_ties(scores)))
-    return float(scores[place]), candidates[place][0]
-
-
-def _score(column: ColumnSums, form: Form, counts: Array | None) -> float:
-    """Return the leave-one-out log-likelihood of the classes, Σ log P(class | x, other rows), over all rows.
-
-    It is computed from the sums of all rows: leaving a row out subtracts 1 from a count, or a value from a mean and a
-    variance. Where a missing cell is skipped, its row is predicted by the shares of the classes.
+    Attributes
+    ----------
+    names, cuts, hows : lists [column]
+        The names, the cells (None if the column has levels), and the asked forms.
+    cells : CellCounts
+        The weight of the cells or levels.
+    missing : array [column, class]
+        The weight of the missing cells.
+    moments : tuple of arrays [column, class]
+        The weight, the mean and the squared deviations; undefined for columns without.
+    has_moments : array [column]
+        Whether the moments of a column were counted.
     """
-    shares = column.counts.sum(axis=0) + column.missing
-    if counts is None:
-        score = _score_gaussian(column, shares)
-    else:
-        score = _score_levels(counts, shares)
-    return score if form.missing else score + _score_shares(column.missing, shares)
+
+    names: list[Any]
+    cuts: list[Cuts | None]
+    hows: list[str]
+    cells: CellCounts
+    missing: Array
+    moments: tuple[Array, Array, Array]
+    has_moments: Array
+
+    @property
+    def shares(self) -> Array:
+        """The weight of each class in all rows, [column, class]."""
+        return by_group(np.add, self.cells.counts.T, self.cells.starts).T + self.missing
+
+    @property
+    def has_few_values(self) -> Array:
+        """For each column, whether the cells tell a few values apart, each of which several rows have."""
+        rows = self.cells.counts.sum(axis=1)
+        held = by_group(np.add, (rows > 0).astype(np.float64), self.cells.starts)
+        return (held < FEW_VALUES) & (by_group(np.add, rows, self.cells.starts) >= ROWS_A_VALUE * held * (1 - TIE))
+
+    def moments_of(self, columns: Array) -> tuple[Array, Array, Array]:
+        """Return the moments of some columns."""
+        n, mean, squares = self.moments
+        return n[columns], mean[columns], squares[columns]
+
+    def edges(self, columns: Array) -> Array:
+        """Return the edges of the cells of some columns, one column after the other."""
+        return np.fromiter(chain.from_iterable(self.cuts[j].edges for j in columns.tolist()), np.float64)
 
 
-def _score_levels(counts: Array, shares: Array) -> float:
-    n, size = counts.sum(axis=0), PSEUDO_COUNT * len(counts)
-    with_all = np.log(counts + PSEUDO_COUNT) - _log(n + size)
-    without = np.log(np.maximum(counts - 1, 0) + PSEUDO_COUNT) - _log(np.maximum(n - 1, 0) + size)
-    return _log_likelihood(_log(shares) + with_all, _log(shares) + without, counts)
+def _split_columns(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: str) -> Iterator[_Batch]:
+    """Yield the columns that have several forms, in batches."""
+    moments = _join_moments(tally)
+    for block, statistic in _blocks_of_levels(tally):
+        absent = _missing(tally, block, statistic)
+        has_gaps: Array = np.asarray(absent.any(axis=1)) & (missing != "skip")
+        kept = np.array([j for j, coding in enumerate(block.codings or ()) if _has_forms(coding, has_gaps[j])], np.intp)
+        if not len(kept):
+            continue
+        assert block.sizes is not None
+        whole = CellCounts(statistic.total.T, block.sizes)
+        group = (starts_of(block.sizes[kept]) * len(tally.class_count)) // BATCH
+        for columns in np.split(kept, np.flatnonzero(np.diff(group)) + 1):
+            names = [(block.names or ())[j] for j in columns]
+            codings = [(block.codings or ())[j] for j in columns]
+            hows = [asked.get(name, "auto") for name in names]
+            places = np.array([moments.places.get(name, -1) for name in names], np.intp)
+            has_moments = places >= 0
+            places = np.where(has_moments, places, 0)
+            yield _Batch(
+                names,
+                [coding if isinstance(coding, Cuts) else None for coding in codings],
+                [how if how in NUMERIC[:-1] else numeric for how in hows],
+                CellCounts(np.ascontiguousarray(whole.counts[whole.cells(columns)]), block.sizes[columns]),
+                absent[columns],
+                (moments.n[places], moments.mean[places], moments.squares[places])
+                if has_moments.any()
+                else ((absent,) * 3),
+                has_moments,
+            )
 
 
-def _score_shares(missing: Array, shares: Array) -> float:
-    return float((missing * (_log(shares) - _log(shares.sum()))).sum())
+def _has_forms(coding: Coding, has_gaps: bool) -> bool:
+    """Return whether a column has several forms: it is counted in cells, or its missing cells may be a level."""
+    if isinstance(coding, Cuts):
+        return coding.by == "cells"
+    return has_gaps and not isinstance(coding, SINGLE_FORM)
 
 
-def _score_gaussian(column: ColumnSums, shares: Array) -> float:
-    """Return the score of a Gaussian, whose probabilities of cells are differences of its distribution function."""
-    assert column.moments is not None
-    assert column.edges is not None
-    n, mean, squares = column.moments
-    total = max(float(n.sum()), 1e-300)
-    centre = float((n * mean).sum() / total)
-    pooled = max(float((squares + n * (mean - centre) ** 2).sum() / total), 1e-300)
-    # standardised, so that the numbers below are of order 1
-    mean, squares = np.where(n > 0, (mean - centre) / np.sqrt(pooled), 0.0), squares / pooled
-    edges = np.clip((np.array(column.edges) - centre) / np.sqrt(pooled), -MOST_DEVIATIONS, MOST_DEVIATIONS)
-    bounds = np.concatenate([[-np.inf], edges, [np.inf]])[:, None]
-    with_all = _log_cells(bounds, mean, (squares + PSEUDO_COUNT) / (n + PSEUDO_COUNT))
-    # the row that is left out is taken to lie in the middle of its cell
-    x = (np.maximum(bounds[:-1], -MOST_LEFT_OUT) + np.minimum(bounds[1:], MOST_LEFT_OUT)) / 2
-    rest, distance = np.maximum(n - 1, 0), x - mean
-    left = np.where(rest > 0, rest, 1.0)
-    without_mean = np.where(rest > 0, mean - distance / left, 0.0)
-    without_squares = np.where(rest > 0, np.maximum(squares - distance**2 * n / left, 0.0), 0.0)
-    without = _log_cells(bounds, without_mean, (without_squares + PSEUDO_COUNT) / (rest + PSEUDO_COUNT))
-    return _log_likelihood(_log(shares) + with_all, _log(shares) + without, column.counts)
+@dataclass(frozen=True)
+class _Candidate:
+    """A form of some columns: Gaussians, or bins, of which ``is_end`` marks the last cells."""
+
+    name: str
+    columns: Array
+    is_end: Array | None
 
 
-def _log_cells(bounds: Array, mean: Array, variance: Array) -> Array:
-    """Return the log probability of each cell under a Gaussian, [cell, class]."""
-    low, high = ((ends - mean) / np.sqrt(variance) for ends in (bounds[:-1], bounds[1:]))
-    # the upper tail is mirrored, which keeps its digits
-    is_upper = low > 0
-    low, high = np.where(is_upper, -high, low), np.where(is_upper, -low, high)
-    above = log_ndtr(high)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        inside = above + np.log1p(-np.exp(np.minimum(log_ndtr(low) - above, 0.0)))
-    return np.maximum(np.where(np.isnan(inside), -np.inf, inside), LEAST_LOG)
+def _list_candidates(batch: _Batch) -> list[_Candidate]:
+    """Return the forms that the settings allow; the first of equally good ones is taken."""
+    how, is_number = np.array(batch.hows), np.array([cuts is not None for cuts in batch.cuts])
+    is_auto = how == "auto"
+    has_gaussian = is_number & batch.has_moments & ~(is_auto & batch.has_few_values)
+    is_gaussian = has_gaussian & (is_auto | (how == "gaussian"))
+    levels = np.flatnonzero(~is_number)
+    found = [_Candidate("gaussian", np.flatnonzero(is_gaussian), None)]
+    for name, cut in CUTTERS.items():
+        columns = np.flatnonzero(is_number & (is_auto | (how == name) | ((how == "gaussian") & ~has_gaussian)))
+        if len(columns):
+            found.append(_Candidate(name, columns, cut(batch.cells.select(columns))))
+    found.append(_Candidate("levels", levels, np.ones(len(batch.cells.cells(levels)), bool)))
+    return [each for each in found if len(each.columns)]
 
 
-def _log_likelihood(with_all: Array, without: Array, counts: Array) -> float:
-    """Return Σ counts·log P(class | x), where the class of each row is scored without that row."""
-    if not len(counts):
-        return 0.0  # a column of missing cells has no level
-    highest = np.maximum(with_all.max(axis=1, keepdims=True), without.max(axis=1, keepdims=True))
-    shares, own = np.exp(with_all - highest), np.exp(without - highest)
-    others = np.maximum(shares.sum(axis=1, keepdims=True) - shares, 0.0)
-    share = own / np.maximum(own + others, 1e-300)
-    return float((counts * np.log(np.maximum(share, 1e-300))).sum())
+def _best(batch: _Batch, candidates: list[_Candidate], *, is_level: bool) -> tuple[Array, Array]:
+    """Return the score of the best candidate of each column, and its place; −∞ and 0 for columns without any.
+
+    With ``is_level`` a missing cell is one more level.
+    """
+    scores = np.full((max(len(candidates), 1), len(batch.names)), -np.inf)
+    for line, each in zip(scores, candidates, strict=False):
+        line[each.columns] = 0.0
+    if ((scores > -np.inf).sum(axis=0) <= 1).all() and not batch.missing.any():
+        return scores.max(axis=0), scores.argmax(axis=0)
+    shares = batch.shares
+    for line, each in zip(scores, candidates, strict=False):
+        columns, own = each.columns, shares[each.columns]
+        cells = batch.cells.select(columns)
+        if each.is_end is None:
+            line[columns] = score_gaussian(cells, batch.edges(columns), batch.moments_of(columns), own)
+        else:
+            counts, sizes = cells.bins(each.is_end)
+            if is_level:
+                counts, sizes = np.insert(counts, np.cumsum(sizes), batch.missing[columns], axis=0), sizes + 1
+            line[columns] = score_levels(CellCounts(counts, sizes), own)
+        if not is_level:
+            line[columns] += score_missing(batch.missing[columns], own)
+    best = round_ties(scores, axis=0).argmax(axis=0)
+    return scores[best, np.arange(len(best))], best
 
 
-def _log(n: Any) -> Any:
-    return np.log(np.maximum(n, 1e-300))
+def _make_forms(batch: _Batch, candidates: list[_Candidate], best: Array, *, is_level: bool) -> list[Form]:
+    """Return the form of each column; ``best`` is the place of its candidate."""
+    forms = [Form(missing=is_level)] * len(best)
+    for place, each in enumerate(candidates):
+        if each.name not in CUTTERS or each.is_end is None:
+            continue
+        is_best = best[each.columns] == place
+        cells = batch.cells.select(each.columns)
+        has_end = np.ones(len(cells.counts), bool)
+        has_end[cells.starts + cells.sizes - 1] = False
+        kept = each.is_end & is_best[cells.column]
+        edges = batch.edges(each.columns)[kept[has_end]].tolist()
+        ends = np.cumsum(np.bincount(cells.column[kept], minlength=len(each.columns))).tolist()
+        for j, first, last, is_mine in zip(each.columns.tolist(), [0, *ends], ends, is_best.tolist(), strict=False):
+            if is_mine:
+                forms[j] = Form(Cuts(tuple(edges[first:last]), each.name), is_level)
+    return forms

@@ -1,104 +1,133 @@
-"""Cuts: bins of a numeric column, as unions of the cells in which it was counted."""
+"""Cuts: bins of numeric columns, as unions of the cells in which they were counted. All columns are cut at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from suffice.schema import TIE, Array, Cuts, starts_of
+from suffice.schema import TIE, Array, starts_of
 
 BINS = 10
 
 
 @dataclass(frozen=True)
 class CellCounts:
-    """The cells of a column: the edges between them, and the weight of each class below the end of each cell.
+    """The cells of several columns, one column after the other.
 
-    >>> column = CellCounts.of((2.0,), np.array([[1.0, 0.0], [1.0, 1.0]]))
-    >>> column.below.tolist()
-    [[0.0, 0.0], [1.0, 0.0], [2.0, 1.0]]
+    A cutter returns, for each cell, whether a bin ends with it; the last cell of a column, which ends a bin anyway, is
+    not marked.
+
+    Attributes
+    ----------
+    counts : array [cell, class]
+        The weight of each class in each cell.
+    sizes : array [column]
+        The number of cells of each column.
+
+    >>> column = CellCounts(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]]), np.array([3]))
+    >>> bins, sizes = column.bins(np.array([True, False, False]))
+    >>> bins.tolist(), sizes.tolist()
+    ([[1.0, 0.0], [1.0, 3.0]], [2])
     """
 
-    edges: tuple[float, ...]
-    below: Array
+    counts: Array
+    sizes: Array
 
-    @classmethod
-    def of(cls, edges: tuple[float, ...], counts: Array) -> CellCounts:
-        """Return the cells with these counts, [cell, class]."""
-        below = np.zeros((len(counts) + 1, counts.shape[1]))
-        np.cumsum(counts, axis=0, out=below[1:])
-        return cls(edges, below)
+    @cached_property
+    def starts(self) -> Array:
+        """The first cell of each column."""
+        return starts_of(self.sizes)
 
-    @property
-    def counts(self) -> Array:
-        """The weight of each class in each cell, [cell, class]."""
-        return np.diff(self.below, axis=0)
+    @cached_property
+    def column(self) -> Array:
+        """The column of each cell."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
-    def bins(self, cuts: Cuts) -> Array:
-        """Return the weight of each class in each bin, [bin, class]."""
-        places = np.searchsorted(self.edges, cuts.edges) + 1
-        return np.diff(self.below[[0, *places.tolist(), -1]], axis=0)
+    @cached_property
+    def below(self) -> Array:
+        """The weight of each class below the start and below the end of each cell, [column, cell + 1, class].
+
+        Each column is added up by itself, so that its sums do not depend on the other columns. Columns with fewer cells
+        than others have empty ones at their end.
+        """
+        below = np.zeros((len(self.sizes), int(self.sizes.max(initial=0)) + 1, self.counts.shape[1]))
+        below[self.column, np.arange(len(self.counts)) - self.starts[self.column] + 1] = self.counts
+        return np.asarray(np.cumsum(below, axis=1))
+
+    def select(self, columns: Array) -> CellCounts:
+        """Return the cells of some columns."""
+        return (
+            self
+            if len(columns) == len(self.sizes)
+            else CellCounts(self.counts[self.cells(columns)], self.sizes[columns])
+        )
+
+    def cells(self, columns: Array) -> Array:
+        """Return the places of the cells of some columns."""
+        sizes = self.sizes[columns]
+        return np.asarray(np.arange(sizes.sum()) + np.repeat(self.starts[columns] - starts_of(sizes), sizes))
+
+    def bins(self, is_end: Array) -> tuple[Array, Array]:
+        """Return the weight of each class in each bin, [bin, class], and the number of bins of each column."""
+        ends = is_end.copy()
+        ends[(self.starts + self.sizes - 1)[self.sizes > 0]] = True
+        places = np.flatnonzero(ends)
+        sizes = np.bincount(self.column[places], minlength=len(self.sizes))
+        if len(places) == len(ends):
+            return self.counts, sizes
+        return np.asarray(np.add.reduceat(self.counts, np.append(0, places[:-1] + 1), axis=0)), sizes
 
 
-def quantiles(columns: Sequence[CellCounts], bins: int = BINS) -> list[Cuts]:
+def quantiles(cells: CellCounts, bins: int = BINS) -> Array:
     """Return cuts of each column into bins of equal weight, as far as the cells allow.
 
     A cell that fills a bin by itself leaves the other bins to the other cells, so a column that is mostly zero still
     has several bins for the rest.
 
-    >>> column = CellCounts.of((10.0, 20.0, 30.0), np.array([[2.0], [2.0], [3.0], [1.0]]))
-    >>> [cuts.edges for cuts in quantiles([column], bins=2)]
-    [(20.0,)]
+    >>> quantiles(CellCounts(np.array([[2.0], [2.0], [3.0], [1.0]]), np.array([4])), bins=2).tolist()
+    [False, True, False, False]
     """
-    return [_equal_weight(column, bins) for column in columns]
+    below = cells.below[:, 1:].sum(axis=2)
+    is_end = np.zeros(len(cells.counts), bool)
+    left, taken, whole = np.arange(len(below)), np.zeros(len(below)), below[:, -1]
+    for count in range(bins, 1, -1):
+        share = taken + (whole[left] - taken) / count * (1 - 1e-12)
+        place = (below[left] < share[:, None]).sum(axis=1)
+        taken = below[left, place]
+        more = taken < whole[left]
+        left, taken, place = left[more], taken[more], place[more]
+        is_end[cells.starts[left] + place] = True
+    return is_end
 
 
-def _equal_weight(column: CellCounts, bins: int) -> Cuts:
-    below = column.below[1:].sum(axis=1)
-    edges, taken, left = [], 0.0, bins
-    while left > 1:
-        place = int(np.searchsorted(below, taken + (below[-1] - taken) / left * (1 - 1e-12)))
-        if below[place] >= below[-1]:
-            break
-        edges.append(column.edges[place])
-        taken, left = below[place], left - 1
-    return Cuts(tuple(edges), "quantiles")
-
-
-def mdl(columns: Sequence[CellCounts]) -> list[Cuts]:
+def mdl(cells: CellCounts) -> Array:
     """Return cuts of each column by the minimum description length principle (Fayyad and Irani 1993).
 
     An interval is cut where the entropy H of the classes decreases most, if the decrease is larger than
     (log₂(N − 1) + log₂(3ᵏ − 2) − k·H + k₁·H₁ + k₂·H₂) / N; then both parts are cut in the same way.
 
-    >>> column = CellCounts.of((10.0, 20.0), np.array([[50.0, 0.0], [50.0, 0.0], [0.0, 100.0]]))
-    >>> [cuts.edges for cuts in mdl([column])]
-    [(20.0,)]
+    >>> mdl(CellCounts(np.array([[50.0, 0.0], [50.0, 0.0], [0.0, 100.0]]), np.array([3]))).tolist()
+    [False, True, False]
     """
-    if not columns:
-        return []
+    is_end = np.zeros(len(cells.counts), bool)
     # the cells of all columns one after the other, so that the intervals of all columns are cut at once
-    below = np.concatenate([column.below for column in columns])
-    sizes = np.array([len(column.below) for column in columns])
-    starts = starts_of(sizes)
-    first, last, found = starts, starts + sizes - 1, [np.zeros(0, np.intp)]
+    sizes = cells.sizes + 1
+    below = cells.below[np.arange(sizes.max()) < sizes[:, None]]
+    first, last = starts_of(sizes), starts_of(sizes) + cells.sizes
+    column = np.repeat(np.arange(len(sizes)), sizes)
     while len(first):
         place = _best_cuts(below, first, last)
         is_cut = place >= 0
         first, place, last = first[is_cut], place[is_cut], last[is_cut]
-        found.append(place)
+        is_end[place - column[place] - 1] = True
         first, last = np.concatenate([first, place]), np.concatenate([place, last])
-    places = np.sort(np.concatenate(found))
-    ends = np.searchsorted(places, starts)
-    return [
-        Cuts(tuple(column.edges[place - start - 1] for place in own), "mdl")
-        for column, start, own in zip(columns, starts.tolist(), np.split(places, ends[1:]), strict=True)
-    ]
+    return is_end
 
 
-CUTTERS: dict[str, Callable[[Sequence[CellCounts]], list[Cuts]]] = {"quantiles": quantiles, "mdl": mdl}
+CUTTERS: dict[str, Callable[[CellCounts], Array]] = {"quantiles": quantiles, "mdl": mdl}
 
 
 def _best_cuts(below: Array, first: Array, last: Array) -> Array:

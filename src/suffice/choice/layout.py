@@ -13,8 +13,11 @@ import numpy as np
 from suffice.blocks import Block, Coded, Sparse
 from suffice.choice.column_forms import Form
 from suffice.data.read_columns import combine_levels
-from suffice.schema import Array, Coding, Columns, Combinations, Cuts, MissingLevel, recoding
+from suffice.schema import Array, Coding, Columns, Combinations, Cuts, MissingLevel, join_places, recodings, starts_of
 from suffice.statistics import Counts, PairCounts, Statistic, Tally, rest_of
+
+# Cells are recoded in pieces of about so many, which stay in the cache.
+PIECE = 1 << 16
 
 
 def lay_out_columns(tally: Tally, forms: Mapping[Any, Form]) -> Tally:
@@ -96,14 +99,19 @@ def _select_levels(
         forms[name].cuts or coding if _has_cells(coding) and name in forms else coding
         for name, coding in zip(names, old, strict=True)
     ]
-    places = [mine.places_in(its) for mine, its in zip(old, new, strict=True)]
+    last = None
     if isinstance(old[-1], Combinations):
-        new[-1], places[-1] = _recombine(block, names[:-1], dict(zip(names, places, strict=True)))
+        places = {name: mine.places_in(its) for name, mine, its in zip(names[:-1], old, new, strict=False)}
+        new[-1], last = _recombine(block, names[:-1], places)
     selected = Columns.coded(block.family, names, tuple(new), block.pairs)
     if len(kept) < block.count:
-        cells = np.concatenate([block.starts[j] + np.arange(coding.size) for j, coding in zip(kept, old, strict=True)])
+        sizes = (block.sizes if block.sizes is not None else np.ones(block.count, np.intp))[kept]
+        cells = np.arange(sizes.sum()) + np.repeat(block.starts[kept] - starts_of(sizes), sizes)
         statistic = statistic.with_columns(np.array(kept), cells)
-    flat = np.concatenate([start + place for start, place in zip(selected.starts, places, strict=True)])
+    plain = len(new) if last is None else len(new) - 1
+    flat = join_places(old[:plain], new[:plain], selected.starts[:plain])
+    if last is not None:
+        flat = np.concatenate([flat, selected.starts[-1] + last])
     if len(flat) == selected.width:
         return selected, statistic
     classes = len(statistic.total)
@@ -188,11 +196,15 @@ def _recode(block: Block, counted: Columns, chosen: Columns) -> Block:
     assert isinstance(block, Coded)
     order = chosen.order_in(counted) or list(range(chosen.count))
     old = [counted.codings[place] for place in order]
-    codes = [recoding(mine, its) for mine, its in zip(old, chosen.codings, strict=True)]
+    table, starts = recodings(old, chosen.codings)
     widest = np.min_scalar_type(-max(coding.size for coding in chosen.codings) - 2)
     cells = np.empty((block.shape[0], len(order)), np.promote_types(block.array.dtype, widest))
-    for place, column in enumerate(order):
-        cells[:, place] = codes[place][block.array[:, column]]
+    table, starts = table.astype(cells.dtype), np.append(0, starts) + 1  # the first entry is that of code −1
+    is_whole = order == list(range(block.shape[1]))
+    step = max(PIECE // len(order), 1)
+    for first in range(0, len(cells), step):
+        rows = slice(first, first + step)
+        np.take(table, (block.array[rows] if is_whole else block.array[rows, order]) + starts, out=cells[rows])
     if isinstance(chosen.codings[-1], Combinations):
         # a combination of fewer columns may be complete where that of all columns was not
         names, codings = (chosen.names or ())[:-1], list(chosen.codings)

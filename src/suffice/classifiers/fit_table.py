@@ -117,11 +117,12 @@ def _correct_families(source: Source, families: Any, X: Any) -> dict[str, str]:
         return {}
     sheet = as_sheet(X, owner="fit_table")
     named = families if isinstance(families, Mapping) else {}
-    in_sample = {
-        name: collect_facts(sheet, name, None)
+    examined = [
+        name
         for name in sheet.names
         if named.get(name, "auto") == "auto" and sheet.kind(name) not in ("date", "empty", "boolean")
-    }
+    ]
+    in_sample = collect_facts(sheet, examined, None)
     doubtful = {
         name: facts.kind
         for name, facts in in_sample.items()

@@ -4,14 +4,13 @@ A double is mapped to an integer key that has the same order. A cell is an inter
 Two sets of cells have a common coarsening, because such intervals are nested or disjoint: the edges that both have.
 """
 
-from heapq import heappop, heappush
-
 import numpy as np
 
+from suffice.kernels import binning as kernels
 from suffice.schema import Array, Cuts
 
-SIGN = np.uint64(1 << 63)
-FRACTION_BITS = 52  # of a double
+# The key of the largest finite number, and the bits of the fraction of a number.
+LARGEST, FRACTION = int(np.array(np.finfo(np.float64).max).view(np.int64)), (1 << 52) - 1
 
 # The number of cells of a column, from the first for which the pairs of all columns take at most MOST_PAIRS sums.
 # Tables with more than MOST_COLUMNS columns are not counted in pairs unless a structure is set.
@@ -34,9 +33,9 @@ def count_cells(columns: int, classes: int) -> int:
 def fit_cells(values: Array, weights: Array | None, most: int) -> Cuts:
     """Return at most ``most`` cells that contain rows, and the empty cells below and above all values.
 
-    The cell with most rows is split, until there are enough or none holds two different values. It is split at the
-    number with the fewest binary digits between its smallest and its largest value. The cells are marked as cells of
-    whole numbers, which the first fraction that is counted in them undoes.
+    The cell with most rows is split, the first of equal ones, until there are enough or none holds two different
+    values. It is split at the number with the fewest binary digits between its smallest and its largest value. The
+    cells are marked as cells of whole numbers, which the first fraction that is counted in them undoes.
 
     Parameters
     ----------
@@ -52,45 +51,76 @@ def fit_cells(values: Array, weights: Array | None, most: int) -> Cuts:
     >>> fit_cells(np.arange(100.0), None, most=4).edges
     (0.0, 2.0, 32.0, 64.0, 128.0)
     """
-    if not len(values):
-        return Cuts((), "cells", whole=True)
-    order = None if weights is None else np.argsort(values, kind="stable")
-    ordered = np.sort(values) if order is None else values[order]
-    keys = _keys(np.asarray(ordered, np.float64))
-    below = np.arange(len(keys) + 1) if weights is None or order is None else np.append(0.0, np.cumsum(weights[order]))
-    heap, edges = [(-below[-1], 0, len(keys))], _outer_edges(int(keys[0]), int(keys[-1]))
-    count = 1
-    while heap and count < most:
-        _, first, last = heappop(heap)
-        low, high = int(keys[first]), int(keys[last - 1])
-        if low == high:
-            continue
-        edge = _shortest(low, high)
-        place = first + int(np.searchsorted(keys[first:last], np.uint64(edge)))
-        heappush(heap, (below[first] - below[place], first, place))
-        heappush(heap, (below[place] - below[last], place, last))
-        edges.append(edge)
-        count += 1
-    return Cuts(tuple(sorted(_numbers(np.array(edges, np.uint64)).tolist())), "cells", whole=True)
+    (cuts,), _ = fit_cells_of_columns(values[None], weights, most)
+    return cuts
+
+
+def fit_cells_of_columns(values: Array, weights: Array | None, most: int) -> tuple[list[Cuts], Array]:
+    """Return the cells of several columns, and the largest number of each, without its sign.
+
+    Parameters
+    ----------
+    values : array [column, row]
+        The numbers; NaN is a missing one.
+    weights : array [row] or None
+        The weight of each row, which is positive.
+    most : int
+        The largest number of cells of a column that contain rows.
+    """
+    if weights is None:
+        ordered, below = np.sort(values, axis=1), np.arange(values.shape[1] + 1.0)[None]
+    else:
+        order = np.argsort(values, axis=1, kind="stable")
+        ordered, below = np.take_along_axis(values, order, axis=1), np.zeros((len(values), values.shape[1] + 1))
+        np.cumsum(weights[order], axis=1, out=below[:, 1:])
+    ordered = np.asarray(ordered, np.float64)
+    held = ordered.shape[1] - np.isnan(ordered).sum(axis=1)
+    keys = _keys(ordered)
+    edges, sizes = _outer_edges(keys, held, most + 1)
+    intervals = np.zeros((2, most), np.int64)
+    kernels.split_cells(keys, held, below, edges, sizes, intervals, work=len(values) * most * (most + 8) // 2)
+    numbers = _numbers(np.sort(edges, axis=1)).tolist()
+    cuts = [Cuts(tuple(line[:size]), "cells", whole=True) for line, size in zip(numbers, sizes.tolist(), strict=True)]
+    return cuts, np.nan_to_num(np.abs(ordered)).max(axis=1, initial=0.0)
 
 
 def _keys(values: Array) -> Array:
-    """Return unsigned integers in the order of the numbers; those of x and −x are equally far from that of 0."""
-    size = np.abs(values).view(np.uint64)
-    return np.where(values < 0, SIGN - size, SIGN + size)
+    """Return integers in the order of the numbers; those of x and −x differ in their sign only."""
+    size = np.abs(values).view(np.int64)
+    return np.where(values < 0, -size, size)
 
 
 def _numbers(keys: Array) -> Array:
     """Return the numbers of keys."""
-    is_negative = keys < SIGN
-    sizes = np.where(is_negative, SIGN - keys, keys - SIGN).view(np.float64)
-    return np.where(is_negative, -sizes, sizes)
+    sizes = np.abs(keys).view(np.float64)
+    return np.where(keys < 0, -sizes, sizes)
 
 
-def _shortest(low: int, high: int) -> int:
-    """Return the key with the most trailing zeros that is above ``low`` and not above ``high``."""
-    zeros = (low ^ high).bit_length() - 1
-    return high >> zeros << zeros
+def _outer_edges(keys: Array, held: Array, most: int) -> tuple[Array, Array]:
+    """Return room for ``most`` edges of each column, and the number of those that are known, at most two.
+
+    They are the ends of the smallest binary interval that contains all keys, as far as they are finite numbers. If that
+    is wider than from a power of two to the next, they are the powers of two below and above all values.
+    """
+    edges, sizes = np.full((len(keys), most), np.iinfo(np.int64).max), np.zeros(len(keys), np.int64)
+    columns = np.flatnonzero(held > 0)
+    if not len(columns):
+        return edges, sizes
+    low, high = keys[columns, 0], keys[columns, held[columns] - 1]
+    within = np.minimum(_fill_bits(low ^ high), FRACTION)
+    for outer in (low & ~within, (high | within) + 1):
+        own = columns[np.abs(outer) <= LARGEST]
+        edges[own, sizes[own]] = outer[np.abs(outer) <= LARGEST]
+        sizes[own] += 1
+    return edges, sizes
+
+
+def _fill_bits(keys: Array) -> Array:
+    """Return keys in which all bits below the highest that is set are set; without the sign bit."""
+    filled = keys.view(np.uint64)
+    for shift in (1, 2, 4, 8, 16, 32):
+        filled = filled | (filled >> np.uint64(shift))
+    return (filled & np.uint64(np.iinfo(np.int64).max)).view(np.int64)
 
 
 def shortest_between(low: Array, high: Array) -> Array:
@@ -100,18 +130,4 @@ def shortest_between(low: Array, high: Array) -> Array:
     [4.0, 1.5]
     """
     below, above = _keys(np.asarray(low, np.float64)), _keys(np.asarray(high, np.float64))
-    differing = below ^ above
-    for shift in (1, 2, 4, 8, 16, 32):  # all bits up to the highest that differs
-        differing = differing | (differing >> np.uint64(shift))
-    return _numbers(above & ~(differing >> np.uint64(1)))
-
-
-def _outer_edges(low: int, high: int) -> list[int]:
-    """Return the ends of the smallest binary interval that contains all keys, as far as they are finite numbers.
-
-    If that is wider than from a power of two to the next, they are the powers of two below and above all values.
-    """
-    zeros = min((low ^ high).bit_length(), FRACTION_BITS)
-    first, last = low >> zeros << zeros, (high >> zeros) + 1 << zeros
-    least, greatest = (int(key) for key in _keys(np.array([-np.finfo(np.float64).max, np.finfo(np.float64).max])))
-    return [edge for edge in (first, last) if least <= edge <= greatest]
+    return _numbers(above & ~(_fill_bits((below ^ above).view(np.uint64) >> np.uint64(1))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from suffice.blocks.block import PIECE, Block, Dense, Gappy, handed_out
 from suffice.data.labelled_table import check_table, missing_labels_error
 from suffice.data.labels import encode_numbers, is_missing
-from suffice.data.sheets import Sheet, as_numbers, encode_objects, kind_of, label_of
+from suffice.data.sheets import Sheet, as_numbers, encode_objects, in_stacks, kind_of, label_of
 from suffice.schema import Array
 
 
@@ -82,7 +83,7 @@ def frame_block(X: Any, owner: str, gaps: bool = False) -> Block | None:
 def _number_frame(frame: Any, owner: str, names: tuple[Any, ...] | None, gaps: bool) -> Frame | None:
     """Return a narwhals frame whose columns all have a numeric type as a block; None if some have another type."""
     kinds = [_numpy_dtype(dtype) for dtype in frame.schema.values()]
-    if None in kinds:
+    if any(kind is None for kind in kinds):  # not `None in kinds`: NumPy takes None for float64
         return None
     common = np.result_type(*{kind for kind in kinds if kind is not None})
     is_gappy = gaps and (common.kind == "f" or any(series.null_count() for series in frame.iter_columns()))
@@ -112,20 +113,34 @@ class FrameSheet(Sheet):
         return self.frame.shape  # type: ignore[no-any-return]
 
     def _kind(self, name: Any) -> str:
-        import narwhals.stable.v2 as nw
+        dtype = self._dtypes[name]
+        if ("kind of", dtype) not in self._cache:
+            self._cache["kind of", dtype] = _kind_of_dtype(dtype)
+        kind: str | None = self._cache["kind of", dtype]
+        if kind is None:
+            return kind_of(self._series(name).to_list(), f"column {name!r}")
+        # pandas has no type for an empty column, and calls it a column of strings
+        if kind == "string" and self._series(name).null_count() == self.shape[0]:
+            return "empty"
+        return kind
 
-        series = self._series(name)
-        dtype = series.dtype
-        if dtype == nw.Boolean:
-            return "boolean"
-        if dtype.is_numeric():
-            return "number"
-        if dtype == nw.String or dtype == nw.Categorical or dtype == nw.Enum:
-            # pandas has no type for an empty column, and calls it a column of strings
-            return "empty" if series.null_count() == len(series) else "string"
-        if dtype.is_temporal():
-            return "date"
-        return kind_of(series.to_list(), f"column {name!r}")
+    @cached_property
+    def _dtypes(self) -> dict[Any, Any]:
+        """The narwhals type of each column."""
+        return dict(zip(self.names, self.frame.schema.values(), strict=True))
+
+    def stack_numbers(self, names: Sequence[Any]) -> Iterator[tuple[Sequence[Any], Array]]:
+        by_type: dict[Any, list[Any]] = {}
+        for name in names:
+            by_type.setdefault(self._dtypes[name], []).append(name)
+        for dtype, own in by_type.items():
+            for part in in_stacks(own, self.shape[0]):
+                is_plain = len(part) > 1 and _numpy_dtype(dtype) is not None
+                stack = self.frame[:, [self.places[name] for name in part]].to_numpy() if is_plain else None
+                if stack is not None and stack.dtype.kind in "biuf":
+                    yield part, self.finite_stack(np.ascontiguousarray(stack.T), part)
+                else:  # decimals, and columns with empty cells of some types
+                    yield from super().stack_numbers(part)
 
     def number(self, name: Any) -> Array:
         known: dict[Any, Array] = self._cache
@@ -203,6 +218,19 @@ class FrameSheet(Sheet):
         return (kept, codes) if len(set(kept)) == len(kept) else encode_objects(series.to_list())
 
 
+def _kind_of_dtype(dtype: Any) -> str | None:
+    """Return the kind of the columns of a narwhals type; None if it depends on the values."""
+    import narwhals.stable.v2 as nw
+
+    if dtype == nw.Boolean:
+        return "boolean"
+    if dtype.is_numeric():
+        return "number"
+    if dtype == nw.String or dtype == nw.Categorical or dtype == nw.Enum:
+        return "string"
+    return "date" if dtype.is_temporal() else None
+
+
 def _drop_unused_labels(codes: Array, labels: list[Any]) -> tuple[Array, list[Any]]:
     """Return codes and labels without the dictionary entries that no cell holds or that stand for an empty cell.
 
@@ -243,8 +271,8 @@ def _numpy_dtype(dtype: Any) -> np.dtype[Any] | None:
         return None
     try:
         return np.dtype(str(dtype).lower())
-    except TypeError:  # integers of 128 bits
-        return np.dtype(np.float64)
+    except TypeError:  # integers of 128 bits, which NumPy lacks
+        return None
 
 
 def as_numbers_of_column(values: Array, name: Any, owner: str) -> Array:

@@ -20,16 +20,16 @@ The first batch of a stream (`partial_fit`) is not the whole table, so only date
 
 import difflib
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from suffice.data import Sheet, SparseSheet, Target
-from suffice.data.cells import count_cells, fit_cells
+from suffice.data.cells import count_cells, fit_cells_of_columns
 from suffice.families import FAMILIES
-from suffice.schema import Array, Coding, Columns, Features, Levels, Text, Words
+from suffice.schema import Array, Coding, Columns, Cuts, Features, Levels, Text, Words
 
 # The ways to cut a numeric column into bins, after it was counted in cells.
 BINNED = ("quantiles", "mdl")
@@ -43,6 +43,9 @@ DATE = "a date or time"  # the reason why a column is left out
 
 # The moments of greater numbers are not counted, because their squares overflow.
 MOST_SQUARED = 1e150
+
+# The first look at a column of numbers is at about so many rows.
+ROWS_EXAMINED = 1000
 
 # Cells are chosen from at most this many rows, drawn with a fixed seed.
 SAMPLE = 100_000
@@ -114,10 +117,11 @@ def plan_columns(sheet: Sheet, target: Target, families: Any, complete: bool) ->
     weights = target.weights
     chosen: dict[Any, Any] = {}
     left_out: dict[Any, str] = {}
+    facts = collect_facts(sheet, [name for name in sheet.names if asked.get(name, "auto") == "auto"], weights)
     for name in sheet.names:
         family = asked.get(name, "auto")
         if family == "auto":
-            family, reason = choose_family(collect_facts(sheet, name, weights), complete)
+            family, reason = choose_family(facts[name], complete)
             if family == "ignore":
                 left_out[name] = reason
         chosen[name] = family
@@ -158,19 +162,48 @@ def _of_sparse(sheet: SparseSheet, families: Any, complete: bool) -> Columns:
     return FAMILIES[families].sparse_columns(sheet.names)
 
 
-def collect_facts(sheet: Sheet, name: Any, weights: Array | None) -> Facts:
-    """Return the facts about a column; a row of weight 2 counts as two rows."""
+def collect_facts(sheet: Sheet, names: Sequence[Any], weights: Array | None) -> dict[Any, Facts]:
+    """Return the facts about some columns; a row of weight 2 counts as two rows."""
+    kinds = {name: sheet.kind(name) for name in names}
+    found = {name: _facts_of_levels(sheet, name, weights) for name in names if kinds[name] not in ("number", "boolean")}
+    for own, values in sheet.stack_numbers([name for name in names if name not in found]):
+        facts = _facts_of_few_rows(values, weights) if len(own) > 1 else None
+        if facts is None:
+            facts = [_facts_of_numbers(kinds[name], column, weights) for name, column in zip(own, values, strict=True)]
+        found |= {
+            name: replace(each, kind=kinds[name]) if each.rows else each for name, each in zip(own, facts, strict=True)
+        }
+    return {name: found[name] for name in names}
+
+
+def _facts_of_levels(sheet: Sheet, name: Any, weights: Array | None) -> Facts:
     kind = sheet.kind(name)
     if kind in ("date", "empty"):
         return Facts(kind, 0, 0)
-    if kind in ("number", "boolean"):
-        return _facts_of_numbers(kind, sheet.plain(name), weights)
     labels, codes = sheet.coded(name, last=False)
     there = codes >= 0 if weights is None else (codes >= 0) & (weights > 0)
     distinct = len(labels) if weights is None else len(np.unique(codes[there]))
     few = labels[:1000]
     words = sum(len(label.split()) for label in few if isinstance(label, str)) / max(len(few), 1)
     return Facts(kind, _rows(there, weights), distinct, False, words)
+
+
+def _facts_of_few_rows(values: Array, weights: Array | None) -> list[Facts] | None:
+    """Return the facts about columns of numbers, [column, row], all at once; None if there are many rows."""
+    if values.shape[1] >= 2 * ROWS_EXAMINED or (weights is not None and not (weights > 0).all()):
+        return None
+    ordered = np.sort(values.view(np.uint8) if values.dtype == bool else values, axis=1)
+    rows = np.full(len(ordered), ordered.shape[1])
+    whole = np.ones(len(ordered), bool)
+    is_new = ordered[:, 1:] != ordered[:, :-1]
+    weight = rows if weights is None else np.full(len(ordered), np.ceil(weights.sum()))
+    if ordered.dtype.kind == "f":
+        is_empty = np.isnan(ordered)  # the last ones
+        rows, is_new = rows - is_empty.sum(axis=1), is_new & ~is_empty[:, 1:]
+        whole = (((ordered == np.floor(ordered)) & (np.abs(ordered) < 2**53)) | is_empty).all(axis=1)
+        weight = rows if weights is None else np.ceil((~np.isnan(values) * weights).sum(axis=1))
+    lines = zip(rows.tolist(), weight.tolist(), is_new.sum(axis=1).tolist(), whole.tolist(), strict=True)
+    return [Facts("number", int(w), new + 1, fact) if held else Facts("empty", 0, 0) for held, w, new, fact in lines]
 
 
 def _rows(there: Array, weights: Array | None) -> int:
@@ -183,7 +216,7 @@ def _facts_of_numbers(kind: str, values: Array, weights: Array | None) -> Facts:
     if not len(there):
         return Facts("empty", 0, 0)
     # if a thousand rows already hold many distinct numbers, the other rows need not be examined
-    sample = there[:: max(len(there) // 1000, 1)]
+    sample = there[:: max(len(there) // ROWS_EXAMINED, 1)]
     distinct, whole = len(np.unique(sample)), _whole(sample)
     if distinct <= MOST_CODED_NUMBERS or (whole and distinct == len(sample)):
         distinct, whole = len(np.unique(there)), _whole(there)
@@ -221,14 +254,15 @@ def _blocks(sheet: Sheet, weights: Array | None, chosen: Mapping[Any, Any], most
     # these come first, in this order, because saved models have them so
     plain: dict[str, list[Any]] = {"gaussian": [], "poisson": [], "multinomial": [], "complement": []}
     texts = []
+    numbers = [name for name, family in chosen.items() if family == "number" or family in BINNED]
+    cells, largest = _fit_cells(sheet, numbers, weights, most_cells)
     for name, setting in chosen.items():
         if setting == "ignore":
             continue
         family = "text" if isinstance(setting, Text) else setting
         if family == "number" or family in BINNED:
-            values, its_weights = _numbers(sheet, name, weights)
-            coded["categorical"][name] = fit_cells(values, its_weights, most_cells)
-            if family == "number" and np.abs(values).max(initial=0.0) < MOST_SQUARED:
+            coded["categorical"][name] = cells[name]
+            if family == "number" and largest[name] < MOST_SQUARED:
                 plain["gaussian"].append(name)
             continue
         kind = FAMILIES[family]
@@ -246,17 +280,32 @@ def _blocks(sheet: Sheet, weights: Array | None, chosen: Mapping[Any, Any], most
     return (*blocks, *texts)
 
 
-def _numbers(sheet: Sheet, name: Any, weights: Array | None) -> tuple[Array, Array | None]:
-    """Return the numbers of a column, or a sample of them, and their weights."""
-    kind = sheet.kind(name)
-    if kind not in ("number", "boolean", "empty"):
-        raise ValueError(f"column {name!r} cannot be cut into bins: it does not hold numbers")
-    values = sheet.number(name) if kind != "empty" else np.zeros(0)
-    held = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
-    places = np.flatnonzero(held)
-    if len(places) > SAMPLE:
-        places = np.sort(np.random.default_rng(0).choice(places, SAMPLE, replace=False))
-    return values[places], None if weights is None else weights[places]
+def _fit_cells(
+    sheet: Sheet, names: list[Any], weights: Array | None, most: int
+) -> tuple[dict[Any, Cuts], dict[Any, float]]:
+    """Return the cells of columns of numbers, and the largest number of each, without its sign."""
+    cells: dict[Any, Cuts] = {}
+    largest: dict[Any, float] = {}
+    kinds = {name: sheet.kind(name) for name in names}
+    for name, kind in kinds.items():
+        if kind not in ("number", "boolean", "empty"):
+            raise ValueError(f"column {name!r} cannot be cut into bins: it does not hold numbers")
+    cells |= {name: Cuts((), "cells", whole=True) for name, kind in kinds.items() if kind == "empty"}
+    largest |= dict.fromkeys(cells, 0.0)
+    held = None if weights is None else np.flatnonzero(weights > 0)
+    for own, stack in sheet.stack_numbers([name for name in names if name not in cells]):
+        values = np.asarray(stack, np.float64)
+        values = values if held is None else values[:, held]
+        its_weights = None if weights is None else weights[held]
+        if values.shape[1] > SAMPLE:
+            (column,), places = values, np.flatnonzero(~np.isnan(values[0]))
+            if len(places) > SAMPLE:
+                places = np.sort(np.random.default_rng(0).choice(places, SAMPLE, replace=False))
+            values, its_weights = column[places][None], None if its_weights is None else its_weights[places]
+        cuts, ends = fit_cells_of_columns(values, its_weights, most)
+        cells |= dict(zip(own, cuts, strict=True))
+        largest |= dict(zip(own, ends.tolist(), strict=True))
+    return cells, largest
 
 
 def _reasons(left_out: Mapping[Any, str]) -> str:

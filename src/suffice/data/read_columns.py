@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -142,7 +143,7 @@ def _cut_numbers(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells
     block = sheet.numbers(tuple(names[p] for p in places))
     edges = [codings[p].edges for p in places]
     ends = np.cumsum([len(column) for column in edges])
-    flat = np.array([edge for column in edges for edge in column], np.float64)
+    flat = np.fromiter(chain.from_iterable(edges), np.float64, int(ends[-1]))
     marked = np.flatnonzero([codings[place].whole for place in places])
     whole = marked
     for rows, x in block.pieces(0, sheet.shape[0]):  # type: ignore[attr-defined]

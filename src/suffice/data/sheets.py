@@ -5,6 +5,7 @@ kind: numbers as a block that is read in pieces, levels as codes with their labe
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -16,6 +17,9 @@ import numpy as np
 from suffice.blocks.block import Block, Dense, Gappy, Sparse
 from suffice.data.labels import encode_numbers, is_missing
 from suffice.schema import Array
+
+# Columns of few rows are examined together: about so many cells at once.
+STACK = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,14 @@ class Sheet(ABC):
     def numbers(self, names: tuple[Any, ...]) -> Block:
         """Return columns of numbers as a block; the cells of a missing column are empty."""
 
+    def stack_numbers(self, names: Sequence[Any]) -> Iterator[tuple[Sequence[Any], Array]]:
+        """Yield columns of numbers or booleans with their own types, several of one type as an array [column, row].
+
+        An empty cell is NaN. Columns of many rows are yielded one by one.
+        """
+        for name in names:
+            yield [name], self.plain(name)[None]
+
     @abstractmethod
     def strings(self, name: Any) -> list[Any]:
         """Return a column of strings as a list; an empty cell is None or NaN."""
@@ -74,6 +86,13 @@ class Sheet(ABC):
                 f"Input X contains infinity: column {name!r} is {values[row]} in row {row}. Drop those rows, "
                 "clip them, or leave the cell empty (NaN)."
             )
+        return values
+
+    def finite_stack(self, values: Array, names: Sequence[Any]) -> Array:
+        """Return columns of numbers, [column, row]; raise an error that names column and row if one is infinite."""
+        if values.dtype.kind == "f" and np.isinf(values).any():
+            for name, column in zip(names, values, strict=True):
+                self.finite(column, name)
         return values
 
     @cached_property
@@ -158,6 +177,14 @@ class ArraySheet(ArrayColumns):
     def column(self, name: Any) -> Array:
         return self.array[:, self.places[name]]
 
+    def stack_numbers(self, names: Sequence[Any]) -> Iterator[tuple[Sequence[Any], Array]]:
+        if self.array.dtype.kind not in "biuf":
+            yield from super().stack_numbers(names)
+            return
+        for part in in_stacks(names, self.shape[0]):
+            stack = np.ascontiguousarray(self.array[:, [self.places[name] for name in part]].T)
+            yield part, self.finite_stack(stack, part)
+
     def numbers(self, names: tuple[Any, ...]) -> Block:
         if self.array.dtype.kind not in "biuf":
             return Gappy(self.owner, names, np.column_stack([self.number(name) for name in names]))
@@ -191,6 +218,13 @@ class SparseSheet(Sheet):
         raise ValueError(f"column {name!r} of a sparse matrix holds numbers, not text")
 
     _coded_strings = strings  # type: ignore[assignment]
+
+
+def in_stacks(names: Sequence[Any], rows: int) -> Iterator[Sequence[Any]]:
+    """Yield names of columns in groups of about STACK cells, which stay in the cache."""
+    step = max(STACK // max(rows, 1), 1)
+    for first in range(0, len(names), step):
+        yield names[first : first + step]
 
 
 def kind_of(values: list[Any], name: str) -> str:

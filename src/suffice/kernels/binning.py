@@ -1,4 +1,4 @@
-"""The bin of each number."""
+"""The bin of each number, and the choice of cells."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
@@ -34,3 +34,62 @@ def cut(x, edges, ends, places, codes):
             codes[row, places[j]] = code
             first = last
     return poison
+
+
+@Kernel
+def split_cells(keys, held, below, edges, sizes, intervals):
+    """Append the edges at which the cells of each column are split to ``edges``, and their number to ``sizes``.
+
+    ``keys`` are the sorted keys of the numbers, [column, row], of which the first ``held`` are not missing. ``below``
+    is the weight of the rows before each, in one line if it is the same for all columns. ``intervals`` is a buffer for
+    the first row and the row after the last of each cell.
+    """
+    for column in range(keys.shape[0]):
+        line = column if below.shape[0] > 1 else 0
+        intervals[0, 0] = 0
+        intervals[1, 0] = held[column]
+        count = 1 if held[column] > 0 else 0  # of cells that may be split
+        cells = count
+        while count > 0 and cells < intervals.shape[1]:
+            best = 0
+            most = -1.0
+            for place in range(count):
+                weight = below[line, intervals[1, place]] - below[line, intervals[0, place]]
+                if weight > most or (weight == most and intervals[0, place] < intervals[0, best]):
+                    most = weight
+                    best = place
+            first = intervals[0, best]
+            last = intervals[1, best]
+            low = keys[column, first]
+            high = keys[column, last - 1]
+            if low == high:  # one value cannot be split: the last cell takes its place
+                count -= 1
+                intervals[0, best] = intervals[0, count]
+                intervals[1, best] = intervals[1, count]
+            else:
+                # the key with the most trailing zeros that is above low and not above high
+                edge = 0
+                if low >= 0 or high < 0:
+                    bits = low ^ high
+                    bits |= bits >> 1  # all bits up to the highest that differs
+                    bits |= bits >> 2
+                    bits |= bits >> 4
+                    bits |= bits >> 8
+                    bits |= bits >> 16
+                    bits |= bits >> 32
+                    edge = high & ~(bits >> 1)
+                start = first
+                stop = last
+                while start < stop:
+                    middle = (start + stop) // 2
+                    if keys[column, middle] < edge:
+                        start = middle + 1
+                    else:
+                        stop = middle
+                intervals[1, best] = start
+                intervals[0, count] = start
+                intervals[1, count] = last
+                count += 1
+                cells += 1
+                edges[column, sizes[column]] = edge
+                sizes[column] += 1

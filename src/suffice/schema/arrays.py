@@ -55,7 +55,7 @@ def by_group(reduction: np.ufunc, values: Array, starts: Array) -> Array:
     >>> by_group(np.add, np.array([[1.0, 2.0, 3.0]]), np.array([0, 2, 2])).tolist()
     [[3.0, 0.0, 3.0]]
     """
-    empty = np.diff([*starts, values.shape[-1]]) == 0
+    empty = np.diff(starts, append=values.shape[-1]) == 0
     if not empty.any():
         return np.asarray(reduction.reduceat(values, starts, axis=-1))
     reduced = np.zeros((*values.shape[:-1], len(starts)))
@@ -64,11 +64,16 @@ def by_group(reduction: np.ufunc, values: Array, starts: Array) -> Array:
     return reduced
 
 
-def round_ties(weights: Array) -> Array:
+def round_ties(weights: Array, axis: int | None = None) -> Array:
     """Return weights rounded to a billionth of the largest: rounding errors must not decide between equal ones.
+
+    With an ``axis`` they are compared along it. Weights that are −∞ there stay so.
 
     >>> round_ties(np.array([0.1 + 0.2, 0.3, 0.6])).tolist()
     [0.5, 0.5, 1.0]
     """
-    largest = float(np.abs(weights).max(initial=0.0))
-    return np.round(weights / largest, 9) if 0 < largest < np.inf else weights
+    if axis is None:
+        largest = float(np.abs(weights).max(initial=0.0))
+        return np.round(weights / largest, 9) if 0 < largest < np.inf else weights
+    sizes = np.where(weights > -np.inf, np.abs(weights), 0.0).max(axis=axis, keepdims=True)
+    return np.round(weights / np.where(sizes > 0, sizes, 1.0), 9)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -358,9 +359,67 @@ class MissingLevel(Coding):
 
 def recoding(old: Coding, new: Coding) -> Array:
     """Return the new code of each old code, then of an unknown level, then of a missing cell (code −1)."""
-    values = new.values if isinstance(new, MissingLevel) else new
-    missing = values.size if isinstance(new, MissingLevel) else -1
-    codes = old.codes_in(values)
+    (table,) = np.split(*recodings([old], [new]))
+    return np.roll(table, -1)
+
+
+def recodings(old: Sequence[Coding], new: Sequence[Coding]) -> tuple[Array, Array]:
+    """Return tables for the codes of several columns, one after the other, and where the second and later ones start.
+
+    Each has the new code of a missing cell (code −1), then of each old code, then of an unknown level.
+    """
+    values = [coding.values if isinstance(coding, MissingLevel) else coding for coding in new]
+    sizes, known, own = (np.array([each.size for each in codings], np.intp) for codings in (old, values, new))
+    missing = np.array([its.size if its is not coding else -1 for its, coding in zip(values, new, strict=True)])
+    starts = np.cumsum(sizes + 2) - sizes - 2
+    table = np.repeat(own, sizes + 2)
+    table[starts] = missing
+    is_code = np.ones(len(table), bool)
+    is_code[starts] = is_code[starts + sizes + 1] = False
+    codes = _join_codes(old, values, sizes, lambda mine, its: mine.codes_in(its))
     # a level that the new coding does not have is unknown
-    known = np.where(codes < values.size, codes, new.size)
-    return np.array([*known.tolist(), new.size, missing])
+    table[is_code] = np.where(codes < np.repeat(known, sizes), codes, table[is_code])
+    return table, starts[1:]
+
+
+def join_places(old: Sequence[Coding], wider: Sequence[Coding], starts: Array) -> Array:
+    """Return the places of all codes of several columns, one after the other, in columns that contain their values.
+
+    ``starts`` are the places of the first codes of the wider columns.
+    """
+    sizes = np.array([coding.size for coding in old], np.intp)
+    return np.repeat(starts, sizes) + _join_codes(old, wider, sizes, lambda mine, its: mine.places_in(its))
+
+
+def _join_codes(
+    old: Sequence[Coding], new: Sequence[Coding], sizes: Array, codes_in: Callable[[Coding, Coding], Array]
+) -> Array:
+    """Return ``codes_in`` of each pair of codings, one after the other; all cuts are compared at once."""
+    ends = np.cumsum(sizes)
+    codes = np.arange(int(sizes.sum())) - np.repeat(ends - sizes, sizes)
+    cuts: list[tuple[int, Cuts, Cuts]] = []
+    for j, (mine, its) in enumerate(zip(old, new, strict=True)):
+        if mine is its:
+            continue
+        if isinstance(mine, Cuts) and isinstance(its, Cuts):
+            cuts.append((j, mine, its))
+        else:
+            codes[ends[j] - sizes[j] : ends[j]] = codes_in(mine, its)
+    if cuts:
+        # in the order of complex numbers, first the column decides, then the edge
+        here, before = _number_edges([its for *_, its in cuts], least=())
+        there, _ = _number_edges([mine for _, mine, _ in cuts], least=(-np.inf,))
+        is_cut = np.zeros(len(sizes), bool)
+        is_cut[[j for j, *_ in cuts]] = True
+        column = there.real.astype(np.intp)
+        codes[np.repeat(is_cut, sizes)] = np.searchsorted(here, there, side="right") - before[column]
+    return np.asarray(codes)
+
+
+def _number_edges(cuts: Sequence[Cuts], least: tuple[float, ...]) -> tuple[Array, Array]:
+    """Return column + i·edge for the edges of several columns, after ``least``, and the number of those before each."""
+    counts = np.array([len(each.edges) + len(least) for each in cuts], np.intp)
+    numbers = np.empty(int(counts.sum()), np.complex128)
+    numbers.real = np.repeat(np.arange(len(counts)), counts)
+    numbers.imag = np.fromiter(chain.from_iterable((*least, *each.edges) for each in cuts), np.float64, len(numbers))
+    return numbers, np.cumsum(counts) - counts

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from suffice.schema.arrays import Array, Frozen, starts_of
-from suffice.schema.codings import Coding
+from suffice.schema.arrays import Array, Frozen, by_group, starts_of
+from suffice.schema.codings import Coding, join_places
 from suffice.schema.partition import Partition
 
 # The most memory that the pair counts of a block may take.
@@ -89,10 +90,12 @@ class Columns(Frozen):
             f'limit is {MOST_PAIR_BYTES / 2**30:g} GiB{widest}: {way_out}, or set structure="naive", which needs none'
         )
 
-    @property
+    @cached_property
     def starts(self) -> Array:
         """The position of the first level of each column in the statistic."""
-        return starts_of(np.ones(self.count, np.intp) if self.sizes is None else self.sizes)
+        starts = starts_of(np.ones(self.count, np.intp) if self.sizes is None else self.sizes)
+        starts.flags.writeable = False
+        return starts
 
     @property
     def open(self) -> Array:
@@ -185,10 +188,7 @@ class Columns(Frozen):
             if columns is None and all(a is b for a, b in zip(self.codings, wider.codings, strict=True)):
                 return None, None
             at = range(self.count) if order is None else order
-            pairs = zip(self.codings, [wider.codings[j] for j in at], strict=True)
-            starts = wider.starts[list(at)]
-            cells = [start + mine.places_in(other) for start, (mine, other) in zip(starts, pairs, strict=True)]
-            return columns, np.concatenate(cells)
+            return columns, join_places(self.codings, [wider.codings[j] for j in at], wider.starts[list(at)])
         if columns is None and np.array_equal(self.sizes, wider.sizes):
             return columns, None
         starts = wider.starts if columns is None else wider.starts[columns]
@@ -206,15 +206,14 @@ class Columns(Frozen):
             sizes = np.maximum(np.maximum.reduceat(np.where(cells, level + 1, 0), self.starts), 1).astype(np.intp)
             kept = level < np.repeat(sizes, self.sizes)
             return (self, None) if kept.all() else (replace(self, sizes=sizes), np.flatnonzero(kept))
-        ends = self.starts + self.sizes
-        codings, kept = [], []
-        for coding, start, end in zip(self.codings, self.starts, ends, strict=True):
-            smaller = coding.kept(np.flatnonzero(cells[start:end]))
-            codings.append(smaller)
-            kept.append(start + (np.arange(end - start) if smaller is coding else np.flatnonzero(cells[start:end])))
-        if all(smaller is coding for smaller, coding in zip(codings, self.codings, strict=True)):
-            return self, None
-        return self.recoded(tuple(codings)), np.concatenate(kept)
+        codings, kept = list(self.codings), np.ones(self.width, bool)
+        has_empty = by_group(np.add, ~cells, self.starts) > 0
+        for j in np.flatnonzero(has_empty).tolist():
+            own = slice(self.starts[j], self.starts[j] + self.sizes[j])
+            codings[j] = self.codings[j].kept(np.flatnonzero(cells[own]))
+            if codings[j] is not self.codings[j]:
+                kept[own] = cells[own]
+        return (self, None) if kept.all() else (self.recoded(tuple(codings)), np.flatnonzero(kept))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Columns):

@@ -120,8 +120,9 @@ def check_plan_columns(plan: Plan, names: tuple[Any, ...] | None, count: int) ->
     planned = plan.blocks[0].names if plan.features is None else plan.features.names
     if planned is None or names is None:
         planned, names = tuple(range(sum(block.count for block in plan.blocks))), tuple(range(count))
-    missing = [name for name in planned if name not in set(names)]
-    unknown = [name for name in names if name not in set(planned)]
+    present, known = set(names), set(planned)
+    missing = [name for name in planned if name not in present]
+    unknown = [name for name in names if name not in known]
     if missing or unknown:
         parts = [f"the table has no column {missing[0]!r}" if missing else ""]
         parts += [f"the plan has no column {unknown[0]!r}" if unknown else ""]
