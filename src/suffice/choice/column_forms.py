@@ -251,7 +251,7 @@ def _split_columns(tally: Tally, asked: Mapping[Any, str], numeric: str, missing
             places = np.where(has_moments, places, 0)
             yield _Batch(
                 names,
-                [coding if isinstance(coding, Cuts) else None for coding in codings],
+                [coding if type(coding) is Cuts else None for coding in codings],
                 [how if how in NUMERIC[:-1] else numeric for how in hows],
                 CellCounts(np.ascontiguousarray(whole.counts[whole.cells(columns)]), block.sizes[columns]),
                 absent[columns],
@@ -264,7 +264,7 @@ def _split_columns(tally: Tally, asked: Mapping[Any, str], numeric: str, missing
 
 def _has_forms(coding: Coding, has_gaps: bool) -> bool:
     """Return whether a column has several forms: it is counted in cells, or its missing cells may be a level."""
-    if isinstance(coding, Cuts):
+    if type(coding) is Cuts:
         return coding.by == "cells"
     return has_gaps and not isinstance(coding, SINGLE_FORM)
 

@@ -79,7 +79,7 @@ def _stays(block: Columns, j: int, form: Form | None) -> bool:
 
 
 def _has_cells(coding: Coding) -> bool:
-    return isinstance(coding, Cuts) and coding.by == "cells"
+    return type(coding) is Cuts and coding.by == "cells"
 
 
 def _select_numbers(block: Columns, statistic: Statistic, kept: list[int]) -> tuple[Columns, Statistic]:

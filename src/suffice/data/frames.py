@@ -71,7 +71,7 @@ def frame_block(X: Any, owner: str, gaps: bool = False) -> Block | None:
     if 0 in frame.shape:
         return None  # `as_block` raises the error for an empty table
     names = string_names(frame.columns)
-    numbers = _number_frame(frame, owner, names, gaps)
+    numbers = _number_frame(frame, list(frame.schema.values()), owner, names, gaps)
     if numbers is not None:
         return numbers
     columns = [
@@ -80,12 +80,12 @@ def frame_block(X: Any, owner: str, gaps: bool = False) -> Block | None:
     return (Gappy if gaps else Dense)(owner, names, np.column_stack(columns))
 
 
-def _number_frame(frame: Any, owner: str, names: tuple[Any, ...] | None, gaps: bool) -> Frame | None:
+def _number_frame(frame: Any, dtypes: list[Any], owner: str, names: tuple[Any, ...] | None, gaps: bool) -> Frame | None:
     """Return a narwhals frame whose columns all have a numeric type as a block; None if some have another type."""
-    kinds = [_numpy_dtype(dtype) for dtype in frame.schema.values()]
+    kinds = [_numpy_dtype(dtype) for dtype in set(dtypes)]
     if any(kind is None for kind in kinds):  # not `None in kinds`: NumPy takes None for float64
         return None
-    common = np.result_type(*{kind for kind in kinds if kind is not None})
+    common = np.result_type(*(kind for kind in kinds if kind is not None))
     is_gappy = gaps and (common.kind == "f" or any(series.null_count() for series in frame.iter_columns()))
     return Frame(owner, names, frame, np.result_type(common, np.float64) if is_gappy else common, is_gappy)
 
@@ -127,6 +127,10 @@ class FrameSheet(Sheet):
     @cached_property
     def _dtypes(self) -> dict[Any, Any]:
         """The narwhals type of each column."""
+        native = {*getattr(self.frame.to_native(), "dtypes", ())}
+        if len(native) == 1 and all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in native):
+            # a frame of pandas with one type only, which narwhals would translate for each column
+            return dict.fromkeys(self.names, self.frame[:, :1].schema[self.names[0]])
         return dict(zip(self.names, self.frame.schema.values(), strict=True))
 
     def stack_numbers(self, names: Sequence[Any]) -> Iterator[tuple[Sequence[Any], Array]]:
@@ -176,7 +180,8 @@ class FrameSheet(Sheet):
     def _numbers(self, names: tuple[Any, ...]) -> Block:
         if all(name in self.places for name in names):
             frame = self.frame if names == self.names else self.frame[:, [self.places[name] for name in names]]
-            numbers = _number_frame(frame, self.owner, names, gaps=True)
+            dtypes = [self._dtypes[name] for name in names]
+            numbers = _number_frame(frame, dtypes, self.owner, names, gaps=True)
             if numbers is not None:
                 return numbers
         empty = np.full(self.shape[0], np.nan)

@@ -21,7 +21,7 @@ The first batch of a stream (`partial_fit`) is not the whole table, so only date
 import difflib
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -167,12 +167,10 @@ def collect_facts(sheet: Sheet, names: Sequence[Any], weights: Array | None) -> 
     kinds = {name: sheet.kind(name) for name in names}
     found = {name: _facts_of_levels(sheet, name, weights) for name in names if kinds[name] not in ("number", "boolean")}
     for own, values in sheet.stack_numbers([name for name in names if name not in found]):
-        facts = _facts_of_few_rows(values, weights) if len(own) > 1 else None
+        facts = _facts_of_few_rows([kinds[name] for name in own], values, weights) if len(own) > 1 else None
         if facts is None:
             facts = [_facts_of_numbers(kinds[name], column, weights) for name, column in zip(own, values, strict=True)]
-        found |= {
-            name: replace(each, kind=kinds[name]) if each.rows else each for name, each in zip(own, facts, strict=True)
-        }
+        found |= zip(own, facts, strict=True)
     return {name: found[name] for name in names}
 
 
@@ -188,7 +186,7 @@ def _facts_of_levels(sheet: Sheet, name: Any, weights: Array | None) -> Facts:
     return Facts(kind, _rows(there, weights), distinct, False, words)
 
 
-def _facts_of_few_rows(values: Array, weights: Array | None) -> list[Facts] | None:
+def _facts_of_few_rows(kinds: list[str], values: Array, weights: Array | None) -> list[Facts] | None:
     """Return the facts about columns of numbers, [column, row], all at once; None if there are many rows."""
     if values.shape[1] >= 2 * ROWS_EXAMINED or (weights is not None and not (weights > 0).all()):
         return None
@@ -202,8 +200,11 @@ def _facts_of_few_rows(values: Array, weights: Array | None) -> list[Facts] | No
         rows, is_new = rows - is_empty.sum(axis=1), is_new & ~is_empty[:, 1:]
         whole = (((ordered == np.floor(ordered)) & (np.abs(ordered) < 2**53)) | is_empty).all(axis=1)
         weight = rows if weights is None else np.ceil((~np.isnan(values) * weights).sum(axis=1))
-    lines = zip(rows.tolist(), weight.tolist(), is_new.sum(axis=1).tolist(), whole.tolist(), strict=True)
-    return [Facts("number", int(w), new + 1, fact) if held else Facts("empty", 0, 0) for held, w, new, fact in lines]
+    lines = zip(kinds, rows.tolist(), weight.tolist(), is_new.sum(axis=1).tolist(), whole.tolist(), strict=True)
+    return [
+        Facts(kind, int(w), new + 1, is_whole) if held else Facts("empty", 0, 0)
+        for kind, held, w, new, is_whole in lines
+    ]
 
 
 def _rows(there: Array, weights: Array | None) -> int:

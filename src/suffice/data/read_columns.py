@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -72,10 +71,10 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
     assert columns.codings is not None
     assert columns.names is not None
     # a missing cell gets its code at the end
-    codings: list[Any] = [coding.values if isinstance(coding, MissingLevel) else coding for coding in columns.codings]
+    codings: list[Any] = [coding.values if type(coding) is MissingLevel else coding for coding in columns.codings]
     coded: dict[int, Array] = {}
     for place, (name, levels) in enumerate(zip(columns.names, codings, strict=True)):
-        if isinstance(levels, Levels) and not isinstance(levels, Combinations) and name in sheet.places:
+        if type(levels) is Levels and name in sheet.places:
             labels, codes = sheet.coded(name)
             if grow:
                 codings[place] = levels = levels.grown(labels, f"column {name!r}")
@@ -101,7 +100,7 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
         cells = cells.astype(np.promote_types(cells.dtype, wide))
         cells[:, -1] = combined
     for place, (coding, values) in enumerate(zip(columns.codings, codings, strict=True)):
-        if isinstance(coding, MissingLevel):
+        if type(coding) is MissingLevel:
             cells[:, place] = recoding(values, coding)[cells[:, place]]
     grown = columns if not grow else columns.recoded(tuple(codings))
     return grown, Coded(sheet.owner, columns.names, cells)
@@ -131,7 +130,7 @@ def combine_levels(names: tuple[Any, ...], codings: list[Any], cells: Array, gro
 
 def _cut_numbers(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells: Array) -> None:
     """Write the bins of columns of numbers into ``cells``, and mark the codings that are no longer whole."""
-    places = [p for p, column in enumerate(codings) if isinstance(column, Cuts) and names[p] in sheet.places]
+    places = [p for p, column in enumerate(codings) if type(column) is Cuts and names[p] in sheet.places]
     if not places:
         return
     for place in places:
@@ -152,7 +151,7 @@ def _cut_numbers(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells
         if x.dtype.kind == "f":
             whole = _whole_columns(x, whole)
     for j in np.setdiff1d(marked, whole):
-        codings[places[j]] = replace(codings[places[j]], whole=False)
+        codings[places[j]] = Cuts(codings[places[j]].edges, codings[places[j]].by)
 
 
 def _whole_columns(x: Array, columns: Array) -> Array:

@@ -9,7 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from suffice.data.labels import is_missing
-from suffice.schema import Text, Words
+from suffice.data.split_texts import is_splittable, split_texts
+from suffice.schema import Array, Text, Words
+
+# Texts of so many characters in all are split by compiled loops; loading these takes longer than splitting fewer.
+MANY_CHARACTERS = 1 << 20
 
 
 def count_words(texts: list[Any], words: Words, grow: bool, name: str) -> tuple[Words, Any]:
@@ -21,30 +25,38 @@ def count_words(texts: list[Any], words: Words, grow: bool, name: str) -> tuple[
     >>> words.labels, counts.toarray().tolist()
     (('bit', 'bit of', 'of', 'of bit'), [[1, 1, 1, 1], [0, 0, 0, 0]])
     """
-    analyze = analyzer(words.text)
-    index = dict(words.index)
-    places, ends = array("q"), np.zeros(len(texts) + 1, np.int64)
-    for row, text in enumerate(texts):
-        if not is_missing(text):
-            if not isinstance(text, str):
-                raise ValueError(f"{name} is text, but holds {text!r} in row {row}, which is not a string")
-            if grow:
-                places.extend([index.setdefault(word, len(index)) for word in analyze(text)])
-            else:
-                places.extend([index[word] for word in analyze(text) if word in index])
-        ends[row + 1] = len(places)
-    grown = words.grown(list(index)[words.size :], name)
+    for row, each in enumerate(texts):
+        if not isinstance(each, str) and not is_missing(each):
+            raise ValueError(f"{name} is text, but holds {each!r} in row {row}, which is not a string")
+    held = [each if isinstance(each, str) else None for each in texts]
+    if is_splittable(words.text) and sum(len(each) for each in held if each) >= MANY_CHARACTERS:
+        terms, codes, ends = split_texts([each or "" for each in held], words.text)
+    else:
+        terms, codes, ends = _analyze(held, analyzer(words.text))
+    grown = words.grown(terms, name) if grow else words
     assert isinstance(grown, Words)
-    codes = np.frombuffer(places, np.int64) if len(places) else np.zeros(0, np.int64)
-    if grown.size > words.size:
-        final = np.fromiter((grown.index[word] for word in index), np.int64, len(index))
-        codes = final[codes]
+    final = np.fromiter((grown.index.get(term, -1) for term in terms), np.int64, len(terms))
+    codes = final[codes]
+    if not grow:
+        is_known = codes >= 0
+        codes, ends = codes[is_known], np.append(0, np.cumsum(is_known))[ends]
     ones = np.ones(len(codes), np.int64)
     counts = sp.csr_array((ones, codes, ends), shape=(len(texts), grown.size))
     counts.sum_duplicates()
     if words.text.binary:
         counts.data[:] = 1
     return grown, counts
+
+
+def _analyze(texts: list[str | None], analyze: Callable[[str], list[str]]) -> tuple[list[str], Array, Array]:
+    """Return the different terms, the code of each term of the texts, and the number of terms up to each text's end."""
+    index: dict[str, int] = {}
+    places, ends = array("q"), np.zeros(len(texts) + 1, np.int64)
+    for row, text in enumerate(texts):
+        if text is not None:
+            places.extend([index.setdefault(term, len(index)) for term in analyze(text)])
+        ends[row + 1] = len(places)
+    return list(index), np.frombuffer(places, np.int64) if len(places) else np.zeros(0, np.int64), ends
 
 
 @lru_cache(maxsize=64)

@@ -24,6 +24,8 @@ NEGLIGIBLE_EDGE = 1e-100
 class Coding(Frozen, ABC):
     """The meaning of the codes of one column. Immutable: a coding with more values is a new one."""
 
+    can_shrink: ClassVar[bool] = True  # whether codes without rows can be dropped
+
     @property
     @abstractmethod
     def size(self) -> int:
@@ -282,6 +284,8 @@ class Cuts(Coding):
     by: str = "quantiles"
     whole: bool = False
 
+    can_shrink = False
+
     @property
     def size(self) -> int:
         return len(self.edges) + 1
@@ -368,7 +372,7 @@ def recodings(old: Sequence[Coding], new: Sequence[Coding]) -> tuple[Array, Arra
 
     Each has the new code of a missing cell (code −1), then of each old code, then of an unknown level.
     """
-    values = [coding.values if isinstance(coding, MissingLevel) else coding for coding in new]
+    values = [coding.values if type(coding) is MissingLevel else coding for coding in new]
     sizes, known, own = (np.array([each.size for each in codings], np.intp) for codings in (old, values, new))
     missing = np.array([its.size if its is not coding else -1 for its, coding in zip(values, new, strict=True)])
     starts = np.cumsum(sizes + 2) - sizes - 2
@@ -401,7 +405,7 @@ def _join_codes(
     for j, (mine, its) in enumerate(zip(old, new, strict=True)):
         if mine is its:
             continue
-        if isinstance(mine, Cuts) and isinstance(its, Cuts):
+        if type(mine) is Cuts and type(its) is Cuts:
             cuts.append((j, mine, its))
         else:
             codes[ends[j] - sizes[j] : ends[j]] = codes_in(mine, its)

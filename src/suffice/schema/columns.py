@@ -208,7 +208,7 @@ class Columns(Frozen):
             return (self, None) if kept.all() else (replace(self, sizes=sizes), np.flatnonzero(kept))
         codings, kept = list(self.codings), np.ones(self.width, bool)
         has_empty = by_group(np.add, ~cells, self.starts) > 0
-        for j in np.flatnonzero(has_empty).tolist():
+        for j in [j for j in np.flatnonzero(has_empty).tolist() if codings[j].can_shrink]:
             own = slice(self.starts[j], self.starts[j] + self.sizes[j])
             codings[j] = self.codings[j].kept(np.flatnonzero(cells[own]))
             if codings[j] is not self.codings[j]:

@@ -1,0 +1,115 @@
+r"""Split many texts into words at once, by compiled loops: the same words as those of the regular expression.
+
+The default pattern of a word, ``(?u)\b\w\w+\b``, matches the longest runs of two or more word characters, which are
+the characters for which ``str.isalnum`` is true, and the underscore.
+"""
+
+from itertools import accumulate
+
+import numpy as np
+
+from suffice.kernels import split_words as kernels
+from suffice.parallel import map_threads
+from suffice.schema import Array, Text
+
+PATTERN = r"(?u)\b\w\w+\b"
+
+# Texts are split in parts of about so many characters, which are distributed over the threads.
+PART = 1 << 20
+
+
+def is_splittable(text: Text) -> bool:
+    """Return whether texts with these settings can be split here: words of the default pattern, of any number."""
+    plain = (text.stop_words, text.tokenizer, text.preprocessor, text.strip_accents)
+    lowest, highest = text.ngram_range
+    return text.analyzer == "word" and text.token_pattern == PATTERN and plain == (None,) * 4 and 1 <= lowest <= highest
+
+
+def split_texts(texts: list[str], text: Text) -> tuple[list[str], Array, Array]:
+    """Return the different terms, the code of each term of the texts, and the number of terms up to each text's end.
+
+    >>> terms, codes, ends = split_texts(["Rain, rain!", "go away"], Text(ngram_range=(1, 2)))
+    >>> terms, codes.tolist(), ends.tolist()
+    (['rain', 'go', 'away', 'rain rain', 'go away'], [0, 0, 3, 1, 2, 4], [0, 3, 6])
+    """
+    parts, size = list[list[str]]([[]]), 0
+    for each in texts:
+        if size > PART:
+            parts.append([])
+            size = 0
+        parts[-1].append(each)
+        size += len(each)
+    split = map_threads(lambda part: _split(part, text.lowercase), parts)
+    words: dict[str, int] = {}
+    tokens = np.concatenate([_code_words(own, words)[codes] for own, codes, _ in split])
+    counts = np.concatenate([each for _, _, each in split])
+    return _join_terms(list(words), tokens, counts, text.ngram_range)
+
+
+def _code_words(words: list[str], index: dict[str, int]) -> Array:
+    """Return the codes of words; new ones are added to the index."""
+    return np.fromiter((index.setdefault(word, len(index)) for word in words), np.int64, len(words))
+
+
+def _split(texts: list[str], lowercase: bool) -> tuple[list[str], Array, Array]:
+    """Return the different words of some texts, the code of each word, and the number of words of each text."""
+    if lowercase:  # each by itself, because a character may become two
+        texts = [each.lower() for each in texts]
+    joined = "".join(texts)
+    ends = np.fromiter(accumulate(map(len, texts)), np.int64, len(texts))
+    if joined.isascii():
+        chars = np.frombuffer(joined.encode("ascii"), np.uint8)
+    else:
+        chars = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
+    is_there = np.zeros(int(chars.max(initial=0)) + 1, bool)
+    is_there[chars] = True
+    is_word = np.zeros(len(is_there), np.uint8)
+    there = np.flatnonzero(is_there)
+    is_word[there] = [char == "_" or char.isalnum() for char in map(chr, there.tolist())]
+    most = len(chars) // 2 + 1
+    starts, lengths, hashes, codes = (np.zeros(most, np.int64) for _ in range(4))
+    counts = np.zeros(len(texts), np.int64)
+    known = kernels.split(
+        chars, is_word, ends, _hash_table(most), starts, lengths, hashes, codes, counts, work=len(chars)
+    )
+    spans = zip(starts[:known].tolist(), lengths[:known].tolist(), strict=True)
+    return [joined[start : start + length] for start, length in spans], codes[: int(counts.sum())], counts
+
+
+def _join_terms(
+    words: list[str], tokens: Array, counts: Array, ngram_range: tuple[int, int]
+) -> tuple[list[str], Array, Array]:
+    """Return the terms of one or several adjacent words, with codes and ends as in `split_texts`."""
+    lowest, highest = ngram_range
+    terms, found = list[str](), list[tuple[Array, Array]]()  # codes of each number of words, and their counts by text
+    row = np.repeat(np.arange(len(counts)), counts)
+    labels, codes, starts = words, tokens, np.arange(len(tokens))
+    for count in range(1, highest + 1):
+        if count > 1:  # a term that starts at each word with another one after the term that started there before
+            last = starts + count - 1
+            is_kept = last < len(row)
+            is_kept[is_kept] = row[last[is_kept]] == row[starts[is_kept]]
+            starts = starts[is_kept]
+            left, right, codes = _pair(codes[is_kept], tokens[starts + count - 1])
+            labels = [f"{labels[a]} {words[b]}" for a, b in zip(left.tolist(), right.tolist(), strict=True)]
+        if count >= lowest:
+            found.append((codes + len(terms), np.bincount(row[starts], minlength=len(counts))))
+            terms += labels
+    ends = np.concatenate([[0], np.cumsum(sum(counts for _, counts in found))])
+    joined, first = np.empty(ends[-1], np.int64), ends[:-1]
+    for codes, counts in found:
+        joined[np.arange(len(codes)) + np.repeat(first - np.cumsum(counts) + counts, counts)] = codes
+        first = first + counts
+    return terms, joined, ends
+
+
+def _pair(first: Array, second: Array) -> tuple[Array, Array, Array]:
+    """Return the parts of the different pairs, and the code of each pair."""
+    left, right, codes = (np.zeros(len(first), np.int64) for _ in range(3))
+    first, second = np.ascontiguousarray(first), np.ascontiguousarray(second)
+    known = kernels.pair(first, second, _hash_table(len(first)), left, right, codes, work=4 * len(first))
+    return left[:known], right[:known], codes
+
+
+def _hash_table(most: int) -> Array:
+    return np.full(1 << (2 * most).bit_length(), -1, np.int32)
