@@ -15,7 +15,7 @@ from suffice.schema import Array, Text
 PATTERN = r"(?u)\b\w\w+\b"
 
 # Texts are split in parts of about so many characters, which are distributed over the threads.
-PART = 1 << 20
+PART = 1 << 22
 
 
 def is_splittable(text: Text) -> bool:
@@ -81,6 +81,8 @@ def _join_terms(
 ) -> tuple[list[str], Array, Array]:
     """Return the terms of one or several adjacent words, with codes and ends as in `split_texts`."""
     lowest, highest = ngram_range
+    if highest == 1:
+        return words, tokens, np.append(0, np.cumsum(counts))
     terms, found = list[str](), list[tuple[Array, Array]]()  # codes of each number of words, and their counts by text
     row = np.repeat(np.arange(len(counts)), counts)
     labels, codes, starts = words, tokens, np.arange(len(tokens))
