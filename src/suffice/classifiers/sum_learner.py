@@ -12,7 +12,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from suffice import storage
 from suffice.classifiers.concurrency import on_snapshot, one_at_a_time, take_snapshot
 from suffice.classifiers.receipt import Receipt
 from suffice.data import Target, as_labels
@@ -25,7 +24,6 @@ from suffice.settings import comparable
 from suffice.statistics import Tally
 from suffice.statistics.cancellation import check_digits
 from suffice.statistics.remainder import check_remainder
-from suffice.storage.atomic_write import replace_file
 
 
 class _Cache:
@@ -432,6 +430,8 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         -------
         path : Path
         """
+        from suffice.storage.atomic_write import replace_file
+
         return replace_file(path, self.file_content())
 
     @on_snapshot
@@ -443,6 +443,8 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
         content : bytes
         """
         self.estimate_model()
+        from suffice import storage
+
         return storage.file_content(type(self).__name__, self.__getstate__())
 
     def _choose_recipe(

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
@@ -11,18 +11,11 @@ from sklearn.utils._param_validation import StrOptions
 
 from suffice import decision
 from suffice.choice import decode_rows, log_density_in_bins
-from suffice.classifiers.checkpoint import Checkpoint
 from suffice.classifiers.concurrency import on_snapshot, one_at_a_time
-from suffice.classifiers.fit_table import learn_source
-from suffice.classifiers.predict_table import predict_source
 from suffice.classifiers.sum_learner import SumLearner
 from suffice.data import Sheet, check_table, split_frame
-from suffice.data.engines.open_source import open_source
-from suffice.data.files.table_file import training_hints
 from suffice.decision.calibration import MAPS, Calibration
 from suffice.decision.costs import choose_least_cost, cost_matrix, reject_uncertain
-from suffice.explain import Explanation, explain_rows
-from suffice.export import Style, to_onnx, to_sql
 from suffice.families import FAMILIES
 from suffice.folds.held_out import FitFunction
 from suffice.folds.hold_out import HeldOut, hold_out
@@ -31,6 +24,10 @@ from suffice.pooled_model import PooledModel
 from suffice.recipe import Recipe, Rule
 from suffice.schema import Array, Plan
 from suffice.settings import setting_text
+
+if TYPE_CHECKING:
+    from suffice.explain import Explanation
+    from suffice.export import Style
 
 CalibrationMethod = Literal["temperature", "vector", "isotonic"]
 FloatType = Literal["float32", "float64"]
@@ -106,6 +103,12 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         -------
         self : object
         """
+        # here and below, what fit and predict do not need is imported late: an import takes most of a first fit
+        from suffice.classifiers.checkpoint import Checkpoint
+        from suffice.classifiers.fit_table import learn_source
+        from suffice.data.engines.open_source import open_source
+        from suffice.data.files.table_file import training_hints
+
         table = open_source(source, training_hints(target, weight, getattr(self, "families", None)))
         if checkpoint is not None and (table is None or table.fingerprint is None):
             raise ValueError(
@@ -297,6 +300,8 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
             A database computes the SQL of ``to_sql``; DuckDB calls the model itself where there is no SQL for it.
         """
         self._fitted_tally()
+        from suffice.classifiers.predict_table import predict_source
+
         return predict_source(self, source)
 
     @on_snapshot
@@ -362,7 +367,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
     # -- the model in other forms ------------------------------------------------------------------
 
     @on_snapshot
-    def explain(self, X: Any) -> Explanation:
+    def explain(self, X: Any) -> "Explanation":
         """Return what the prior and each feature contribute to log p(x, class) of each row.
 
         Parameters
@@ -379,6 +384,8 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         model, rows = self.estimate_model(), self.read_rows(X)
         log_proba, calibration = self._apply_calibration(model.log_posterior(rows.blocks)), self.fitted_calibration()
         slope = 1.0 if calibration is None else calibration.slope
+        from suffice.explain import explain_rows
+
         return explain_rows(model, self.classes_.tolist(), rows.blocks, rows.names, rows.values, log_proba, slope)
 
     @property
@@ -408,7 +415,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         *,
         table: str | Sequence[str] = "rows",
         columns: Sequence[str] | None = None,
-        style: Style = "auto",
+        style: "Style" = "auto",
         prefix: str | Sequence[str] = "suffice_model",
         view: bool = True,
     ) -> str:
@@ -455,6 +462,8 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         """
         classes = self.classes_.tolist()
         calibration = self.fitted_calibration()
+        from suffice.export import to_sql
+
         return to_sql(
             self.estimate_model(), classes, dialect, table, calibration, columns, style=style, prefix=prefix, view=view
         )
@@ -495,6 +504,8 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         """
         features = self.n_features_in_
         classes, calibration = self.classes_.tolist(), self.fitted_calibration()
+        from suffice.export import to_onnx
+
         return to_onnx(self.estimate_model(), classes, calibration, dtype=dtype, types=types, features=features)
 
     @on_snapshot

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_softmax
-from sklearn.isotonic import IsotonicRegression
 
 from suffice.decision.reliability import Reliability
 from suffice.schema import Array
@@ -110,6 +109,8 @@ class Isotonic:
     @classmethod
     def of(cls, log_proba: Array, codes: Array, weights: Array) -> Isotonic:
         """Return the increasing functions with the least squared error, bounded away from 0 and 1 by 1 / (rows + 2)."""
+        from sklearn.isotonic import IsotonicRegression  # late, because it takes long to import
+
         # rows without any weight to speak of, such as those of a class of weight 1e-7, would have steps of their own
         kept = weights > LEAST_WEIGHT * (weights @ weights) / max(weights.sum(), 1e-300)
         log_proba, codes, weights = log_proba[kept], codes[kept], weights[kept]

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.validation import _num_samples
 
 from suffice.data import as_labels, encode
@@ -58,6 +57,8 @@ def make_splits(cv: Any, X: Any, y: Any, groups: Any = None, *, seeds: Sequence[
         return [split for seed in seeds for split in stratified(labels, int(cv), seed)]
     if isinstance(cv, str):
         raise ValueError(f"cv={cv!r} is not known; it is a number of folds, a splitter, or pairs of row indices")
+    from sklearn.model_selection import check_cv  # a fit needs none of it, and it takes long to import
+
     pairs = check_cv(cv, labels, classifier=True).split(np.zeros(rows), labels, groups)
     splits: list[Split] = [IndexSplit(_indices(train, rows), _indices(test, rows)) for train, test in pairs]
     if not splits:
@@ -116,6 +117,8 @@ def stratified(labels: Array, folds: int, seed: int | None = None) -> list[Split
             UserWarning,
             stacklevel=3,
         )
+    from sklearn.model_selection import StratifiedKFold
+
     splitter = StratifiedKFold(folds, shuffle=seed is not None, random_state=seed)
     fold_of = np.empty(len(codes), np.intp)
     with warnings.catch_warnings():
