@@ -8,6 +8,7 @@ Laplace's pseudo-rows it starts from the pseudo-counts of the prior: (pairs + α
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -20,6 +21,9 @@ from suffice.structures.structure import Rule, Subject
 
 # The number of pseudo-rows of p(level | class), or the pseudo-counts of the prior.
 Backoff = float | Literal["laplace"]
+
+# The information between columns is computed for about so many pairs of cells at a time.
+STRIP = 1 << 18
 
 
 def check_backoff(backoff: Any, *words: str) -> None:
@@ -173,15 +177,22 @@ def mutual_information(columns: Columns, counts: PairCounts, by_class: bool = Fa
     """
     starts, count = columns.starts, columns.count
     information = np.zeros((len(counts.total), count, count))
+    sizes = np.diff(starts, append=columns.width)
+    owner = np.repeat(np.arange(count), sizes)  # the column of each cell
+    # a few columns at a time: their temporary arrays stay in the cache, and those of all would be as large as the pairs
+    strip = starts * columns.width // STRIP
+    bounds = [0, *(np.flatnonzero(np.diff(strip)) + 1).tolist(), count]
     for k, pairs in enumerate(counts.pairs):
         by_row = by_group(np.add, pairs, starts)  # [cell, column]: rows of a cell that have the column
         n = by_group(np.add, by_row.T, starts).T
-        sizes = np.diff([*starts, len(pairs)])
-        spread = np.repeat(by_row, sizes, axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = pairs * np.repeat(np.repeat(n, sizes, axis=0), sizes, axis=1) / (spread * spread.T)
-            terms = np.where(pairs > 0, pairs * np.log(np.where(pairs > 0, ratio, 1.0)), 0.0)
-        information[k] = by_group(np.add, by_group(np.add, terms, starts).T, starts).T
+        for first, last in pairwise(bounds):
+            own = slice(int(starts[first]), int(starts[last - 1] + sizes[last - 1]))
+            here, of = pairs[own], owner[own]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                ratio = here * np.repeat(n[of], sizes, axis=1) / (np.repeat(by_row[own], sizes, axis=1) * by_row.T[of])
+                terms = np.where(here > 0, here * np.log(np.where(here > 0, ratio, 1.0)), 0.0)
+            within = by_group(np.add, terms, starts).T
+            information[k, first:last] = by_group(np.add, within, starts[first:last] - starts[first]).T
         if by_class:
             information[k] /= np.maximum(n, 1e-300)
     information[:, np.arange(count), np.arange(count)] = 0.0
