@@ -34,9 +34,14 @@ COLUMNS: dict[str, Column] = {
     "multinomial": lambda rng, y: rng.poisson(1.0 + 2 * y),
     "poisson": lambda rng, y: rng.poisson(1.0 + 2 * y),
     "text": _text,
+    "exponential": lambda rng, y: rng.exponential(1.0 + 2 * y),
+    "gamma": lambda rng, y: rng.gamma(1.0 + y, 2.0),
+    "log-normal": lambda rng, y: np.exp(rng.normal(size=len(y)) * (1 + 0.2 * y) + y),
+    "von-mises": lambda rng, y: rng.vonmises(y, 2.0),
 }
 # Their sums are not counts, so they are equal up to rounding only.
 WITH_MOMENTS = {"gaussian"}
+WITH_MOMENTS |= {"exponential", "gamma", "log-normal", "von-mises"}
 
 # Structures with settings other than the defaults, which the registry has.
 VARIANTS: dict[str, tuple[Any, ...]] = {
@@ -60,6 +65,10 @@ SOURCES: dict[str, tuple[str, ...]] = {
 
 every_family = pytest.mark.parametrize("family", FAMILIES)
 every_rule = pytest.mark.parametrize("rule", RULES)
+# some families have no predictive distribution in closed form
+every_family_and_rule = pytest.mark.parametrize(
+    ("family", "rule"), [(name, rule) for name, its in FAMILIES.items() for rule in its.rules]
+)
 every_structure = pytest.mark.parametrize("structure", ALL_STRUCTURES, ids=str)
 
 

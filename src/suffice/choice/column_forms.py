@@ -162,7 +162,7 @@ def _moments(tally: Tally) -> dict[Any, tuple[Array, Array, Array]]:
     """Return the weight, mean and squared deviations by class of each column of numbers."""
     found: dict[Any, tuple[Array, Array, Array]] = {}
     for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
-        if block.codings is None and isinstance(statistic, (Moments, CoMoments)):
+        if block.family == "gaussian" and isinstance(statistic, (Moments, CoMoments)):
             own = statistic.spreads if isinstance(statistic, CoMoments) else statistic
             n = np.broadcast_to(own.n, own.m2.shape)
             found |= {name: (n[:, j], own.mean[:, j], own.m2[:, j]) for j, name in enumerate(block.names or ())}

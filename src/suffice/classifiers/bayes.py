@@ -382,7 +382,7 @@ def _check_names(setting: str, by_name: Mapping[Any, Any], tally: Tally) -> None
     columns = () if tally.schema.features is None else tally.schema.features.names
     families = [name for name in dict.fromkeys([*FAMILIES, *NUMERIC]) if name != "auto"]
     for name in by_name:
-        if name not in columns and name not in families:
+        if name not in columns and name not in families and name not in FAMILIES:
             similar = get_close_matches(str(name), [str(known) for known in [*columns, *families]], 1)
             hint = f"; did you mean {similar[0]!r}? The" if similar else "; the"
             raise ValueError(

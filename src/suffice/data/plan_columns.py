@@ -207,7 +207,7 @@ def _asked(families: Any, sheet: Sheet) -> dict[Any, Any]:
                 f"families={{…}} names column {name!r}, which is not there"
                 + (f"; did you mean {near[0]!r}?" if near else f"; there are {_few(sheet.names)}")
             )
-        if not isinstance(family, Text) and family not in known:
+        if not isinstance(family, Text) and family not in known and family not in FAMILIES:
             raise ValueError(
                 f"families={{…}} sets {family!r} for column {name!r}, which is not a family; families are "
                 f"{', '.join(known)} and Text(…)"

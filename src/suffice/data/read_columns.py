@@ -13,6 +13,7 @@ from suffice.data.labels import is_missing
 from suffice.data.read_trees import read_leaves
 from suffice.data.sheets import Sheet
 from suffice.data.texts import count_words
+from suffice.families import FAMILIES
 from suffice.kernels import binning as kernels
 from suffice.schema import Array, Columns, Combinations, Cuts, Levels, MissingLevel, Words, recoding
 
@@ -50,10 +51,35 @@ def _read(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
                     f"column {name!r} is {columns.family}, but holds {_first_non_number(sheet, name)}; turn it into "
                     f"numbers, or learn it as levels: BayesClassifier(families={{{name!r}: 'categorical'}})"
                 )
-        return columns, sheet.numbers(columns.names)
+        block = sheet.numbers(columns.names)
+        check_domain(block, columns)
+        return columns, block
     if isinstance(columns.codings[0], Words):
         return _read_text(sheet, columns, grow)
     return _read_levels(sheet, columns, grow)
+
+
+def check_domain(block: Block, columns: Columns) -> None:
+    """Raise if a number is outside of the domain of its family, naming the cell and the families that take it."""
+    domain = FAMILIES[columns.family].domain
+    if not domain.is_bounded or FAMILIES[columns.family].cells != "numbers":
+        return  # counts and bits are checked where they are counted
+    found = block.find(slice(0, block.shape[0]), domain.excludes)
+    if found is not None:
+        row, column, value = found
+        if np.isinf(value):
+            block.reject_not_finite(row, column, value)
+        raise outside_domain(block.name(column), columns.family, value, f" in row {row}")
+
+
+def outside_domain(column: str, family: str, value: float, where: str = "") -> ValueError:
+    """Return the error for a number outside of the domain of a family."""
+    x = np.array(value)
+    others = [name for name, its in FAMILIES.items() if its.cells == "numbers" and not its.domain.excludes(x)]
+    return ValueError(
+        f"{column} is {value:g}{where}, but {family} columns hold {FAMILIES[family].domain.text}; families that take "
+        f"{value:g}: {', '.join(['number', *others, 'quantiles', 'mdl'])}"
+    )
 
 
 def _read_text(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:

@@ -3,15 +3,34 @@
 from suffice.families.bernoulli import Bernoulli
 from suffice.families.categorical import Categorical
 from suffice.families.complement import Complement
+from suffice.families.exponential import Exponential
 from suffice.families.family import Family, Parameters
+from suffice.families.gamma import Gamma
 from suffice.families.gaussian import Gaussian
+from suffice.families.log_normal import LogNormal
 from suffice.families.multinomial import Multinomial, WordCounts
 from suffice.families.poisson import Poisson
+from suffice.families.registry import Registry
+from suffice.families.von_mises import VonMises
 
-FAMILIES: dict[str, Family] = {
-    family.name: family
-    for family in (Bernoulli(), Categorical(), Complement(), Gaussian(), Multinomial(), Poisson(), WordCounts())
-}
+FAMILIES: dict[str, Family] = Registry(
+    {
+        family.name: family
+        for family in (
+            Bernoulli(),
+            Categorical(),
+            Complement(),
+            Gaussian(),
+            Multinomial(),
+            Poisson(),
+            WordCounts(),
+            Exponential(),
+            Gamma(),
+            LogNormal(),
+            VonMises(),
+        )
+    }
+)
 
 
 def register(family: Family) -> Family:
