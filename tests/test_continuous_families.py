@@ -341,3 +341,51 @@ def test_rows_are_drawn_plots_are_drawn_and_reports_are_written(name: str, tmp_p
     assert (
         "von-mises" in report.write(fitted, tmp_path / "page.html", X[:50], y[:50]).read_text() or "mises" not in name
     )
+
+
+KINDS = {
+    "exponential": suffice.Exponential,
+    "gamma": suffice.GammaDistribution,
+    "log-normal": suffice.LogNormal,
+    "von-mises": suffice.VonMises,
+}
+
+
+@every_name
+def test_a_single_distribution_is_that_of_a_classifier(name: str) -> None:
+    X, _ = example(name, 40)
+    x, kind = X["x"].to_numpy(), KINDS[name]
+    tally = kind.tally(x)
+    np.testing.assert_allclose(
+        kind.estimate(tally, None, "mle").log_density(x), fitted_by_scipy(name, x).logpdf(x), rtol=1e-8, atol=1e-8
+    )
+    halves = kind.tally(x[:15]) + kind.tally(x[15:])
+    assert halves.isclose(tally, 1e-12)
+    assert (tally - kind.tally(x[15:])).isclose(kind.tally(x[:15]), 1e-9)
+    for rule in FAMILIES[name].rules:
+        its = kind.estimate(tally, 2.0, rule)
+        fitted = model(name, estimate=rule, prior=2.0).fit(X[["x"]], np.zeros(40, int))
+        expected = fitted.predict_joint_log_proba(X[["x"]])[:, 0]
+        np.testing.assert_allclose(its.log_density(x), expected, rtol=1e-9, atol=1e-9)
+        assert np.isfinite(its.sample(5, random_state=0)).all()
+    its = kind.estimate(tally, 2.0, "mean")
+    assert its.log_density([0.5]).shape == (1,)
+    first = its.interval()[0] if name != "exponential" else its.interval()
+    parameter = getattr(its, kind._shown[0])
+    assert first[0] < parameter < first[1]
+    assert its.expect(lambda *values: values[0]) == pytest.approx(parameter, rel=0.05)
+    assert np.isfinite(kind.log_evidence(tally, 2.0))
+    assert str(its).startswith(kind.__name__)
+
+
+def test_single_distributions_refuse_what_they_cannot_take() -> None:
+    for kind, value in (
+        (suffice.Exponential, -1.0),
+        (suffice.GammaDistribution, 0.0),
+        (suffice.LogNormal, 0.0),
+        (suffice.VonMises, 7.0),
+    ):
+        with pytest.raises(ValueError, match=r"takes"):
+            kind.tally([1.0, value])
+    with pytest.raises(ValueError, match="no predictive distribution"):
+        suffice.VonMises.estimate(suffice.VonMises.tally([0.1, 0.2]), rule="predictive")

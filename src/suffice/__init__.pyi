@@ -21,9 +21,13 @@ from suffice.classifiers.skl2onnx_converters import register_skl2onnx as registe
 from suffice.classifiers.trusted_types import trusted_types as trusted_types
 from suffice.distributions.bernoulli import Bernoulli as Bernoulli
 from suffice.distributions.categorical import Categorical as Categorical
+from suffice.distributions.exponential import Exponential as Exponential
+from suffice.distributions.gamma import GammaDistribution as GammaDistribution
 from suffice.distributions.gaussian import Gaussian as Gaussian
+from suffice.distributions.log_normal import LogNormal as LogNormal
 from suffice.distributions.multinomial import Multinomial as Multinomial
 from suffice.distributions.poisson import Poisson as Poisson
+from suffice.distributions.von_mises import VonMises as VonMises
 from suffice.evaluation.comparison import compare as compare
 from suffice.evaluation.cross_validation import cross_validate as cross_validate
 from suffice.evaluation.streams import Window as Window
