@@ -389,3 +389,93 @@ def test_single_distributions_refuse_what_they_cannot_take() -> None:
             kind.tally([1.0, value])
     with pytest.raises(ValueError, match="no predictive distribution"):
         suffice.VonMises.estimate(suffice.VonMises.tally([0.1, 0.2]), rule="predictive")
+
+
+def table_of_any(rows: int = 900, seed: int = 0) -> tuple[pd.DataFrame, Any]:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, rows)
+    columns = {
+        "gaussian": rng.normal(10.0 + y),
+        "log-normal": np.exp(rng.normal(3 + 0.7 * y, 1.0)),
+        "gamma": rng.gamma(2.0, 1.0 + y),
+        "exponential": rng.exponential(1.0 + y),
+    }
+    return pd.DataFrame(columns), y
+
+
+def test_any_chooses_the_family_that_the_numbers_have() -> None:
+    X, y = table_of_any(3000)
+    X["signed"] = np.random.default_rng(1).normal(y, 1.0)
+    auto, chosen = (BayesClassifier(structure="naive", families=each).fit(X, y) for each in ("auto", "any"))
+    assert chosen.families_["log-normal"] == "log-normal"
+    assert chosen.families_["gaussian"] == auto.families_["gaussian"] == "gaussian"
+    assert chosen.families_["signed"] == auto.families_["signed"]
+    assert chosen.families_["gamma"] in ("gamma", "mdl", "quantiles")
+    one = BayesClassifier(structure="naive", families={"log-normal": "any"}).fit(X, y)
+    assert one.families_ == auto.families_ | {"log-normal": "log-normal"}
+
+
+def test_what_any_chooses_is_estimated_as_if_it_was_named() -> None:
+    X, y = table_of_any()
+    X.loc[::9, "log-normal"] = np.nan
+    chosen = BayesClassifier(structure="naive", families="any").fit(X, y)
+    forms = chosen.families_
+    assert set(forms.values()) - {"gaussian", "mdl", "quantiles"}
+    named = BayesClassifier(structure="naive", families=forms).fit(X, y)
+    np.testing.assert_allclose(chosen.predict_proba(X), named.predict_proba(X), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("family", ["exponential", "gamma", "log-normal"])
+def test_sums_of_families_that_are_chosen_are_those_of_the_rows(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from suffice.choice import column_forms
+
+    monkeypatch.setattr(
+        column_forms, "_best_positive", lambda column, score, form: (score, column_forms.Form(family=family))
+    )
+    X, y = table_of_any()
+    X = X[["gaussian"]]
+    X.loc[::9, "gaussian"] = np.nan
+    chosen = BayesClassifier(structure="naive", families="any").fit(X, y)
+    assert chosen.families_ == {"gaussian": family}
+    named = BayesClassifier(structure="naive", families={"gaussian": family}).fit(X, y)
+    np.testing.assert_allclose(chosen.predict_proba(X), named.predict_proba(X), rtol=1e-9, atol=1e-12)
+    # a number that such a family cannot have counts as missing, because nobody asked for the family
+    zero, missing = pd.DataFrame({"gaussian": [-1.0]}), pd.DataFrame({"gaussian": [np.nan]})
+    if family != "exponential":
+        np.testing.assert_allclose(chosen.predict_proba(zero), chosen.predict_proba(missing))
+
+
+def test_numbers_that_are_not_positive_end_the_choice() -> None:
+    X, y = table_of_any()
+    model = BayesClassifier(structure="naive", families="any").partial_fit(X, y)
+    assert model.families_["log-normal"] == "log-normal"
+    more = X[:5].copy()
+    more["log-normal"] = -1.0
+    model.partial_fit(more, y[:5])
+    assert model.families_["log-normal"] != "log-normal"
+    forgotten = model.forget(more, y[:5])
+    assert forgotten.families_["log-normal"] == "log-normal"
+
+
+def test_any_is_counted_by_databases_and_kept_in_files(tmp_path: Path) -> None:
+    X, y = table_of_any()
+    near = BayesClassifier(structure="naive", families="any").fit(X, y)
+    loaded = suffice.load(near.save(tmp_path / "model.suffice"))
+    np.testing.assert_array_equal(loaded.predict_proba(X), near.predict_proba(X))
+    X.assign(label=y).to_parquet(tmp_path / "rows.parquet")
+    far = BayesClassifier(structure="naive", families="any", plan=near.plan_)
+    far.fit_table(tmp_path / "rows.parquet", target="label")
+    assert far.families_ == near.families_
+    np.testing.assert_allclose(far.predict_proba(X), near.predict_proba(X), rtol=1e-9, atol=1e-12)
+
+
+def test_folds_by_sums_choose_as_refits_do() -> None:
+    X, y = table_of_any(300)
+    model = BayesClassifier(structure="naive", families="any")
+    plan = model.fit(X, y).plan_
+    model = BayesClassifier(structure="naive", families="any", plan=plan)
+    folds = [(np.flatnonzero(np.arange(300) % 5 != k), np.flatnonzero(np.arange(300) % 5 == k)) for k in range(5)]
+    found = suffice.cross_validate(model, X, y, cv=folds)["log_proba"]
+    for train, test in folds:
+        refitted = BayesClassifier(structure="naive", families="any", plan=plan).fit(X.iloc[train], y[train])
+        np.testing.assert_allclose(found[test], refitted.predict_log_proba(X.iloc[test]), atol=1e-9)

@@ -12,9 +12,15 @@ from suffice.blocks.block import PIECE, Block, Dense
 from suffice.blocks.part import Part
 from suffice.schema import Array
 
-FunctionName = Literal["log", "sqrt", "cos", "sin"]
+FunctionName = Literal["log", "sqrt", "cos", "sin", "positive"]
 
-FUNCTIONS: dict[str, Any] = {"log": np.log, "sqrt": np.sqrt, "cos": np.cos, "sin": np.sin}
+FUNCTIONS: dict[str, Any] = {
+    "log": np.log,
+    "sqrt": np.sqrt,
+    "cos": np.cos,
+    "sin": np.sin,
+    "positive": lambda x: np.where(x > 0, x, np.nan),  # other numbers count as missing
+}
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,7 @@ class Mapped(Dense):
 
     @property
     def gaps(self) -> bool:
-        return self.inner.gaps
+        return self.inner.gaps or self.function.name == "positive"
 
     def between(self, start: int, stop: int) -> Block:
         return self.function.map_block(self.inner.between(start, stop))

@@ -34,6 +34,10 @@ from suffice.schema import Array, Coding, Columns, Features, Levels, Text, Words
 # The ways to cut a numeric column into bins, after it was counted in cells.
 BINNED = ("quantiles", "mdl")
 
+# The setting of a column that may have any family. It is "auto", and of a number whose values are all positive the
+# moments of the logarithms are counted, too, from which it may be exponential, gamma or log-normal.
+ANY = "any"
+
 MOST_CODED_NUMBERS, ROWS_A_LEVEL = 20, 5
 WORDS_OF_A_TEXT = 3
 # If so many columns are left out for one reason, they are counted in the warning.
@@ -116,10 +120,11 @@ def plan_columns(sheet: Sheet, target: Target, families: Any, complete: bool) ->
     left_out: dict[Any, str] = {}
     for name in sheet.names:
         family = asked.get(name, "auto")
-        if family == "auto":
-            family, reason = choose_family(collect_facts(sheet, name, weights), complete)
-            if family == "ignore":
+        if family in ("auto", ANY):
+            found, reason = choose_family(collect_facts(sheet, name, weights), complete)
+            if found == "ignore":
                 left_out[name] = reason
+            family = ANY if family == ANY and found == "number" else found
         chosen[name] = family
     if all(family == "ignore" for family in chosen.values()):
         # a table of constants still gives a model, which predicts the class priors
@@ -145,7 +150,7 @@ def plan_columns(sheet: Sheet, target: Target, families: Any, complete: bool) ->
 
 def _of_sparse(sheet: SparseSheet, families: Any, complete: bool) -> Columns:
     """Return a sparse matrix as one block, bernoulli if it is complete and all stored values are 1, or multinomial."""
-    if families == "auto":
+    if families in ("auto", ANY):
         stored = sheet.block.matrix.data
         bits = stored.dtype == bool or (complete and bool(np.all(stored == 1)))
         families = "bernoulli" if bits else "multinomial"
@@ -199,7 +204,7 @@ def _asked(families: Any, sheet: Sheet) -> dict[Any, Any]:
     """Return the family of each column for which the user named one."""
     if not isinstance(families, Mapping):
         families = dict.fromkeys(sheet.names, families)
-    known = ("auto", "number", *BINNED, *FAMILIES, "ignore")
+    known = ("auto", ANY, "number", *BINNED, *FAMILIES, "ignore")
     for name, family in families.items():
         if name not in sheet.places:
             near = difflib.get_close_matches(str(name), [str(each) for each in sheet.names], 1)
@@ -220,16 +225,18 @@ def _blocks(sheet: Sheet, weights: Array | None, chosen: Mapping[Any, Any], most
     coded: dict[str, dict[Any, Coding]] = {"categorical": {}}
     # these come first, in this order, because saved models have them so
     plain: dict[str, list[Any]] = {"gaussian": [], "poisson": [], "multinomial": [], "complement": []}
-    texts = []
+    texts, logarithms = [], list[Any]()
     for name, setting in chosen.items():
         if setting == "ignore":
             continue
         family = "text" if isinstance(setting, Text) else setting
-        if family == "number" or family in BINNED:
+        if family in ("number", ANY) or family in BINNED:
             values, its_weights = _numbers(sheet, name, weights)
             coded["categorical"][name] = fit_cells(values, its_weights, most_cells)
-            if family == "number" and np.abs(values).max(initial=0.0) < MOST_SQUARED:
+            if family in ("number", ANY) and np.abs(values).max(initial=0.0) < MOST_SQUARED:
                 plain["gaussian"].append(name)
+                if family == ANY and values.min(initial=np.inf) > 0:
+                    logarithms.append(name)
             continue
         kind = FAMILIES[family]
         if kind.cells == "words":
@@ -243,6 +250,8 @@ def _blocks(sheet: Sheet, weights: Array | None, chosen: Mapping[Any, Any], most
             plain.setdefault(family, []).append(name)
     blocks = [Columns.coded(family, tuple(named), tuple(named.values())) for family, named in coded.items() if named]
     blocks += [Columns(family, len(names), tuple(names)) for family, names in plain.items() if names]
+    # a block of their own: log-normal columns that the user named reject numbers that are not positive
+    blocks += [Columns("log-normal", len(logarithms), tuple(logarithms))] if logarithms else []
     return (*blocks, *texts)
 
 

@@ -13,8 +13,9 @@ from suffice.data import encode, label_of, missing_labels_error
 from suffice.data.engines import batches
 from suffice.data.engines.source import Request, SourceError
 from suffice.data.engines.sql_aggregates import Encoded, Scan, bin_expression, query_moments
-from suffice.data.read_columns import MOST_WHOLE, outside_domain
+from suffice.data.read_columns import MOST_WHOLE, find_repeated, outside_domain
 from suffice.families import FAMILIES
+from suffice.families.domain import POSITIVE
 from suffice.progress import Progress
 from suffice.schema import Array, Columns, Combinations, Cuts, Levels, Schema, by_group
 from suffice.statistics import CoMoments, Counts, FunctionSums, PairCounts, Statistic, Tally
@@ -95,6 +96,11 @@ class BlockCounter:
             return block, self._query_functions(block)
         return self._tally_batches(block, sample)
 
+    @property
+    def _chosen(self) -> set[Any]:
+        """The columns that are counted in several ways, from which a form is chosen."""
+        return find_repeated(self.request.blocks)
+
     def _tally_batches(self, block: Columns, sample: Statistic) -> tuple[Columns, Statistic]:
         """Return the statistic of a block that SQL cannot count, from batches of its columns."""
         request, schema = self.request, self.request.sample.schema
@@ -106,6 +112,8 @@ class BlockCounter:
 
     def _columns(self, block: Columns, scan: Scan, guarded: bool = True) -> dict[str, Any]:
         """Return the columns of a block as they are counted; if ``guarded``, NaN counts as an empty cell."""
+        import ibis
+
         table, columns = scan.table, {}
         for name, coding in zip(block.names or (), block.codings or (None,) * block.count, strict=True):
             if isinstance(coding, Combinations):
@@ -119,6 +127,8 @@ class BlockCounter:
                 value = value.cast("float64")
             if block.threshold is not None:
                 value = (value > block.threshold).cast("int32")
+            if name in self._chosen and FAMILIES[block.family].domain == POSITIVE:
+                value = (value > 0).ifelse(value, ibis.null("float64"))  # other numbers count as missing
             columns[name] = bin_expression(value, coding) if isinstance(coding, Cuts) else value
         return columns
 
