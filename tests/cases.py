@@ -37,6 +37,7 @@ COLUMNS: dict[str, Column] = {
     "exponential": lambda rng, y: rng.exponential(1.0 + 2 * y),
     "gamma": lambda rng, y: rng.gamma(1.0 + y, 2.0),
     "log-normal": lambda rng, y: np.exp(rng.normal(size=len(y)) * (1 + 0.2 * y) + y),
+    "kernel": lambda rng, y: np.where(rng.random(len(y)) < 0.5, y, rng.integers(0, 3, len(y))).astype(float),
     "von-mises": lambda rng, y: rng.vonmises(y, 2.0),
 }
 # Their sums are not counts, so they are equal up to rounding only.

@@ -17,7 +17,8 @@ from scipy.special import gammaln, ive
 import suffice
 from suffice import BayesClassifier, plots, report
 from suffice.families import FAMILIES
-from suffice.families.gamma import solve_shape
+from suffice.families.gamma import GammaParameters, solve_shape
+from suffice.families.kernel import BANDWIDTHS, smooth_cells
 from suffice.families.von_mises import solve_concentration
 from suffice.schema import Columns
 
@@ -78,7 +79,7 @@ def test_maximum_likelihood_and_density_are_those_of_scipy(name: str) -> None:
 
 @pytest.mark.parametrize("shape", [1e-3, 0.5, 3.0, 400.0, 1e6])
 def test_the_density_of_gamma_is_that_of_scipy_for_any_shape(shape: float) -> None:
-    its = FAMILIES["gamma"].maximum_likelihood.__globals__["GammaParameters"](np.array([[shape]]), np.array([[2.0]]))
+    its = GammaParameters(np.array([[shape]]), np.array([[2.0]]))
     x = stats.gamma(shape, scale=0.5).ppf([0.2, 0.5, 0.9]) + 1e-300
     found = its.score().contributions_of(x[:, None])[:, 0, 0]
     np.testing.assert_allclose(found, stats.gamma(shape, scale=0.5).logpdf(x), rtol=1e-9, atol=1e-8)
@@ -479,3 +480,85 @@ def test_folds_by_sums_choose_as_refits_do() -> None:
     for train, test in folds:
         refitted = BayesClassifier(structure="naive", families="any", plan=plan).fit(X.iloc[train], y[train])
         np.testing.assert_allclose(found[test], refitted.predict_log_proba(X.iloc[test]), atol=1e-9)
+
+
+def kernel_table(rows: int = 400) -> tuple[pd.DataFrame, Any]:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, rows)
+    two_peaks = np.where(rng.random(rows) < 0.5, rng.normal(-2 - y, 0.5), rng.normal(2 + y, 0.5))
+    return pd.DataFrame({"x": two_peaks, "z": rng.normal(y, 1.0)}), y
+
+
+def test_a_kernel_has_the_bandwidth_of_the_best_leave_one_out_likelihood() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        counts = rng.poisson(rng.uniform(0, 6, 12) * (rng.random(12) < 0.7)).astype(float)
+        rows = np.repeat(np.arange(12), counts.astype(int))
+        likelihoods = []
+        for bandwidth in BANDWIDTHS:
+            total = 0.0
+            for row in range(len(rows)):
+                others = np.delete(rows, row)
+                away = np.abs(np.arange(12)[:, None] - others)
+                kernels = np.exp(-0.5 * (away / bandwidth) ** 2) if bandwidth else (away == 0).astype(float)
+                whole = [
+                    np.exp(-0.5 * ((np.arange(12) - each) / bandwidth) ** 2).sum() if bandwidth else 1.0
+                    for each in others
+                ]
+                share = (kernels[rows[row]] / np.array(whole)).sum() + 1 / 12
+                total += np.log(share / (len(rows) - 1 + 1))
+            likelihoods.append(total)
+        best = BANDWIDTHS[int(np.argmax(likelihoods))]
+        kernel = np.exp(-0.5 * (np.subtract.outer(np.arange(12), np.arange(12)) / best) ** 2) if best else np.eye(12)
+        expected = (kernel / kernel.sum(axis=0)) @ counts
+        np.testing.assert_allclose(smooth_cells(counts[None], np.array([12]))[0], expected, rtol=1e-9)
+
+
+def test_a_kernel_is_exported_stored_and_chosen_without_another_pass(tmp_path: Path) -> None:
+    X, y = kernel_table()
+    X.insert(0, "id", np.arange(len(X)))
+    families = {"id": "ignore", "x": "kernel"}
+    fitted = BayesClassifier(families=families, structure="naive").fit(X, y)
+    assert fitted.families_["x"] == "kernel"
+    assert fitted.score(X, y) > 0.7
+    loaded = suffice.load(fitted.save(tmp_path / "model.suffice"))
+    np.testing.assert_array_equal(loaded.predict_proba(X), fitted.predict_proba(X))
+    for style in ("select", "tables"):
+        with duckdb.connect() as database:
+            database.register("frame", X)
+            database.execute("CREATE TABLE rows AS SELECT * FROM frame")
+            found = [row[-2:] for row in sorted(_run(database, fitted.to_sql("duckdb", table="rows", style=style)))]
+        np.testing.assert_allclose(np.array(found, float), fitted.predict_proba(X), rtol=1e-8, atol=1e-9)
+    explained = fitted.explain(X)
+    np.testing.assert_allclose(
+        explained.prior + explained.contributions.sum(axis=2), fitted.predict_joint_log_proba(X), atol=1e-9
+    )
+    plain = BayesClassifier(families={"id": "ignore"}, structure="naive").fit(X, y)
+    kernel = plain.set_params(numeric="kernel")
+    assert kernel.families_ == {"x": "kernel", "z": "kernel"}
+    assert np.isfinite(kernel.predict_log_proba(X)).all()
+    drawn, _ = fitted.sample(500, random_state=0)
+    assert np.abs(np.asarray(drawn["x"] if hasattr(drawn, "columns") else drawn[:, 1], float)).max() < 10
+    with pytest.raises(ValueError, match="kernel columns have no evidence"):
+        _ = fitted.log_evidence_
+
+
+def test_a_kernel_finds_two_peaks_that_a_gaussian_does_not() -> None:
+    X, y = kernel_table(2000)
+    kernel = BayesClassifier(families={"x": "kernel"}, structure="naive").fit(X[["x"]], y)
+    gaussian = BayesClassifier(families={"x": "gaussian"}, structure="naive").fit(X[["x"]], y)
+    assert kernel.score(X[["x"]], y) > gaussian.score(X[["x"]], y) + 0.05
+    points = pd.DataFrame({"x": [-2.0, 0.0, 2.0]})
+    density = kernel.predict_joint_log_proba(points)[:, 0]
+    assert min(density[0], density[2]) > density[1] + 1
+
+
+def test_batches_and_merges_of_kernels_equal_the_whole_under_one_plan() -> None:
+    X, y = kernel_table()
+    whole = BayesClassifier(families="kernel", structure="naive").fit(X, y)
+    parts = [
+        BayesClassifier(families="kernel", structure="naive", plan=whole.plan_).fit(X[rows], y[rows])
+        for rows in (slice(0, 150), slice(150, 400))
+    ]
+    assert (parts[0] + parts[1]).tally_ == whole.tally_
+    np.testing.assert_allclose((parts[0] + parts[1]).predict_proba(X), whole.predict_proba(X), rtol=1e-12)

@@ -119,7 +119,9 @@ def test_leave_one_out_of_every_family_equals_as_many_refits(family: str, rule: 
     y[5] = 7  # the last row of its class
     model = suffice.BayesClassifier(families=family, structure="naive", estimate=rule, missing="skip")
     recipe = model.recipe()
-    assert recipe.has_closed_leave_one_out
+    assert recipe.has_closed_leave_one_out == (family != "kernel")  # its cells depend on the rows
+    if family == "kernel":
+        return
     opened, target = open_rows(recipe, X, y, None)
     tally = recipe.lay_out(recipe.tally(opened, target))
     table = Table(recipe.read_for_scoring(opened, tally.schema), target)

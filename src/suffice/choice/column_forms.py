@@ -15,7 +15,7 @@ from suffice.choice.family_scores import score_cells
 from suffice.schema import TIE, Array, Combinations, Cuts, MissingLevel, Words, round_ties
 from suffice.statistics import CoMoments, Counts, Moments, Tally, rest_of
 
-NUMERIC = ("gaussian", *CUTTERS, "auto")
+NUMERIC = ("gaussian", *CUTTERS, "kernel", "auto")
 MISSING = ("auto", "skip", "level")
 
 # The pseudo-count with which forms are compared: it is added to each count, and as the number of pseudo-rows with the
@@ -65,7 +65,7 @@ class Form:
     missing : bool
         Whether a missing cell is a level of its own.
     family : str or None
-        The family of a numeric column without bins; None if it is a Gaussian, or if it is not numeric.
+        The family of a numeric column; None if it is a Gaussian or has bins, or if it is not numeric.
     """
 
     cuts: Cuts | None = None
@@ -144,7 +144,7 @@ def choose_forms(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: 
             score, form = _best_positive(column, score, form)
         if column.edges is not None:
             forms[name] = form
-        levels = [(form.cuts, counts) for form, counts in candidates if counts is not None]
+        levels = [(form.cuts, counts) for form, counts in candidates if counts is not None and form.family is None]
         if missing == "skip" or not levels or not column.missing.any():
             continue
         with_level = [(Form(cuts, True), np.vstack([counts, column.missing])) for cuts, counts in levels]
@@ -242,6 +242,10 @@ def _list_candidates(columns: Mapping[Any, ColumnSums], hows: Mapping[Any, str])
         how = hows[name]
         if column.edges is None:
             found[name] = [(Form(), column.counts)]
+            continue
+        if how == "kernel":
+            assert column.cuts is not None
+            found[name] = [(Form(replace(column.cuts, by="kernel"), family="kernel"), column.counts)]
             continue
         has_gaussian = column.moments is not None and not (how == "auto" and column.has_few_values)
         found[name] = [(Form(), None)] if has_gaussian and how in ("auto", "gaussian") else []

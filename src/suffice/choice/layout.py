@@ -29,11 +29,21 @@ def lay_out_columns(tally: Tally, forms: Mapping[Any, Form]) -> Tally:
     """
     if not forms:
         return tally
-    blocks, statistics = [], []
+    blocks, statistics = list[Columns](), list[Statistic]()
     for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
         kept = [j for j, name in enumerate(block.names or ()) if _stays(block, j, forms.get(name))]
         if not kept:
             continue
+        smoothed = [j for j in kept if _is_kernel(forms.get((block.names or ())[j]))]
+        if smoothed and isinstance(statistic, Counts):
+            kernel, counts = _select_levels(
+                replace(block, pairs=False), Counts(statistic.n, statistic.total), smoothed, forms
+            )
+            blocks.append(replace(kernel, family="kernel"))
+            statistics.append(counts)
+            kept = [j for j in kept if j not in smoothed]
+            if not kept:
+                continue
         if block.codings is None:
             block, statistic = _select_numbers(block, statistic, kept)
         elif isinstance(statistic, Counts):
@@ -97,6 +107,10 @@ def _stays(block: Columns, j: int, form: Form | None) -> bool:
     if block.codings is None:
         return form.cuts is None and block.family == (form.family or "gaussian")
     return form.cuts is not None or not _has_cells(block.codings[j])
+
+
+def _is_kernel(form: Form | None) -> bool:
+    return form is not None and form.family == "kernel"
 
 
 def _has_cells(coding: Coding) -> bool:

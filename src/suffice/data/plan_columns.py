@@ -31,8 +31,8 @@ from suffice.data.cells import count_cells, fit_cells
 from suffice.families import FAMILIES
 from suffice.schema import Array, Coding, Columns, Features, Levels, Text, Words
 
-# The ways to cut a numeric column into bins, after it was counted in cells.
-BINNED = ("quantiles", "mdl")
+# The ways to cut a numeric column into bins, after it was counted in cells; "kernel" keeps and smooths the cells.
+BINNED = ("quantiles", "mdl", "kernel")
 
 # The setting of a column that may have any family. It is "auto", and of a number whose values are all positive the
 # moments of the logarithms are counted, too, from which it may be exponential, gamma or log-normal.

@@ -95,7 +95,7 @@ def outside_domain(column: str, family: str, value: float, where: str = "") -> V
     others = [name for name, its in FAMILIES.items() if its.cells == "numbers" and not its.domain.excludes(x)]
     return ValueError(
         f"{column} is {value:g}{where}, but {family} columns hold {FAMILIES[family].domain.text}; families that take "
-        f"{value:g}: {', '.join(['number', *others, 'quantiles', 'mdl'])}"
+        f"{value:g}: {', '.join(['number', *others, 'quantiles', 'mdl', 'kernel'])}"
     )
 
 

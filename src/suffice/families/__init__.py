@@ -7,6 +7,7 @@ from suffice.families.exponential import Exponential
 from suffice.families.family import Family, Parameters
 from suffice.families.gamma import Gamma
 from suffice.families.gaussian import Gaussian
+from suffice.families.kernel import Kernel
 from suffice.families.log_normal import LogNormal
 from suffice.families.multinomial import Multinomial, WordCounts
 from suffice.families.poisson import Poisson
@@ -28,6 +29,7 @@ FAMILIES: dict[str, Family] = Registry(
             Gamma(),
             LogNormal(),
             VonMises(),
+            Kernel(),
         )
     }
 )
