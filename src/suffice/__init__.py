@@ -34,6 +34,7 @@ _HOMES = {
     "suffice.distributions.exponential": "Exponential",
     "suffice.distributions.gamma": "GammaDistribution",
     "suffice.distributions.gaussian": "Gaussian",
+    "suffice.distributions.kernel": "KernelDensity",
     "suffice.distributions.log_normal": "LogNormal",
     "suffice.distributions.multinomial": "Multinomial",
     "suffice.distributions.poisson": "Poisson",

@@ -24,6 +24,7 @@ from suffice.distributions.categorical import Categorical as Categorical
 from suffice.distributions.exponential import Exponential as Exponential
 from suffice.distributions.gamma import GammaDistribution as GammaDistribution
 from suffice.distributions.gaussian import Gaussian as Gaussian
+from suffice.distributions.kernel import KernelDensity as KernelDensity
 from suffice.distributions.log_normal import LogNormal as LogNormal
 from suffice.distributions.multinomial import Multinomial as Multinomial
 from suffice.distributions.poisson import Poisson as Poisson

@@ -140,7 +140,7 @@ def choose_forms(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: 
     for name, column in columns.items():
         candidates = found[name]
         score, form = _best(column, candidates)
-        if numeric == "auto" and hows[name] == "any" and column.is_positive and not column.has_few_values:
+        if numeric == "auto" and hows[name] == "any":
             score, form = _best_positive(column, score, form)
         if column.edges is not None:
             forms[name] = form
@@ -163,6 +163,8 @@ def _best_positive(column: ColumnSums, score: float, form: Form) -> tuple[float,
     must not be worse than those of the form. If the form has bins, the likelihood must also be better than that of the
     histogram of all cells: then the numbers have the shape of the family.
     """
+    if not column.is_positive or column.has_few_values:
+        return score, form
     likelihoods = {family: _log_likelihood_of(column, family) for family in ("gaussian", *POSITIVE)}
     best = max(POSITIVE, key=lambda family: likelihoods[family])
     least = likelihoods["gaussian"] + POSITIVE_GAIN + POSITIVE_GAIN_A_ROW * float(column.counts.sum())

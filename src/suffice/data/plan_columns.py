@@ -119,13 +119,11 @@ def plan_columns(sheet: Sheet, target: Target, families: Any, complete: bool) ->
     chosen: dict[Any, Any] = {}
     left_out: dict[Any, str] = {}
     for name in sheet.names:
-        family = asked.get(name, "auto")
-        if family in ("auto", ANY):
-            found, reason = choose_family(collect_facts(sheet, name, weights), complete)
-            if found == "ignore":
+        chosen[name] = asked.get(name, "auto")
+        if chosen[name] in ("auto", ANY):
+            chosen[name], reason = _choose(chosen[name], collect_facts(sheet, name, weights), complete)
+            if chosen[name] == "ignore":
                 left_out[name] = reason
-            family = ANY if family == ANY and found == "number" else found
-        chosen[name] = family
     if all(family == "ignore" for family in chosen.values()):
         # a table of constants still gives a model, which predicts the class priors
         constant = [name for name, reason in left_out.items() if reason in ("constant", "empty")]
@@ -146,6 +144,12 @@ def plan_columns(sheet: Sheet, target: Target, families: Any, complete: bool) ->
     ignored = {name: left_out.get(name, "as asked") for name, family in chosen.items() if family == "ignore"}
     most_cells = count_cells(sheet.shape[1], len(target.classes))
     return _blocks(sheet, weights, chosen, most_cells), Features(sheet.names, tuple(ignored.items()))
+
+
+def _choose(setting: str, facts: Facts, complete: bool) -> tuple[str, str]:
+    """Return the family of a column that is "auto" or "any", or "ignore" with the reason."""
+    family, reason = choose_family(facts, complete)
+    return (ANY if setting == ANY and family == "number" else family), reason
 
 
 def _of_sparse(sheet: SparseSheet, families: Any, complete: bool) -> Columns:
