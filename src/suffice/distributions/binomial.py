@@ -37,8 +37,8 @@ class Binomial(BetaDistribution):
     Examples
     --------
     >>> hits = Binomial.tally([3, 5, 4], trials=10)
-    >>> Binomial.estimate(hits, rule="mle", trials=10)
-    Binomial(trials=10, p=0.4)
+    >>> round(Binomial.estimate(hits, rule="mle", trials=10).p, 6)
+    0.4
 
     The number of trials may differ between observations:
 

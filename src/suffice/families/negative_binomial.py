@@ -119,7 +119,7 @@ def estimate_dispersion(statistic: Any) -> Array:
 
     >>> from suffice.statistics import SquaredCounts
     >>> estimate_dispersion(SquaredCounts(n=[[4], [3]], total=[[8], [3]], squares=[[40], [9]])).round(3).tolist()
-    [[0.875]]
+    [[0.636]]
     """
     n = np.maximum(statistic.n, 1e-300)
     mean, others = statistic.total / n, np.maximum(statistic.n - 1, 0.0)
