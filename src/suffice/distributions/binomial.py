@@ -42,7 +42,7 @@ class Binomial(BetaDistribution):
 
     The number of trials may differ between observations:
 
-    >>> Binomial.estimate(Binomial.tally([3, 1], trials=[10, 5]), trials=8).p.round(4)
+    >>> round(Binomial.estimate(Binomial.tally([3, 1], trials=[10, 5]), trials=8).p, 4)
     0.2941
     """
 
