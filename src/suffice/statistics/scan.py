@@ -2,6 +2,6 @@
 
 from suffice.statistics.scan_levels import coded, levels, pairs
 from suffice.statistics.scan_moments import scatters, spreads
-from suffice.statistics.scan_sums import bits, comparable, finite_check, sums
+from suffice.statistics.scan_sums import bits, comparable, finite_check, squares, sums
 
-__all__ = ["bits", "coded", "comparable", "finite_check", "levels", "pairs", "scatters", "spreads", "sums"]
+__all__ = ["bits", "coded", "comparable", "finite_check", "levels", "pairs", "scatters", "spreads", "squares", "sums"]

@@ -6,12 +6,12 @@ import numpy as np
 
 from suffice.families import FAMILIES
 from suffice.schema import Columns, Schema, field_names
-from suffice.statistics import CoMoments, Counts, Moments, PairCounts, Statistic, Tally
+from suffice.statistics import CoMoments, Counts, Moments, PairCounts, SquaredCounts, Statistic, Tally
 from suffice.storage.field_checks import Check, doubles, instance, require, sequence
 from suffice.storage.stored_kind import StoredKind
 
 # Sums that cannot be negative; a mean, its rounding error and a product of two columns can.
-NOT_NEGATIVE = {"n", "total", "pairs", "m2", "alone_n", "alone_m2", "error", "alone_error"}
+NOT_NEGATIVE = {"n", "total", "squares", "pairs", "m2", "alone_n", "alone_m2", "error", "alone_error"}
 MATRICES = {"pairs", "scatter"}
 
 # Sums in the two triangles of a matrix are added in the same order, but not by every engine.
@@ -50,7 +50,8 @@ def check_fit(statistic: Statistic, block: Columns, classes: int) -> None:
     """Raise if a statistic does not have the shape and the kind of sums that its block of columns needs."""
     arrays, sums = statistic.arrays(), FAMILIES[block.family].sql_sums
     if sums is not None:
-        wanted = (Moments, CoMoments) if sums == "moments" else Counts
+        kinds: dict[str, Any] = {"moments": (Moments, CoMoments), "squares": SquaredCounts}
+        wanted = kinds.get(sums, Counts)
         require(isinstance(statistic, wanted), f"has {type(statistic).__name__} of {block.family} columns")
     require(block.pairs == isinstance(statistic, (PairCounts, CoMoments)), "has pairs that the schema does not have")
     shape = arrays["total" if isinstance(statistic, Counts) else "mean"].shape
@@ -67,7 +68,10 @@ def _check_tally(tally: Tally) -> None:
 
 
 SUM_KINDS = (
-    *(StoredKind(kind, _sums(kind), _check_statistic) for kind in (Counts, PairCounts, Moments, CoMoments)),
+    *(
+        StoredKind(kind, _sums(kind), _check_statistic)
+        for kind in (Counts, PairCounts, SquaredCounts, Moments, CoMoments)
+    ),
     StoredKind(
         Tally,
         {
