@@ -6,6 +6,7 @@ read on light and dark pages.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,8 +17,21 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
 
-from suffice import BayesClassifier, Bernoulli, Categorical, GaussianNB, MEstimate, plots
+from suffice import (
+    BayesClassifier,
+    Bernoulli,
+    BernoulliNB,
+    Beta,
+    Categorical,
+    Gaussian,
+    GaussianNB,
+    MEstimate,
+    NormalInverseGamma,
+    plots,
+)
 
 BLUE, ORANGE, GREEN, GREY = "#2F61BA", "#B5501F", "#009E73", "#666666"
 STYLE = {
@@ -163,6 +177,134 @@ def m_estimates() -> Figure:
     return figure
 
 
+# -- 004 -------------------------------------------------------------------------------------------
+
+
+@picture("004_beta")
+def beta_posterior() -> Figure:
+    """Draw a Beta prior, the likelihood and the posterior."""
+    flips, prior = Bernoulli.tally([1, 1, 1, 0, 0]), Beta(2, 2)
+    figure, ax = new_axes(size=(7, 3.6))
+    plots.belief(Bernoulli, flips, prior, ax=ax)
+    for rule, dashes in (("mle", ":"), ("map", "--"), ("mean", "-.")):
+        p = Bernoulli.estimate(flips, prior, rule).p
+        ax.axvline(p, color=GREY, linestyle=dashes, linewidth=1, label=f"{rule} {p:.3f}")
+    ax.legend(fontsize=8, loc="upper left")
+    ax.set_title("3 heads, 2 tails", fontsize=10, loc="left")
+    return figure
+
+
+@picture("004_forgotten")
+def forgotten_prior() -> Figure:
+    """Draw posteriors of growing data sets under two priors."""
+    tallies = {f"{n} flips": Bernoulli.tally([1] * (3 * n // 5) + [0] * (2 * n // 5)) for n in (5, 50, 500)}
+    figure, axes = new_axes(2, (9, 3.2), sharey=True)
+    for ax, prior in zip(axes, (Beta(2, 2), Beta(2, 18)), strict=True):
+        plots.belief(Bernoulli, tallies, prior, ax=ax)
+        for shade in list(ax.collections):  # the intervals would overlap
+            shade.remove()
+        ax.set(xlim=(0, 1), ylabel="density")
+        ax.set_title(f"prior Beta({prior.a}, {prior.b})", fontsize=10, loc="left")
+        ax.legend(fontsize=7, loc="upper left")
+    return figure
+
+
+@picture("004_gaussians")
+def gaussian_algebra() -> Figure:
+    """Draw two Gaussians, their sum and an affine map."""
+    x, y = Gaussian(1, 4), Gaussian(-2, 9)
+    grid = np.linspace(-15, 25, 300)
+    figure, ax = new_axes()
+    shown = {"X ~ N(1, 4)": x, "Y ~ N(−2, 9)": y, "X + Y ~ N(−1, 13)": x + y, "3·X + 5 ~ N(8, 36)": 3 * x + 5}
+    for (name, each), colour, dashes in zip(
+        shown.items(), (BLUE, ORANGE, GREEN, GREY), ("-", "--", "-.", ":"), strict=True
+    ):
+        ax.plot(grid, np.exp(each.log_density(grid)), dashes, color=colour, label=name)
+    ax.set(xlabel="value", ylabel="density", ylim=(0, None))
+    ax.legend()
+    return figure
+
+
+@picture("004_variance")
+def biased_variance() -> Figure:
+    """Draw the average of both estimates of the variance against the size of the sample."""
+    sizes = np.arange(2, 21)
+    draws = np.random.default_rng(0).normal(70, 10, (1000, sizes[-1]))
+    means = {0: [], 1: []}
+    for n in sizes:
+        tallies = [Gaussian.tally(row) for row in draws[:, :n]]
+        for ddof, found in means.items():
+            found.append(np.mean([Gaussian.estimate(tally, None, "mle", ddof=ddof).variance for tally in tallies]))
+    figure, ax = new_axes()
+    ax.axhline(100, color=GREY, linewidth=1, label="true variance")
+    ax.plot(sizes, 100 * (sizes - 1) / sizes, ":", color=ORANGE, label="100 · (N − 1) / N")
+    ax.plot(sizes, means[0], "o", color=ORANGE, markersize=4, label="divided by N (ddof=0)")
+    ax.plot(sizes, means[1], "s", color=BLUE, markersize=4, label="divided by N − 1 (ddof=1)")
+    ax.set(xlabel="rows in the sample, N", ylabel="average of 1,000 estimates", ylim=(40, 115))
+    ax.set_xticks(sizes[::2])
+    ax.legend(fontsize=9, loc="lower right")
+    return figure
+
+
+@picture("004_mean")
+def posterior_of_a_mean() -> Figure:
+    """Draw the prior and the posterior of a mean with known variance."""
+    scores = np.array([85.0, 95.0, 100.0, 12.0, 89.0])
+    fixed = NormalInverseGamma(70, 4, shape=1e9, scale=4e11)
+    posterior = Gaussian.posterior(Gaussian.tally(scores), fixed).mean
+    grid = np.linspace(30, 115, 300)
+    figure, ax = new_axes()
+    ax.plot(grid, np.exp(Gaussian(70, 100).log_density(grid)), "--", color=GREY, label="prior N(70, 10²)")
+    ax.plot(
+        grid, np.exp(Gaussian(scores.mean(), 80).log_density(grid)), ":", color=ORANGE, label="data N(76.2, 400 / 5)"
+    )
+    ax.plot(grid, posterior.pdf(grid), color=BLUE, label=f"posterior N({posterior.mean():.1f}, {posterior.std():.1f}²)")
+    ax.set(xlabel="mean of the scores", ylabel="density", ylim=(0, None))
+    ax.legend(fontsize=9, loc="upper left")
+    return figure
+
+
+def binary_digits() -> tuple[np.ndarray, np.ndarray]:
+    """Return scikit-learn's digits as pixels that are on or off, and their labels."""
+    images, digits = load_digits(return_X_y=True)
+    return (images > 7.5).astype(int), digits
+
+
+@picture("004_digits")
+def mean_digits() -> Figure:
+    """Draw the mean image of each digit."""
+    return plots.means(BernoulliNB(estimate="mle").fit(*binary_digits())).figure
+
+
+@picture("004_smoothing")
+def smoothing() -> Figure:
+    """Draw the log-loss and the accuracy of held-out digits against the pseudo-count."""
+    pixels, digits = binary_digits()
+    train, test, y_train, y_test = train_test_split(pixels, digits, train_size=200, random_state=0, stratify=digits)
+    model = BernoulliNB().fit(train, y_train)
+    sizes, losses, accuracies = np.geomspace(1e-6, 50, 40), [], []
+    for a in sizes:
+        log_proba = model.set_params(alpha=a).predict_log_proba(test)
+        losses.append(-log_proba[np.arange(len(test)), y_test].mean())
+        accuracies.append(model.score(test, y_test))
+    figure, axes = new_axes(2, (9, 3))
+    axes[0].semilogx(sizes, losses, color=BLUE)
+    axes[1].semilogx(sizes, accuracies, color=BLUE)
+    axes[0].set(xlabel="pseudo-count a", ylabel="log-loss of held-out rows")
+    axes[1].set(xlabel="pseudo-count a", ylabel="accuracy on held-out rows")
+    return figure
+
+
+def _round_paths(path: Path) -> None:
+    """Round the coordinates of an SVG file to 0.01 points, which halves its size."""
+    text = path.read_text(encoding="utf-8")
+
+    def shorten(match: re.Match[str]) -> str:
+        return re.sub(r"-?\d+\.\d{3,}", lambda number: f"{float(number.group()):.2f}", match.group())
+
+    path.write_text(re.sub(r' d="[^"]*"', shorten, text), encoding="utf-8")
+
+
 def main(folder: Path) -> None:
     """Write all pictures to a folder."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -171,6 +313,7 @@ def main(folder: Path) -> None:
             figure = draw()
             figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
             plt.close(figure)
+            _round_paths(folder / f"{name}.svg")
 
 
 if __name__ == "__main__":
