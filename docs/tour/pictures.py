@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, make_moons
 from sklearn.model_selection import train_test_split
 
 from suffice import (
@@ -27,11 +27,15 @@ from suffice import (
     Beta,
     Categorical,
     Gaussian,
+    GaussianDiscriminant,
     GaussianNB,
     MEstimate,
+    MixtureClassifier,
     NormalInverseGamma,
+    cross_validate,
     plots,
 )
+from suffice.images import deskew
 
 BLUE, ORANGE, GREEN, GREY = "#2F61BA", "#B5501F", "#009E73", "#666666"
 STYLE = {
@@ -46,7 +50,7 @@ PICTURES: dict[str, Callable[[], Figure]] = {}
 
 
 def picture(name: str) -> Callable[[Callable[[], Figure]], Callable[[], Figure]]:
-    """Register a function that draws the picture of this name."""
+    """Register a function that draws the picture of this name: an .svg, or a .png if areas are filled with an image."""
 
     def register(draw: Callable[[], Figure]) -> Callable[[], Figure]:
         PICTURES[name] = draw
@@ -60,10 +64,80 @@ def new_axes(count: int = 1, size: tuple[float, float] = (7, 3.2), **settings: A
     return plt.subplots(1, count, figsize=size, layout="constrained", **settings)
 
 
+def binary_digits() -> tuple[np.ndarray, np.ndarray]:
+    """Return scikit-learn's digits as pixels that are on or off, and their labels."""
+    images, digits = load_digits(return_X_y=True)
+    return (images > 7.5).astype(int), digits
+
+
+# -- 000 -------------------------------------------------------------------------------------------
+
+
+@picture("000_means.svg")
+def mean_images() -> Figure:
+    """Draw the mean image of each digit."""
+    return plots.means(BernoulliNB(estimate="mle").fit(*binary_digits())).figure
+
+
+@picture("000_threshold.svg")
+def thresholds() -> Figure:
+    """Draw the accuracy of digits against the threshold between black and white."""
+    images, digits = load_digits(return_X_y=True)
+    figure, ax = new_axes()
+    cuts = np.arange(16) - 0.0
+    for rows, name, mark in ((images, "as they are", "o-"), (deskew(images), "deskewed", "s--")):
+        found = [np.mean(cross_validate(BernoulliNB(binarize=cut), rows, digits)["test_score"]) for cut in cuts]
+        ax.plot(cuts, found, mark, color=BLUE if mark == "o-" else ORANGE, markersize=4, label=name)
+    ax.set(xlabel="grey levels above this count as 1", ylabel="accuracy (cross-validated)")
+    ax.legend(title="images")
+    return figure
+
+
+@picture("000_densities.svg")
+def pixel_densities() -> Figure:
+    """Draw the Gaussian densities of one pixel."""
+    images, digits = load_digits(return_X_y=True)
+    some, pixel = np.isin(digits, (0, 1, 7)), 26  # in the fourth row, left of the middle
+    model = GaussianNB(var_smoothing=0.1).fit(images[some], digits[some])
+    figure, ax = new_axes(size=(7, 3.4))
+    plots.densities(model, images[some], digits[some], column=pixel, ax=ax)
+    ax.set(xlabel="grey level of pixel 26", title="")
+    return figure
+
+
+@picture("000_covariance.svg")
+def covariance_ellipses() -> Figure:
+    """Draw samples of a Gaussian, and its true and its estimated covariance."""
+    A = np.random.default_rng(1).normal(size=(2, 2))
+    truth = Gaussian([1.0, -1.0], A @ A.T)
+    x = truth.sample(500, random_state=0)
+    fitted = Gaussian.estimate(Gaussian.tally(x), rule="mle")
+    circle = np.stack([np.cos(np.linspace(0, 2 * np.pi, 100)), np.sin(np.linspace(0, 2 * np.pi, 100))])
+    figure, ax = new_axes(size=(7, 3.8))
+    ax.plot(*x[:300].T, ".", color=GREY, markersize=3, label="300 samples")
+    for its, colour, dashes, name in ((truth, BLUE, "-", "true"), (fitted, ORANGE, "--", "estimated from 500 samples")):
+        ring = its.mean[:, None] + 2 * np.linalg.cholesky(its.variance) @ circle
+        ax.plot(*ring, dashes, color=colour, label=f"{name}, 2 deviations")
+    ax.set(xlabel="x₁", ylabel="x₂", aspect="equal")
+    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.02, 1))
+    return figure
+
+
+@picture("000_mixture.png")
+def mixture_boundary() -> Figure:
+    """Draw the boundaries of one Gaussian and of a mixture for each class."""
+    moons, half = make_moons(600, noise=0.2, random_state=0)
+    models = {
+        "one Gaussian": GaussianDiscriminant(estimate="mle").fit(moons, half),
+        "mixture of four": MixtureClassifier(components=4, estimate="mle").fit(moons, half),
+    }
+    return plots.boundary(models, moons, half)[0].figure
+
+
 # -- 003 -------------------------------------------------------------------------------------------
 
 
-@picture("003_binomial")
+@picture("003_binomial.svg")
 def binomial_likelihood() -> Figure:
     """Draw the log-likelihood of seven ones in ten trials."""
     tally = Bernoulli.tally([1] * 7 + [0] * 3)
@@ -78,7 +152,7 @@ def binomial_likelihood() -> Figure:
     return figure
 
 
-@picture("003_multinomial")
+@picture("003_multinomial.svg")
 def multinomial_likelihood() -> Figure:
     """Draw the log-likelihood of three probabilities, of which two are free."""
     tally = Categorical.tally([0, 0, 1, 2, 2, 2])
@@ -107,7 +181,7 @@ def student_grades() -> tuple[np.ndarray, np.ndarray]:
     return X, np.array(["passed"] * 120 + ["failed"] * 40)
 
 
-@picture("003_grades")
+@picture("003_grades.svg")
 def grades() -> Figure:
     """Draw the densities of both classes without and with their priors."""
     X, y = student_grades()
@@ -137,7 +211,7 @@ def sixteen_rows() -> tuple[pd.DataFrame, pd.Series]:
     return table[["size", "colour", "shape"]], table["label"]
 
 
-@picture("003_urns")
+@picture("003_urns.svg")
 def urns() -> Figure:
     """Draw P(value | class) of the three columns."""
     X, y = sixteen_rows()
@@ -156,7 +230,7 @@ def urns() -> Figure:
     return figure
 
 
-@picture("003_m_estimate")
+@picture("003_m_estimate.svg")
 def m_estimates() -> Figure:
     """Draw the m-estimates of three sizes as m grows."""
     tally = Categorical.tally([0] * 4 + [2] * 6)
@@ -180,7 +254,7 @@ def m_estimates() -> Figure:
 # -- 004 -------------------------------------------------------------------------------------------
 
 
-@picture("004_beta")
+@picture("004_beta.svg")
 def beta_posterior() -> Figure:
     """Draw a Beta prior, the likelihood and the posterior."""
     flips, prior = Bernoulli.tally([1, 1, 1, 0, 0]), Beta(2, 2)
@@ -194,7 +268,7 @@ def beta_posterior() -> Figure:
     return figure
 
 
-@picture("004_forgotten")
+@picture("004_forgotten.svg")
 def forgotten_prior() -> Figure:
     """Draw posteriors of growing data sets under two priors."""
     tallies = {f"{n} flips": Bernoulli.tally([1] * (3 * n // 5) + [0] * (2 * n // 5)) for n in (5, 50, 500)}
@@ -209,7 +283,7 @@ def forgotten_prior() -> Figure:
     return figure
 
 
-@picture("004_gaussians")
+@picture("004_gaussians.svg")
 def gaussian_algebra() -> Figure:
     """Draw two Gaussians, their sum and an affine map."""
     x, y = Gaussian(1, 4), Gaussian(-2, 9)
@@ -225,7 +299,7 @@ def gaussian_algebra() -> Figure:
     return figure
 
 
-@picture("004_variance")
+@picture("004_variance.svg")
 def biased_variance() -> Figure:
     """Draw the average of both estimates of the variance against the size of the sample."""
     sizes = np.arange(2, 21)
@@ -246,7 +320,7 @@ def biased_variance() -> Figure:
     return figure
 
 
-@picture("004_mean")
+@picture("004_mean.svg")
 def posterior_of_a_mean() -> Figure:
     """Draw the prior and the posterior of a mean with known variance."""
     scores = np.array([85.0, 95.0, 100.0, 12.0, 89.0])
@@ -264,19 +338,20 @@ def posterior_of_a_mean() -> Figure:
     return figure
 
 
-def binary_digits() -> tuple[np.ndarray, np.ndarray]:
-    """Return scikit-learn's digits as pixels that are on or off, and their labels."""
-    images, digits = load_digits(return_X_y=True)
-    return (images > 7.5).astype(int), digits
+@picture("004_evidence.svg")
+def five_or_six() -> Figure:
+    """Draw an image of a five, and the evidence of its pixels for a five against a six."""
+    pixels, digits = binary_digits()
+    two = (digits == 5) | (digits == 6)
+    model = BernoulliNB().fit(pixels[two], digits[two])
+    figure, axes = new_axes(2, (7, 3))
+    axes[0].imshow(pixels[two][0].reshape(8, 8), cmap="gray_r")
+    axes[0].set(title="the image", xticks=[], yticks=[])
+    plots.heat_map(model.explain(pixels[two][:1]), label=5, against=6, ax=axes[1])
+    return figure
 
 
-@picture("004_digits")
-def mean_digits() -> Figure:
-    """Draw the mean image of each digit."""
-    return plots.means(BernoulliNB(estimate="mle").fit(*binary_digits())).figure
-
-
-@picture("004_smoothing")
+@picture("004_smoothing.svg")
 def smoothing() -> Figure:
     """Draw the log-loss and the accuracy of held-out digits against the pseudo-count."""
     pixels, digits = binary_digits()
@@ -311,9 +386,12 @@ def main(folder: Path) -> None:
     with mpl.rc_context(STYLE):
         for name, draw in PICTURES.items():
             figure = draw()
-            figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+            if name.endswith(".svg"):
+                figure.savefig(folder / name, metadata={"Date": None})
+                _round_paths(folder / name)
+            else:
+                figure.savefig(folder / name, dpi=95)
             plt.close(figure)
-            _round_paths(folder / f"{name}.svg")
 
 
 if __name__ == "__main__":
