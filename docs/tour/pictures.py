@@ -17,7 +17,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from sklearn.datasets import load_digits, make_moons
+from PIL import Image
+from sklearn.datasets import load_digits, load_iris, make_moons
 from sklearn.model_selection import train_test_split
 
 from suffice import (
@@ -29,6 +30,7 @@ from suffice import (
     Gaussian,
     GaussianDiscriminant,
     GaussianNB,
+    LogisticRegression,
     MEstimate,
     MixtureClassifier,
     NormalInverseGamma,
@@ -126,12 +128,139 @@ def covariance_ellipses() -> Figure:
 @picture("000_mixture.png")
 def mixture_boundary() -> Figure:
     """Draw the boundaries of one Gaussian and of a mixture for each class."""
-    moons, half = make_moons(600, noise=0.2, random_state=0)
+    moons, half = make_moons(400, noise=0.2, random_state=0)
     models = {
         "one Gaussian": GaussianDiscriminant(estimate="mle").fit(moons, half),
         "mixture of four": MixtureClassifier(components=4, estimate="mle").fit(moons, half),
     }
     return plots.boundary(models, moons, half)[0].figure
+
+
+# -- 001 -------------------------------------------------------------------------------------------
+
+
+@picture("001_boundaries.png")
+def two_boundaries() -> Figure:
+    """Draw the boundary of two Gaussian classes with and without dependence."""
+    rng = np.random.default_rng(0)
+    oblique = rng.multivariate_normal([0, 0], [[1.0, 0.9], [0.9, 1.0]], 200)
+    round_ = rng.multivariate_normal([1.5, 0.0], [[0.6, 0.0], [0.0, 0.6]], 200)
+    plane, group = np.concatenate([oblique, round_]), np.repeat([0, 1], 200)
+    full = GaussianDiscriminant(estimate="mle").fit(plane, group)
+    naive = GaussianDiscriminant(covariance="diagonal", estimate="mle").fit(plane, group)
+    return plots.boundary({"dependent": full, "independent": naive}, plane, group)[0].figure
+
+
+@picture("001_additive.svg")
+def additive_terms() -> Figure:
+    """Draw the terms of one flower's log-odds, and each term as a function of its feature."""
+    X, species = load_iris(return_X_y=True)
+    names = ["sepal length", "sepal width", "petal length", "petal width"]
+    flowers = pd.DataFrame(X[species > 0], columns=names)
+    model = GaussianNB(var_smoothing=0).fit(flowers, np.where(species[species > 0] == 1, "versicolor", "virginica"))
+    figure, axes = new_axes(2, (10, 3.6))
+    plots.waterfall(model.explain(flowers[:1]), ax=axes[0])
+    span = np.linspace(0, 1, 80)[:, None]
+    low, high = flowers.to_numpy().min(axis=0), flowers.to_numpy().max(axis=0)
+    grid = pd.DataFrame(low + span * (high - low), columns=names)
+    parts = model.explain(grid).contributions
+    for j, (name, dashes) in enumerate(zip(names, ("-", "--", "-.", ":"), strict=True)):
+        colour = (BLUE, ORANGE, GREEN, GREY)[j]
+        axes[1].plot(grid[name], parts[:, 0, j] - parts[:, 1, j], dashes, color=colour, label=name)
+    axes[1].axhline(0, color=GREY, linewidth=0.6)
+    axes[1].set(xlabel="cm", ylabel="term of the log-odds", title="versicolor against virginica")
+    axes[1].legend(fontsize=8)
+    return figure
+
+
+@picture("001_covariances.svg")
+def first_order_covariances() -> Figure:
+    """Draw a tridiagonal covariance, and the covariance of a chain beside its inverse."""
+    steps = np.random.default_rng(0).normal(size=(500, 6))
+    rows = np.column_stack([steps[:, :1], steps[:, 1:] + 0.6 * steps[:, :-1]])
+    y = np.zeros(500, int)
+    band = GaussianDiscriminant(covariance="tridiagonal", estimate="mle").fit(rows, y).covariance_[0]
+    chain = GaussianDiscriminant(covariance="chain", estimate="mle").fit(np.cumsum(steps, axis=1), y).covariance_[0]
+    shown = {'Σ, "tridiagonal"': band, 'Σ, "chain"': chain, 'inverse of Σ, "chain"': np.linalg.inv(chain)}
+    figure, axes = new_axes(3, (10, 3.2))
+    for ax, (title, matrix) in zip(axes, shown.items(), strict=True):
+        most = abs(matrix).max()
+        ax.imshow(matrix, cmap="RdBu_r", vmin=-most, vmax=most)
+        for i, j in np.ndindex(matrix.shape):
+            dark = abs(matrix[i, j]) > 0.6 * most
+            value = f"{matrix[i, j] + 0.0:.1f}".replace("-0.0", "0.0")
+            ax.text(j, i, value, ha="center", va="center", fontsize=8, color="w" if dark else "k")
+        ax.set(title=title, xticks=[], yticks=[])
+    return figure
+
+
+@picture("001_newton.svg")
+def newton_parabolas() -> Figure:
+    """Draw Newton's method for one parameter, and the convergence for two."""
+    x, y = np.arange(1, 9) / 2, np.array([0, 0, 1, 0, 1, 0, 1, 1])
+    centred = x - x.mean()
+    theta = np.linspace(-0.6, 3.2, 200)
+
+    def derivatives(slope: float) -> tuple[float, float, float]:
+        g = 1 / (1 + np.exp(-slope * centred))
+        value = (y * np.log(g) + (1 - y) * np.log(1 - g)).sum()
+        return value, (centred * (y - g)).sum(), -(centred**2 * g * (1 - g)).sum()
+
+    figure, axes = new_axes(2, (10, 3.6))
+    axes[0].plot(theta, [derivatives(t)[0] for t in theta], color=BLUE, label="log-likelihood")
+    at = 0.0
+    for k, dashes in enumerate(("--", ":")):
+        value, slope, curvature = derivatives(at)
+        near = np.linspace(at - 1.4, at - 2 * slope / curvature + 0.6, 100)
+        parabola = value + slope * (near - at) + curvature * (near - at) ** 2 / 2
+        axes[0].plot(near, parabola, dashes, color=ORANGE, label=f"parabola at step {k}")
+        axes[0].plot(at, value, "o", color=ORANGE, markersize=5)
+        axes[0].annotate(str(k), (at, value), xytext=(-8, 5), textcoords="offset points")
+        at -= slope / curvature
+    axes[0].plot(at, derivatives(at)[0], "o", color=ORANGE, markersize=5)
+    axes[0].annotate("2", (at, derivatives(at)[0]), xytext=(4, 6), textcoords="offset points")
+    axes[0].set(xlabel="slope (boundary fixed at 2.25)", ylabel="log-likelihood", ylim=(-7, -3.9), xlim=(-0.6, 3.2))
+    axes[0].legend(fontsize=8, loc="lower right")
+    plots.newton(LogisticRegression(C=None, start="zero").fit(x[:, None], y), ax=axes[1])
+    return figure
+
+
+# -- 002 -------------------------------------------------------------------------------------------
+
+
+@picture("002_bits.svg")
+def digits_as_bits() -> Figure:
+    """Draw sixteen digits."""
+    bits, digits = binary_digits()
+    figure, axes = plt.subplots(2, 8, figsize=(8, 2.4), layout="constrained")
+    for ax, image, digit in zip(axes.ravel(), bits, digits, strict=False):
+        ax.imshow(image.reshape(8, 8), cmap="gray_r")
+        ax.set(xticks=[], yticks=[])
+        ax.set_title(str(digit), fontsize=9)
+    return figure
+
+
+@picture("002_confusion.svg")
+def confusions() -> Figure:
+    """Draw the confusions of held-out digits."""
+    bits, digits = binary_digits()
+    train, test, y_train, y_test = train_test_split(bits, digits, test_size=0.3, random_state=0, stratify=digits)
+    return plots.confusion(y_test, BernoulliNB().fit(train, y_train), test).figure
+
+
+@picture("002_coefficients.svg")
+def softmax_coefficients() -> Figure:
+    """Draw the coefficients of the softmax of naive Bayes as images."""
+    bits, digits = binary_digits()
+    coefficients = BernoulliNB().fit(bits, digits).as_linear().coefficients
+    coefficients = coefficients - coefficients.mean(axis=0)  # only differences between classes matter
+    most = abs(coefficients).max()
+    figure, axes = new_axes(3, (8, 2.6))
+    for ax, digit in zip(axes, (0, 3, 8), strict=True):
+        drawn = ax.imshow(coefficients[digit].reshape(8, 8), cmap="RdBu_r", vmin=-most, vmax=most)
+        ax.set(title=f"{digit}", xticks=[], yticks=[])
+    figure.colorbar(drawn, ax=axes, label="β minus its mean over classes", shrink=0.9)
+    return figure
 
 
 # -- 003 -------------------------------------------------------------------------------------------
@@ -390,7 +519,10 @@ def main(folder: Path) -> None:
                 figure.savefig(folder / name, metadata={"Date": None})
                 _round_paths(folder / name)
             else:
-                figure.savefig(folder / name, dpi=95)
+                figure.savefig(folder / name, dpi=110)
+                with Image.open(folder / name) as image:
+                    fewer = image.convert("RGB").quantize(128)
+                fewer.save(folder / name, optimize=True)
             plt.close(figure)
 
 
