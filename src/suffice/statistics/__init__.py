@@ -2,6 +2,7 @@
 
 from suffice.statistics.comoments import CoMoments
 from suffice.statistics.counts import Counts
+from suffice.statistics.fourth_moments import FourthMoments
 from suffice.statistics.moments import Moments, two_sum
 from suffice.statistics.pair_counts import PairCounts
 from suffice.statistics.statistic import OverdrawnError, Statistic, rest_of
@@ -10,6 +11,7 @@ from suffice.statistics.tally import GroupedTally, Tally
 __all__ = [
     "CoMoments",
     "Counts",
+    "FourthMoments",
     "GroupedTally",
     "Moments",
     "OverdrawnError",
