@@ -134,7 +134,11 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
 
     @property
     def covariance_(self) -> Array:
-        """The covariance of each class, [class, column, column]; one for all where it is shared."""
+        """The covariance of each class, [class, column, column]; [column, column] for covariance="shared"."""
+        found = self._covariances()
+        return found[0] if self.covariance == "shared" else found
+
+    def _covariances(self) -> Array:
         parameters = self._parameters
         if isinstance(parameters, LowRankGaussian):
             raise AttributeError('solver="svd" does not form a covariance')
@@ -269,7 +273,8 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
             _, singular, turned = np.linalg.svd((centred * np.sqrt(shares)[:, None]) @ whitening, full_matrices=False)
             most = min(len(means) - 1, len(singular))
             return singular[:most] ** 2, whitening @ turned[:most].T
-        within = np.tensordot(shares if len(self.covariance_) > 1 else [1.0], self.covariance_, 1)
+        covariances = self._covariances()
+        within = np.tensordot(shares if len(covariances) > 1 else [1.0], covariances, 1)
         spreads, axes = eigh((centred * shares[:, None]).T @ centred, within)
         most = min(len(means) - 1, means.shape[1])
         return spreads[::-1][:most], axes[:, ::-1][:, :most]
@@ -331,6 +336,8 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         n, pooled = tally.class_count, moments.pooled()
         mean = np.where(n[:, None] > 0, moments.mean, pooled.mean)
         centred = x - mean[target.codes]
+        if self.estimate == "mle" and not centred.any():
+            raise np.linalg.LinAlgError(_explain_singular(self.covariance, tally, 0))
         centred *= 1.0 if target.weights is None else np.sqrt(target.weights)[:, None]
         if self.estimate == "mle":
             variance, rows = moments.m2.sum(axis=0) / n.sum(), n.sum() - self.ddof * (n > 0).sum()
@@ -463,11 +470,15 @@ def _explain_singular(covariance: str, tally: Tally, place: int) -> str:
     shared, columns = covariance == "shared", tally.schema.blocks[0].count
     whose = "the classes" if shared else f"class {tally.schema.classes.tolist()[place]!r}"
     rows = tally.class_count.sum() if shared else tally.class_count[place]
-    return (
-        f"the covariance of {whose} is singular ({rows:g} rows, {columns} columns, which may be constant or linearly "
-        'dependent), so that its maximum-likelihood estimate has no density; use estimate="mean" with a prior, '
-        'shrinkage=0.1 or "oas", or covariance="diagonal"'
+    reason = (
+        f"The covariance matrix of {whose} is not full rank ({rows:g} rows, {columns} columns, which may be constant "
+        "or linearly dependent), so that its maximum-likelihood estimate has no density"
     )
+    if shared and rows <= len(tally.class_count):
+        reason = "The number of samples must be more than the number of classes: no class has a row to spare"
+    elif rows == 1:
+        reason = f"y has only 1 sample in {whose}, which has no covariance"
+    return f'{reason}; use estimate="mean" with a prior, shrinkage=0.1 or "oas", or covariance="diagonal"'
 
 
 def _warn_few_rows(tally: Tally) -> None:

@@ -17,6 +17,9 @@ HEAD = 32
 # The scatter matrix is a product of this many cells at a time.
 SCATTERED = 1 << 22
 
+# The most cells of a piece whose fourth moments are merged with those of the others.
+MOST_MERGED = 1 << 25
+
 
 def spreads(part: Part) -> Moments:
     """Return the moments of each column."""
@@ -78,7 +81,9 @@ def fourths(part: Part) -> FourthMoments:
     """
     columns, classes = part.block.shape[1], part.classes
     total = FourthMoments.zero(classes, columns)
-    for x, codes, weights in part.pieces(SCATTERED):
+    # a piece has several rows for each column and class, so that products take longer than merging
+    cells = min(max(SCATTERED, 8 * classes * columns**2), MOST_MERGED)
+    for x, codes, weights in part.pieces(cells):
         present = np.unique(codes)
         found = []
         for k in present:
