@@ -36,6 +36,8 @@ class Columns(Frozen):
         The meaning of the codes of each column; None if codes stand for themselves.
     pairs : bool
         Whether pairs of columns are counted too.
+    fourths : bool
+        Whether their moments of third and fourth order are, which automatic shrinkage needs (gaussian, with pairs).
 
     >>> pixels = Columns("bernoulli", 64, threshold=8.0)
     >>> pixels.name(3)
@@ -49,6 +51,7 @@ class Columns(Frozen):
     sizes: Array | None = None
     codings: tuple[Coding, ...] | None = None
     pairs: bool = False
+    fourths: bool = False
 
     @classmethod
     def coded(cls, family: str, names: tuple[Any, ...], codings: tuple[Coding, ...], pairs: bool = False) -> Columns:
@@ -72,7 +75,7 @@ class Columns(Frozen):
     @property
     def size(self) -> int:
         """The approximate number of sums of a class in the statistic; with pairs, the square of the width."""
-        return self.width**2 if self.pairs else self.width
+        return self.width**2 * (3 if self.fourths else 1) if self.pairs else self.width
 
     def check_pairs(self, classes: int) -> None:
         """Raise if the pairs of these columns take more memory than MOST_PAIR_BYTES."""
@@ -174,6 +177,8 @@ class Columns(Frozen):
             raise ValueError(f"one side has {self.count} columns, the other {other.count}")
         if self.pairs != other.pairs:
             raise ValueError("one side was learned with pairs of columns (structure=…), the other without")
+        if self.fourths != other.fourths:
+            raise ValueError('one side was learned with fourth moments (shrinkage="ledoit-wolf"), the other without')
         if self.threshold != other.threshold:
             raise ValueError(f"one side was binarized at {self.threshold}, the other at {other.threshold}")
 
@@ -236,8 +241,9 @@ class Columns(Frozen):
             return NotImplemented
         if self is other:
             return True
-        plain = (self.family, self.count, self.names, self.threshold, self.codings, self.pairs)
-        if plain != (other.family, other.count, other.names, other.threshold, other.codings, other.pairs):
+        plain = (self.family, self.count, self.names, self.threshold, self.codings, self.pairs, self.fourths)
+        others = (other.family, other.count, other.names, other.threshold, other.codings, other.pairs, other.fourths)
+        if plain != others:
             return False
         return bool(self.sizes is other.sizes or np.array_equal(self.sizes, other.sizes))  # type: ignore[arg-type]
 

@@ -2,6 +2,7 @@
 
 from suffice.statistics.comoments import CoMoments
 from suffice.statistics.counts import Counts
+from suffice.statistics.fourth_moments import FourthMoments
 from suffice.statistics.moments import Moments, two_sum
 from suffice.statistics.pair_counts import PairCounts
 from suffice.statistics.squared_counts import SquaredCounts
@@ -11,6 +12,7 @@ from suffice.statistics.tally import GroupedTally, Tally
 __all__ = [
     "CoMoments",
     "Counts",
+    "FourthMoments",
     "GroupedTally",
     "Moments",
     "OverdrawnError",

@@ -86,7 +86,7 @@ class BlockCounter:
         has_many_pairs = block.pairs and block.count * (block.count - 1) // 2 > PAIRS and self.scan.source.is_embedded
         if sums == "levels" and not has_many_pairs and block.codings is not None:
             return self._count_levels(block)
-        if sums == "moments":
+        if sums == "moments" and not block.fourths:
             return block, self._query_moments(block, sample)
         if sums in ("totals", "squares"):
             return block, self._query_totals(block)
