@@ -1,18 +1,13 @@
-# A web service
-
-A service for a model file, with [FastAPI](https://fastapi.tiangolo.com). Rows are dictionaries, as JSON has them: `predict`,
-`predict_proba`, `explain`, `partial_fit` and `forget` take one dictionary, or a list of them, by column name.
-
-```python
 """service.py: predicts, explains, learns and forgets rows of the model in a file."""
 
 import os
 from typing import Any
 
-import suffice
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
+
+import suffice
 
 Row = dict[str, Any]
 
@@ -51,7 +46,9 @@ def create_app(path: str) -> FastAPI:
         model = file.model()
         labels, shares = model.predict(rows).tolist(), model.predict_proba(rows).tolist()
         names = [str(label) for label in model.classes_]
-        return [{"label": label, "p": dict(zip(names, p))} for label, p in zip(labels, shares)]
+        return [
+            {"label": label, "p": dict(zip(names, p, strict=True))} for label, p in zip(labels, shares, strict=True)
+        ]
 
     @app.post("/explain")
     def explain(row: Row) -> dict[str, Any]:
@@ -76,20 +73,3 @@ def create_app(path: str) -> FastAPI:
 
 if "MODEL" in os.environ:
     app = create_app(os.environ["MODEL"])
-```
-
-```sh
-suffice fit income.csv --target income -o income.suffice
-MODEL=income.suffice uvicorn service:app --workers 4
-curl localhost:8000/predict -H 'content-type: application/json' -d '[{"age": 39, "education": "Masters"}]'
-```
-
-- **Changes** lock the file, save it at the end, and replace it at once ([files](files.md)). So threads and worker processes
-  may learn and forget at the same time, no row is lost, and a restart continues with the saved rows. If a change fails, the
-  answer is 422 with the reason, and the file is left as it was.
-- **Predictions** take no lock. Each process loads the file again when it has changed.
-- **Each change** reads and writes the whole file: send many rows in one request rather than one by one.
-- **A request that is sent twice** is learned twice. Let clients repeat `/learn` only if they know that it has failed.
-- **Keys** that the model does not have are ignored with a warning, and keys that a row lacks are missing cells, as with the
-  columns of a data frame. Classifiers of numbers only, such as `GaussianNB`, refuse both. The order of the keys is irrelevant.
-- **Labels** are texts here. Change `list[str]` to `list[int]` if the classes are numbers.
