@@ -49,17 +49,32 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 _MODULES = ("images", "plots", "report")
 
+# Former public names -> what replaces them, and the version that removes them (docs/project/versions.md).
+_DEPRECATED: dict[str, tuple[str, str]] = {}
+
 __all__ = sorted(_HOME_OF)
 
 
 def __getattr__(name: str) -> _Any:
     if name in _MODULES:
         return _import_module(f"suffice.{name}")
+    if name in _DEPRECATED:
+        return _replace_deprecated(name)
     if name not in _HOME_OF:
         raise AttributeError(f"module 'suffice' has no attribute {name!r}")
     value = getattr(_import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value
+
+
+def _replace_deprecated(name: str) -> _Any:
+    """Return what replaces a former public name, with a warning."""
+    from warnings import warn
+
+    replacement, version = _DEPRECATED[name]
+    message = f"suffice.{name} is deprecated and will be removed in version {version}: use suffice.{replacement}"
+    warn(message, FutureWarning, stacklevel=3)
+    return __getattr__(replacement)
 
 
 def __dir__() -> list[str]:
