@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import negative_binomial
+import half_normal
 import suffice
 from suffice.families import FAMILIES
 
@@ -21,7 +21,9 @@ def test_the_readme_runs() -> None:
     assert failed == 0
 
 
-@pytest.mark.parametrize("page", ["drift", "engines", "forgetting", "onnx", "plan", "pool", "settings"])
+@pytest.mark.parametrize(
+    "page", ["count_families", "drift", "engines", "forgetting", "onnx", "plan", "pool", "settings"]
+)
 def test_the_examples_of_a_page_run(page: str) -> None:
     failed, tried = doctest.testfile(str(ROOT / "docs" / f"{page}.md"), module_relative=False)
     assert tried >= 9
@@ -57,16 +59,16 @@ def test_the_citation_has_this_version_and_licence() -> None:
 def test_the_guide_to_families_has_the_code_that_is_tested() -> None:
     page = (ROOT / "docs" / "add_a_family.md").read_text()
     shown = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
-    code = (ROOT / "tests" / "negative_binomial.py").read_text()
+    code = (ROOT / "tests" / "half_normal.py").read_text()
     assert _lines("\n".join(shown)) == _lines(code)
 
 
 def test_the_guide_to_families_runs() -> None:
     page = str(ROOT / "docs" / "add_a_family.md")
     try:
-        failed, tried = doctest.testfile(page, module_relative=False, globs=dict(vars(negative_binomial)))
+        failed, tried = doctest.testfile(page, module_relative=False, globs=dict(vars(half_normal)))
     finally:
-        FAMILIES.pop("negative-binomial", None)
+        FAMILIES.pop("half-normal", None)
     assert tried > 10
     assert failed == 0
 
