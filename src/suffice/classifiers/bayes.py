@@ -45,11 +45,12 @@ class BayesClassifier(TallyClassifier):
     ----------
     families : "auto", a family, or dict {column: family}, default="auto"
         The family of each column: "bernoulli", "categorical", "number" (as ``numeric`` says), "gaussian", "poisson",
-        "quantiles" or "mdl" (numbers cut into bins), "text" or `Text`, "multinomial" or "complement" (counts, all such
-        columns together), "exponential", "gamma", "log-normal" (positive numbers), "von-mises" (angles in radians) or
-        "von-mises(360)" (in degrees), "kernel" (a smoothed histogram), any other registered family, "ignore", "auto",
-        or "any": as "auto", but a column of positive numbers may also be log-normal, gamma or exponential, if it has
-        the shape of one. Columns that are not named are "auto". A column has at most 100,000 levels.
+        "geometric", "negative-binomial" or "negative-binomial(r)", "binomial(n)" of n trials, "quantiles" or "mdl"
+        (numbers cut into bins), "text" or `Text`, "multinomial" or "complement" (counts, all such columns together),
+        "exponential", "gamma", "log-normal" (positive numbers), "von-mises" (angles in radians) or "von-mises(360)" (in
+        degrees), "kernel" (a smoothed histogram), any other registered family, "ignore", "auto", or "any": as "auto",
+        but a column of positive numbers may also be log-normal, gamma or exponential, if it has the shape of one.
+        Columns that are not named are "auto". A column has at most 100,000 levels.
     structure : "auto", "naive", "chain", "tree", "averaged", "full", "joint", "trees", "pooled", or a Structure, \
 default="auto"
         Which column depends on which, given the class. "trees" are decision trees whose leaves are counts, and

@@ -66,11 +66,13 @@ def _read(sheet: Sheet, columns: Columns, grow: bool, chosen: Collection[Any]) -
                     f"column {name!r} is {columns.family}, but holds {_first_non_number(sheet, name)}; turn it into "
                     f"numbers, or learn it as levels: BayesClassifier(families={{{name!r}: 'categorical'}})"
                 )
-        block = sheet.numbers(columns.names)
-        if FAMILIES[columns.family].domain == POSITIVE and all(name in chosen for name in columns.names):
-            return columns, Function("positive").map_block(block)
-        check_domain(block, columns)
-        return columns, block
+        numbers = sheet.numbers(columns.names)
+        family = FAMILIES[columns.family]
+        if family.domain == POSITIVE and all(name in chosen for name in columns.names):
+            return columns, Function("positive").map_block(numbers)
+        check_domain(numbers, columns)
+        family.check_cells(numbers)
+        return columns, numbers
     if isinstance(columns.codings[0], Words):
         return _read_text(sheet, columns, grow)
     return _read_levels(sheet, columns, grow)

@@ -69,47 +69,43 @@ class VonMises(Family):
 
     Parameters
     ----------
-    period : float, default=2π
-        The number that is a whole turn: 2π for radians, 360 for degrees, 24 for hours. In a name it is the number in
-        parentheses, as in "von-mises(360)".
+    period : float or None, default=None
+        The number that is a whole turn: 360 for degrees, 24 for hours; None is 2π, for radians. In a name it is the
+        number in parentheses, as in "von-mises(360)".
     """
 
-    period: float = TURN
+    period: float | None = None
 
     name = "von-mises"
+    setting = "period"
     sql_sums = "functions"
     rules = ("mle", "map", "mean")
 
     def __post_init__(self) -> None:
-        if not 0 < self.period < np.inf:
-            raise ValueError(f"the period of von-mises must be a number greater than 0, not {self.period!r}")
-        if self.period != TURN:
-            object.__setattr__(self, "name", f"von-mises({self.period:g})")
+        if not 0 < self.turn < np.inf:
+            raise ValueError(f"the period of von-mises is a number greater than 0, not {self.turn:g}")
 
-    def with_setting(self, setting: str) -> VonMises:
-        try:
-            return VonMises(float(setting))
-        except ValueError:
-            raise ValueError(
-                f"von-mises({setting}) is no family: the period is a number, as in von-mises(360)"
-            ) from None
+    @property
+    def turn(self) -> float:
+        """The number that is a whole turn."""
+        return TURN if self.period is None else self.period
 
     @property
     def domain(self) -> Domain:  # type: ignore[override]
         """One turn in either direction."""
-        unit = "radians; of degrees the family is von-mises(360)" if self.period == TURN else f"{self.period:g} a turn"
-        most = self.period * (1 + 1e-9)
-        return Domain(-most, most, f"angles from {-self.period:g} to {self.period:g} ({unit})")
+        unit = "radians; of degrees the family is von-mises(360)" if self.period is None else f"{self.turn:g} a turn"
+        most = self.turn * (1 + 1e-9)
+        return Domain(-most, most, f"angles from {-self.turn:g} to {self.turn:g} ({unit})")
 
     @property
     def functions(self) -> tuple[Function | None, ...]:
-        return Function("cos", TURN / self.period), Function("sin", TURN / self.period)
+        return Function("cos", TURN / self.turn), Function("sin", TURN / self.turn)
 
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, FunctionSums]:
         return columns, scan.functions(part, self.functions)  # type: ignore[arg-type]
 
     def prior_hyperparameters(self, prior: Any, columns: Columns, statistic: Any) -> Hyperparameters:
-        return pseudo_rows(prior, columns, statistic, self.name)
+        return pseudo_rows(prior, columns, statistic, self.full_name)
 
     def posterior_hyperparameters(self, hyperparameters: Hyperparameters, statistic: FunctionSums) -> Hyperparameters:
         rows, first, second = hyperparameters
@@ -132,13 +128,13 @@ class VonMises(Family):
         return self._parameters(cosines, sines, found.mean(found.nodes))
 
     def predictive(self, columns: Columns, hyperparameters: Hyperparameters) -> Parameters:
-        raise no_predictive(self.name)
+        raise no_predictive(self.full_name)
 
     def log_partition(self, columns: Columns, hyperparameters: Hyperparameters) -> Array:
         check_proper((hyperparameters[0],), NO_EVIDENCE)
         # the integral over the direction is 2π·I₀(Rκ), and each row has a factor 1/period
         return np.asarray(
-            self._averages(hyperparameters).log_integral + np.log(TURN) - hyperparameters[0] * np.log(self.period)
+            self._averages(hyperparameters).log_integral + np.log(TURN) - hyperparameters[0] * np.log(self.turn)
         )
 
     def marginals(self, columns: Columns, hyperparameters: Hyperparameters) -> dict[str, Any]:
@@ -158,14 +154,14 @@ class VonMises(Family):
         _, cosines, sines = hyperparameters
         kappa = self._averages(hyperparameters).draw(rng)
         direction = rng.vonmises(np.arctan2(sines, cosines), np.minimum(kappa * np.hypot(cosines, sines), 1e15))
-        return VonMisesParameters(np.asarray(direction), np.maximum(kappa, LEAST_CONCENTRATION), self.period)
+        return VonMisesParameters(np.asarray(direction), np.maximum(kappa, LEAST_CONCENTRATION), self.turn)
 
     def support(self, columns: Columns, statistic: Any, j: int, seen: Sequence[float] = ()) -> description.Support:
-        return description.support_of_numbers(0.0, self.period, list(seen))
+        return description.support_of_numbers(0.0, self.turn, list(seen))
 
     def information(self, columns: Columns, statistic: Any) -> Array:
         """Return the mutual information I(column; class) in nats, by a sum over the circle."""
-        angles = np.linspace(0, self.period, GRID, endpoint=False)
+        angles = np.linspace(0, self.turn, GRID, endpoint=False)
         n = np.broadcast_to(statistic.n, statistic.first.shape)
         found = np.zeros(columns.count)
         for j in range(columns.count):
@@ -186,11 +182,11 @@ class VonMises(Family):
         rows, cosines, sines = with_unseen_pooled(statistic)
         mean = np.arctan2(sines, cosines) % TURN
         spread = np.sqrt(-2 * np.log1p(-np.minimum(_rest(rows, cosines, sines), 1 - 1e-9)))
-        scale = self.period / TURN
+        scale = self.turn / TURN
         return mean * scale, np.minimum(spread, np.pi / 3) * scale
 
     def _parameters(self, cosines: Array, sines: Array, kappa: Array) -> VonMisesParameters:
-        return VonMisesParameters(np.arctan2(sines, cosines), np.maximum(kappa, LEAST_CONCENTRATION), self.period)
+        return VonMisesParameters(np.arctan2(sines, cosines), np.maximum(kappa, LEAST_CONCENTRATION), self.turn)
 
     def _averages(self, hyperparameters: Hyperparameters) -> Averages:
         """Return averages over the posterior of the concentration, ∝ I₀(Rκ) / I₀(κ)^N."""

@@ -41,6 +41,12 @@ const TERMS = {
     },
   },
 
+  // log Γ(a + trials − x) − log Γ(a + trials)
+  LogGammaOfRest: columnwise((term, x, place) => logRising(term.a[place], Math.max(term.trials - x, 0)) - logRising(term.a[place], term.trials)),
+
+  // log C(trials, x)
+  LogBinomial: columnwise((term, x) => (x > term.trials ? -Infinity : logGamma(term.trials + 1) - logGamma(x + 1) - logGamma(term.trials - x + 1))),
+
   // −log x!
   LogFactorial: columnwise((_, x) => -logGamma(x + 1)),
 

@@ -8,7 +8,7 @@ from suffice.blocks import Block, Function, Part, Sparse, cells_of
 from suffice.blocks.block import PIECE
 from suffice.kernels import count_rows
 from suffice.schema import Array
-from suffice.statistics import Counts, FunctionSums
+from suffice.statistics import Counts, FunctionSums, SquaredCounts
 
 
 def bits(part: Part, threshold: float | None) -> Counts:
@@ -55,6 +55,22 @@ def functions(part: Part, mappings: tuple[Function | None, Function]) -> Functio
     # rows without missing cells have the same n in all columns, up to the rounding of weights
     is_complete = not part.block.gaps or bool(np.allclose(n, part.class_count[:, None], rtol=1e-12, atol=0.0))
     return FunctionSums(part.class_count[:, None] if is_complete else n, *sums)
+
+
+def squares(part: Part) -> SquaredCounts:
+    """Return the sum of each column and of its squares; numbers must not be negative."""
+    shape = (part.classes, part.block.shape[1])
+    counts, squared, n = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    if isinstance(part.block, Sparse):
+        stored = part.stored()
+        sums = (counts, squared)
+        outside = count_rows.add_up_squares_sparse(*stored, part.codes, part.weights, *sums, work=cells_of(stored))
+        _check_sums(part, outside, squared, None)
+    else:
+        for x, codes, weights in part.pieces():
+            outside = count_rows.add_up_squares(x, codes, weights, n, counts, squared, work=x.size)
+            _check_sums(part, outside, squared, None)
+    return SquaredCounts(n if part.block.gaps else part.class_count[:, None], counts, squared)
 
 
 def comparable(threshold: float, dtype: np.dtype[Any]) -> Any:
