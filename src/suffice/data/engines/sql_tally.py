@@ -12,7 +12,7 @@ from suffice.blocks import Function
 from suffice.data import encode, label_of, missing_labels_error
 from suffice.data.engines import batches
 from suffice.data.engines.source import Request, SourceError
-from suffice.data.engines.sql_aggregates import Encoded, Scan, bin_expression, query_moments
+from suffice.data.engines.sql_aggregates import Encoded, Scan, bin_expression, positive_expression, query_moments
 from suffice.data.read_columns import MOST_WHOLE, find_repeated, outside_domain
 from suffice.families import FAMILIES
 from suffice.families.domain import POSITIVE
@@ -112,8 +112,6 @@ class BlockCounter:
 
     def _columns(self, block: Columns, scan: Scan, guarded: bool = True) -> dict[str, Any]:
         """Return the columns of a block as they are counted; if ``guarded``, NaN counts as an empty cell."""
-        import ibis
-
         table, columns = scan.table, {}
         for name, coding in zip(block.names or (), block.codings or (None,) * block.count, strict=True):
             if isinstance(coding, Combinations):
@@ -128,7 +126,7 @@ class BlockCounter:
             if block.threshold is not None:
                 value = (value > block.threshold).cast("int32")
             if name in self._chosen and FAMILIES[block.family].domain == POSITIVE:
-                value = (value > 0).ifelse(value, ibis.null("float64"))  # other numbers count as missing
+                value = positive_expression(value)
             columns[name] = bin_expression(value, coding) if isinstance(coding, Cuts) else value
         return columns
 
