@@ -58,8 +58,8 @@ class Dialect:
         Whether a common table expression is computed once, so that the numbers of its rows need no order.
     has_recursion : bool
         Whether common table expressions may be recursive.
-    has_lateral_recursion : bool
-        Whether a recursive expression may refer to the row that it is computed for, which saves storing all paths.
+    has_fast_rows : bool
+        Whether averaged pairs and trees are computed by a subquery of each row, which reads elements of arrays.
     types : mapping of str to str
         The types of the columns of parameter tables.
     key : str
@@ -93,7 +93,7 @@ class Dialect:
     find_below: str = ""
     is_materialized: bool = False
     has_recursion: bool = True
-    has_lateral_recursion: bool = False
+    has_fast_rows: bool = False
     types: Mapping[str, str] = field(default_factory=lambda: TYPES)
     key: str = "PRIMARY KEY ({key})"
     table_options: str = ""
@@ -156,7 +156,7 @@ DIALECTS: dict[str, Dialect] = {
             find_equal="ARRAY_POSITION({array}, {key}) - 1",
             find_below="WIDTH_BUCKET({key}, {array}) - 1",
             is_materialized=True,
-            has_lateral_recursion=True,
+            has_fast_rows=True,
             after_insert=("ANALYZE {name}",),
             # compiling the query takes longer than running it on 100,000 rows
             setup=("SET jit = off",),

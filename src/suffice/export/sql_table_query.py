@@ -8,7 +8,7 @@ from typing import Any
 from sqlglot import exp, parse_one
 
 from suffice.export.dialects import Dialect
-from suffice.export.sql_expressions import Expression, case_when, integer
+from suffice.export.sql_expressions import Expression, case_when, fill, integer
 from suffice.export.sql_parameters import Kind, ParameterTables, quote
 from suffice.export.sql_stages import NamedTable, StagedQuery, aliases, as_bytes
 
@@ -129,11 +129,7 @@ class TableQuery(StagedQuery):
             text = search.format(key="key_", array=f'(SELECT ARRAY_AGG(l."value" ORDER BY l."code") {listed})')
         else:
             text = f'(SELECT MAX(l."code") {listed} AND l."value" {operator} key_)'
-        found = parse_one(text, read="duckdb")
-        for each in list(found.find_all(exp.Column)):
-            if each.name == "key_":
-                each.replace(key.node)
-        return Expression(found)
+        return fill(text, {"key_": key})
 
     def finish_labels(self) -> None:
         """Add the tables of labels and edges."""
