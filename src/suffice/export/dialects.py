@@ -67,7 +67,8 @@ class Dialect:
     table_options : str
         What follows the columns in CREATE TABLE.
     temporary : str
-        What follows CREATE for a temporary table.
+        What follows CREATE for a temporary table; empty if no table is dropped with the session and read twice by one
+        query.
     after_insert : tuple of str
         Statements that follow the rows of a parameter table.
     setup : tuple of str
@@ -170,6 +171,7 @@ DIALECTS: dict[str, Dialect] = {
             tables_layout="row",
             element="ELEMENT_AT({array}, CAST({place} AS INT))",
             has_recursion=False,
+            temporary="",
             types={"integer": "BIGINT", "double": "DOUBLE", "text": "STRING"},
             key="",
             table_options=" USING PARQUET",
@@ -182,7 +184,7 @@ DIALECTS: dict[str, Dialect] = {
             plain_names=True,
             types={"integer": "INT64", "double": "FLOAT64", "text": "STRING"},
             key="",
-            temporary="TEMP TABLE",
+            temporary="",
             is_run=False,
         ),
         Dialect("snowflake", "Snowflake", "except", folds=False, key="", is_run=False),
@@ -195,6 +197,7 @@ DIALECTS: dict[str, Dialect] = {
             types={"integer": "BIGINT", "double": "DOUBLE", "text": "BLOB"},
             setup=("SET NAMES utf8mb4",),
             key="KEY ({key})",
+            temporary="",
             hexadecimal_texts=True,
         ),
         Dialect(
@@ -204,7 +207,7 @@ DIALECTS: dict[str, Dialect] = {
             folds=True,
             has_select=False,
             types={"integer": "BIGINT", "double": "FLOAT", "text": "NVARCHAR(400) COLLATE Latin1_General_100_BIN2"},
-            temporary="TABLE",
+            temporary="",
             is_run=False,
         ),
         Dialect(

@@ -9,7 +9,6 @@ from suffice.export.joined_levels import BELOW, SPLITS, join_levels
 from suffice.export.sql_expressions import Expression, fill
 from suffice.export.sql_long_cells import LongCells
 from suffice.export.sql_parameters import Kind
-from suffice.export.sql_table_query import ARRAYS
 from suffice.schema import Array, Partition, TreeInput
 from suffice.score import MeanOfTrees
 
@@ -18,6 +17,9 @@ FIRST_STEPS = 6
 
 # The byte '0' of a threshold that a row's cell is below; it is '1' otherwise.
 BELOW_THRESHOLD = 48
+
+# The string of bytes of a row.
+OUTCOMES = "r.x"
 
 
 def add_shares(term: MeanOfTrees, trees: list[Partition], cells: LongCells) -> str:
@@ -47,17 +49,19 @@ def add_shares(term: MeanOfTrees, trees: list[Partition], cells: LongCells) -> s
     summed = classes[:-1] if is_whole else classes
     shares = {f"c{k}": term.shares[:, k] for k in summed}
     leaves = query.parameters.add_arrays(query.new_name("leaves"), {"leaf": np.arange(len(term.shares))}, shares)
-    outcomes = f"r.{_add_outcomes(cells, trees[0].inputs, thresholds)}"
+    # not a column of the cells, which are stored and read several times
+    outcomes = _outcomes(cells, trees[0].inputs, thresholds).node.sql(dialect="duckdb", identify=True)
+    found = f'(SELECT r.{query.id}, {outcomes} AS "x" FROM {query.cells} AS r OFFSET 0)'
     sums = ", ".join(f'SUM(p."c{k}"[-d."n"]) AS "c{k}"' for k in summed)
     results = [f"z.c{k}" for k in summed]
     if is_whole:
         results.append(f"{len(trees)}e0 - ({' + '.join(results)}) AS c{classes[-1]}")
     return query.add_common(
         "shares",
-        f"SELECT r.{query.id}, {', '.join(results)} FROM {query.cells} AS r "
+        f"SELECT r.{query.id}, {', '.join(results)} FROM {found} AS r "
         f"CROSS JOIN {gather(nodes, names, 'node')} AS m "
         f"CROSS JOIN {gather(leaves, list(shares), 'leaf', 'DOUBLE')} AS p "
-        f"CROSS JOIN LATERAL (SELECT {sums} FROM ({_descend(start, outcomes, depth)}) AS d) AS z",
+        f"CROSS JOIN LATERAL (SELECT {sums} FROM ({_descend(start, depth)}) AS d) AS z",
     )
 
 
@@ -74,8 +78,8 @@ def _thresholds(trees: list[Partition], j: int, column: TreeInput) -> Array:
     return used if column.levels is None or not len(used) else np.arange(-1.0, used[-1] + 1)
 
 
-def _add_outcomes(cells: LongCells, inputs: tuple[TreeInput, ...], thresholds: list[Array]) -> Expression:
-    """Add the string of bytes of each row: '0' where its cell goes to the first child, '1' where to the second.
+def _outcomes(cells: LongCells, inputs: tuple[TreeInput, ...], thresholds: list[Array]) -> Expression:
+    """Return the string of bytes of each row: '0' where its cell goes to the first child, '1' where to the second.
 
     A number is not less than the first thresholds: the bytes are a part of 1…10…0. A level is equal to one of them: the
     bytes are a part of 1…101…1.
@@ -86,7 +90,7 @@ def _add_outcomes(cells: LongCells, inputs: tuple[TreeInput, ...], thresholds: l
         if len(known)
     ]
     names = {f"part{place}_": part for place, part in enumerate(parts)}
-    return cells.query.add(ARRAYS, f"outcomes{cells.first}", fill(" || ".join(names) or _bytes("''"), names))
+    return fill(" || ".join(names) or _bytes("''"), names)
 
 
 def _number_bytes(cells: LongCells, column: TreeInput, thresholds: Array) -> Expression:
@@ -112,7 +116,7 @@ def _bytes(text: str) -> str:
     return f"CAST({text} AS BLOB)"
 
 
-def _descend(roots: str, outcomes: str, depth: int) -> str:
+def _descend(roots: str, depth: int, outcomes: str = OUTCOMES) -> str:
     """Return the leaf of each tree that a row reaches, as column n."""
     done = min(FIRST_STEPS, depth)
     first = _step(outcomes, lambda name: f'CAST(t."{name}" AS INT)')

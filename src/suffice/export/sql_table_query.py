@@ -183,11 +183,16 @@ class TableQuery(StagedQuery):
         """Keep all stages: the scores are joined at a fixed one."""
 
     def _fence(self, tables: list[NamedTable]) -> list[NamedTable]:
-        """Return tables as they are: those that are read more than once are materialized."""
+        """Return tables that PostgreSQL computes once although they are not materialized."""
         if self.dialect.name != "postgres":
             return tables
-        last = [str(place) for place in range(SCORES, len(self.stages))]
-        return [(name, table.offset(0, copy=False) if name in last else table) for name, table in tables]
+        once = self._read_once
+        return [(name, table.offset(0, copy=False) if name in once else table) for name, table in tables]
+
+    @property
+    def _read_once(self) -> list[str]:
+        """The names of the stages that are read only once: all but the cells with their arrays."""
+        return [str(place) for place in range(len(self.stages)) if place != ARRAYS]
 
     def _stage_tables(self, query: exp.Select) -> list[NamedTable]:
         number = exp.Window(this=exp.RowNumber(), order=self._order())
@@ -233,8 +238,7 @@ class TableQuery(StagedQuery):
         return f"{keyword} " + ",\n".join(written) + "\n" + self._lines(query)
 
     def _hint(self, name: str) -> str:
-        is_last = name in [f"{self.prefix}{place}" for place in range(SCORES, len(self.stages))]
-        is_read_once = is_last and self.dialect.name != "sqlite"
+        is_read_once = name in [f"{self.prefix}{place}" for place in self._read_once] and self.dialect.name != "sqlite"
         return "MATERIALIZED " if self.dialect.is_materialized and not is_read_once else ""
 
     def _lines(self, select: exp.Expression) -> str:
