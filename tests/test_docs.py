@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import typer
 
-import negative_binomial
+import half_normal
 import postgres
 import suffice
 import suffice.plots
@@ -216,16 +216,16 @@ def test_the_citation_has_this_version_and_licence() -> None:
 def test_the_guide_to_families_has_the_code_that_is_tested() -> None:
     page = (DOCS / "design" / "add_a_family.md").read_text()
     shown = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
-    code = (ROOT / "tests" / "negative_binomial.py").read_text()
+    code = (ROOT / "tests" / "half_normal.py").read_text()
     assert _lines("\n".join(shown)) == _lines(code)
 
 
 def test_the_guide_to_families_runs() -> None:
     page = str(DOCS / "design" / "add_a_family.md")
     try:
-        failed, tried = doctest.testfile(page, module_relative=False, globs=dict(vars(negative_binomial)))
+        failed, tried = doctest.testfile(page, module_relative=False, globs=dict(vars(half_normal)))
     finally:
-        FAMILIES.pop("negative-binomial", None)
+        FAMILIES.pop("half-normal", None)
     assert tried > 10
     assert failed == 0
 
