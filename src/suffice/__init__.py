@@ -52,7 +52,7 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 _MODULES = ("images", "plots", "report")
 
-# Former public names -> what replaces them, and the version that removes them (docs/versions.md).
+# Former public names -> what replaces them, and the version that removes them (docs/project/versions.md).
 _DEPRECATED: dict[str, tuple[str, str]] = {}
 
 __all__ = sorted(_HOME_OF)
