@@ -267,6 +267,21 @@ def test_page_computes_families_of_counts(opened, family, rule):
     assert len(opened_values(page, "events")) > 2
 
 
+@pytest.mark.parametrize("rule", ["mle", "mean", "predictive"])
+def test_page_computes_functions_of_numbers(opened, rule):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 200)
+    table = pd.DataFrame(
+        {"wait": rng.exponential(1 + y), "size": np.exp(rng.normal(y)), "wind": rng.normal(40 * y) % 360}
+    )
+    table["rain"] = rng.gamma(1 + y, 2.0)
+    families = {"wait": "exponential", "size": "log-normal", "wind": "von-mises(360)", "rain": "gamma"}
+    other = {"gamma": "map", "von-mises(360)": "map"}
+    rules = other | {"exponential": rule, "log-normal": rule}
+    model = BayesClassifier(structure="naive", families=families, estimate=rules).fit(table, y)
+    check(opened(model, table, y), model, table[:ROWS].mask(rng.random(table[:ROWS].shape) < 0.1))
+
+
 IMAGES = {
     "bits": BernoulliNB(binarize=7.5),
     "gaussian": GaussianNB(var_smoothing=0.1),

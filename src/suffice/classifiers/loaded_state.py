@@ -10,6 +10,7 @@ from suffice.data.files.date_parts import PARTS
 from suffice.data.reader import ColumnReader
 from suffice.decision.calibration import Calibration
 from suffice.decision.pooling import Pool
+from suffice.families import FAMILIES
 from suffice.families.low_rank_gaussian import LowRankGaussian
 from suffice.mixtures import Mixture
 from suffice.recipe import Rows
@@ -161,7 +162,7 @@ def _values(schema: Schema) -> list[Any]:
     found: dict[Any, Any] = {}
     for block in schema.blocks:
         for name, coding in zip(block.names or (), block.codings or (None,) * block.count, strict=True):
-            value: Any = 0.0
+            value: Any = 1.0 if FAMILIES[block.family].domain.excludes(np.zeros(1))[0] else 0.0
             if isinstance(coding, Levels):
                 value = coding.labels[0] if coding.labels and not isinstance(coding, Words) else "text"
             elif isinstance(coding, Cuts) and coding.edges and np.isfinite(coding.edges[0]):
