@@ -73,11 +73,11 @@ def elastic_net() -> None:
 def starts(name: str, X: Any, y: Any, generative: dict[str, Any]) -> None:
     """Print the number of Newton steps from 0, from linear discriminants and from generative models."""
     steps = {
-        "zero": LogisticRegression(start="zero").fit(X, y).n_iter_,
-        "discriminants": LogisticRegression().fit(X, y).n_iter_,
+        "zero": LogisticRegression(start="zero").fit(X, y).n_iter_.item(),
+        "discriminants": LogisticRegression().fit(X, y).n_iter_.item(),
     }
     for start, model in generative.items():
-        steps[start] = LogisticRegression.from_generative(model.fit(X, y)).fit(X, y).n_iter_
+        steps[start] = LogisticRegression.from_generative(model.fit(X, y)).fit(X, y).n_iter_.item()
     print(f"{name}: Newton steps " + ", ".join(f"{count} from {start}" for start, count in steps.items()), flush=True)
 
 

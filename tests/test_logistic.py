@@ -186,7 +186,7 @@ def test_the_generative_start_saves_steps() -> None:
     near = LogisticRegression().fit(X, y)
     far = LogisticRegression(start="zero").fit(X, y)
     np.testing.assert_allclose(near.coef_, far.coef_, atol=1e-6)
-    assert near.n_iter_ < far.n_iter_
+    assert near.n_iter_.item() < far.n_iter_.item()
 
 
 def test_lifts() -> None:
