@@ -21,7 +21,9 @@ def test_the_readme_runs() -> None:
     assert failed == 0
 
 
-@pytest.mark.parametrize("page", ["drift", "engines", "forgetting", "onnx", "plan", "pool", "settings"])
+@pytest.mark.parametrize(
+    "page", ["discriminants", "drift", "engines", "forgetting", "onnx", "plan", "pool", "settings"]
+)
 def test_the_examples_of_a_page_run(page: str) -> None:
     failed, tried = doctest.testfile(str(ROOT / "docs" / f"{page}.md"), module_relative=False)
     assert tried >= 9

@@ -68,6 +68,7 @@ LEARNED: dict[str, Check] = {
     "n_iter_": either(whole(0, LARGEST), integers),
     "n_features_in_": whole(1, LARGEST),
     "feature_names_in_": instance(np.ndarray),
+    "column_moments_": instance(Tally),
     "trace_": sequence(mapping(text, number())),
     "_hessian": optional(doubles(2)),
     "_feature_names_in": optional(instance(np.ndarray)),
@@ -100,6 +101,11 @@ def _check_logistic(model: LogisticRegression) -> None:
     require(model.intercept_.shape == (scores,), "its intercepts have a wrong shape")
     names = vars(model).get("feature_names_in_")
     require(names is None or names.shape == (columns,), "it does not name each column")
+    moments = vars(model).get("column_moments_")
+    is_right = moments is None or (
+        moments.class_count.shape == (classes,) and moments.schema.blocks[0].count == columns and moments.statistics
+    )
+    require(bool(is_right), "its moments are those of other columns or classes")
     if isinstance(vars(model).get("n_iter_"), int):  # of a file of an earlier version
         model.n_iter_ = np.array([model.n_iter_], np.int32)
     size = scores * (features + bool(model.fit_intercept))

@@ -3,10 +3,10 @@
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, cast, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Self, cast, get_args
 
 import numpy as np
 from scipy.special import log_softmax
@@ -21,9 +21,11 @@ from suffice.classifiers.concurrency import on_snapshot, take_snapshot
 from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.predict_table import predict_source
 from suffice.classifiers.tally_classifier import Dialect, FloatType, InputType
-from suffice.data import Target, weights_of
+from suffice.data import Table, Target, weights_of
+from suffice.data.engines import memory
 from suffice.data.reader import NumberReader
 from suffice.decision.class_weights import weight_classes
+from suffice.explain import Explanation, column_title
 from suffice.export import ExportError, Style, to_onnx, to_sql
 from suffice.families.family import Parameters
 from suffice.logistic.forms import Lift, LinearForm, feature_names, lift_rows
@@ -37,6 +39,7 @@ from suffice.records import Records
 from suffice.schema import Array, Columns, Schema
 from suffice.score import CompleteLinear, Score
 from suffice.score.term import all_rows
+from suffice.statistics import Moments, Tally
 from suffice.storage.atomic_write import replace_file
 
 # The Hessian is kept for standard errors if it takes no more multiplications than this.
@@ -48,9 +51,28 @@ class Coefficients(Parameters):
     """The coefficients of a logistic regression, [class, column], as parameters of a `Model`."""
 
     coefficients: Array
+    biases: Array | None = None  # added to the product with each column, [class, column]
 
     def score(self) -> Score:
-        return Score((CompleteLinear.of(self.coefficients),))
+        term = CompleteLinear.of(self.coefficients)
+        return Score((term if self.biases is None else replace(term, biases=self.biases),))
+
+    @property
+    def n_parameters(self) -> int:
+        return int(self.coefficients[1:].size)
+
+
+class LinearRows(NamedTuple):
+    """Rows as the model scores them, and their cells as the user would write them."""
+
+    opened: Block
+    names: list[Any]
+    values: list[list[Any]]
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The rows, which are one block of numbers."""
+        return (self.opened,)
 
 
 @with_constructor
@@ -100,6 +122,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "objective", largest entry of the "gradient" and length of the following "step", for each step and the end.
     fitted_with_ : tuple
         The settings ``lift`` and ``fit_intercept`` at the time of fitting.
+    column_moments_ : Tally
+        Mean and variance of each column in each class, from which explanations and reports start.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -218,6 +242,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learned.classes_, learned.trace_ = target.classes, solution.trace
         learned.n_iter_ = np.array([len(solution.trace) - 1], np.int32)
         learned._hessian, learned.fitted_with_ = hessian, self._fixed()
+        learned.column_moments_ = _sum_moments(block, target)
         self.__dict__ = learned.__dict__  # at once: other threads may fit it or predict with it
         return self
 
@@ -336,8 +361,66 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         columns = Columns("linear", self.n_features_in_, None if names is None else tuple(names.tolist()))
         return Schema(self.classes_, (columns,))
 
-    def as_model(self) -> Model:
+    @on_snapshot
+    def read_rows(self, X: Any) -> LinearRows:
+        """Return rows as the model reads them, matched with the columns that were learned.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame, dict or list of dict
+            Rows.
+
+        Returns
+        -------
+        LinearRows
+            The rows as a block, the names of the columns, and the cells.
+        """
+        opened = self._reader().open(X, self.schema_)
+        return LinearRows(opened, *self._reader().list_cells(opened, self.schema_))
+
+    @on_snapshot
+    def explain(self, X: Any) -> Explanation:
+        """Return what each column contributes to the score of each class, compared with the mean of the column.
+
+        A column contributes coef·(x − mean), so a cell at the mean contributes 0. What is left of the score is the
+        "(prior)", the score of a row of means. With ``lift="quadratic"``, squares and products are features of their
+        own, compared with those of the means.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame, dict or list of dict
+            Rows. All contributions are kept in memory, so pass a few.
+
+        Returns
+        -------
+        Explanation
+            With ``contributions`` [row, class, feature], ``log_odds(row)``, ``sentence(row)`` and ``to_frame()``, as
+            other classifiers return it.
+
+        Examples
+        --------
+        >>> from suffice import LogisticRegression
+        >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"])
+        >>> [(name, value, round(nats, 2)) for name, value, nats in model.explain([[3.0]]).log_odds()]
+        [('(prior)', None, 0.0), ('column 0', 3.0, 1.75)]
+        """
+        self._check_fitted()
+        rows, (coefficients, intercepts) = self.read_rows(X), self._lines()
+        reference = lift_rows(self._column_means()[None], self.lift)[0]
+        features = lift_rows(np.array(rows.values, np.float64).reshape(len(rows.values), -1), self.lift)
+        contributions = (features - reference)[:, None, :] * coefficients
+        prior = intercepts + coefficients @ reference
+        names = feature_names([column_title(name) for name in rows.names], self.lift)
+        scores, log_proba = prior + contributions.sum(axis=-1), self.predict_log_proba(X).astype(np.float64)
+        return Explanation(self.classes_.tolist(), names, features.tolist(), prior, contributions, scores, log_proba)
+
+    def as_model(self, *, centred: bool = False) -> Model:
         """Return the model that exports translate: log P(class | x) is its score, up to a constant of the row.
+
+        Parameters
+        ----------
+        centred : bool, default=False
+            Whether the means of the columns are subtracted from them, as in ``explain``; scores are the same.
 
         Returns
         -------
@@ -350,7 +433,16 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"lift={form.lift!r} has products of columns, which no export has: fit with lift='linear', to columns "
                 "that include the products you need, or predict in Python (predict, predict_table)"
             )
-        return Model(self.schema_.blocks, form.intercepts - form.intercepts.max(), (Coefficients(form.coefficients),))
+        prior, parameters = form.intercepts, Coefficients(form.coefficients)
+        if centred:
+            biases = -form.coefficients * self._column_means()
+            prior, parameters = prior - biases.sum(axis=1), replace(parameters, biases=biases)
+        return Model(self.schema_.blocks, prior - prior.max(), (parameters,))
+
+    def _column_means(self) -> Array:
+        """Return the mean of each column over all rows; 0 for models of files that do not have it."""
+        moments: Any = vars(self).get("column_moments_")
+        return np.zeros(self.n_features_in_) if moments is None else moments.statistics[0].pooled().mean[0]
 
     def to_sql(
         self,
@@ -580,6 +672,19 @@ def _centre(problem: Problem, parameters: Array, *, is_invariant: bool) -> Array
     if not is_invariant:
         centred[: problem.X.shape[1]] = parameters[: problem.X.shape[1]]
     return np.asarray(centred)
+
+
+def _sum_moments(block: Block, target: Target) -> Tally:
+    """Return the moments of the columns by class."""
+    columns = Columns("gaussian", block.shape[1], block.names)
+    if not isinstance(block, Sparse):
+        return memory.tally(Table((block,), target), (columns,))
+    indicators = np.eye(len(target.classes))[target.codes]
+    indicators = indicators if target.weights is None else indicators * target.weights[:, None]
+    matrix, n = block.matrix.astype(np.float64, copy=False), indicators.sum(axis=0)[:, None]
+    sums, squares = (np.asarray(each.T @ indicators).T for each in (matrix, matrix.power(2)))
+    moments = Moments.about(n, np.zeros(sums.shape), sums, squares)
+    return Tally(Schema(target.classes, (columns,)), n[:, 0], (moments,))
 
 
 def _as_finite_numbers(block: Block) -> Any:
