@@ -8,10 +8,10 @@ OTHERS := .venv-integrations
 CASES ?= many
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test databases integrations hostile dist lint audit format bench clean
+.PHONY: help demo test databases integrations hostile dist docs docs-serve notebooks lint audit format bench clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "suffice needs Python 3.11 or newer: make PYTHON=python3.11")'
@@ -44,6 +44,15 @@ dist: $(READY) ## build wheel and sdist, install each in a clean environment, ru
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist
 	$(BIN)/python tests/installed_commands.py dist
+
+docs: $(READY) ## build the documentation in site/ (half a minute); a warning is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean
+
+docs-serve: $(READY) ## show the documentation at localhost:8000, and again when a page changes
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
+
+notebooks: $(READY) ## make the notebooks of docs/notebooks from the pages, and run them (about a minute)
+	$(BIN)/python website/notebooks.py docs/notebooks
 
 lint: $(READY) ## ruff, mypy (strict), bandit, and the layers of imports
 	$(BIN)/ruff check .
@@ -81,5 +90,5 @@ bench: $(READY) ## speeds and accuracies against scikit-learn, as ratios measure
 	$(BIN)/python benchmarks/digits.py
 
 clean: ## remove the environment and all caches
-	rm -rf $(VENV) $(OTHERS) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build
+	rm -rf $(VENV) $(OTHERS) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build site
 	find . -name __pycache__ -prune -exec rm -rf {} +

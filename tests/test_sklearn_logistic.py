@@ -53,7 +53,7 @@ NO_SOLVERS = "there is one solver, so no combination of solver, penalty and dual
 NO_PENALTY = "there is no parameter penalty: l1_ratio and C say the same, as scikit-learn recommends since 1.8"
 NO_CALLBACKS = "the callbacks of scikit-learn are not called"
 
-# Tests that fail on purpose, each with what differs. docs/discriminants.md lists them for users.
+# Tests that fail on purpose, each with what differs. docs/guides/discriminants.md lists them for users.
 DIFFERENCES = {
     "test_check_solver_option[LogisticRegression]": NO_SOLVERS,
     "test_liblinear_dual_random_state": NO_SOLVERS,

@@ -45,7 +45,8 @@ class BayesClassifier(TallyClassifier):
     ----------
     families : "auto", a family, or dict {column: family}, default="auto"
         The family of each column: "bernoulli", "categorical", "number" (as ``numeric`` says), "gaussian", "poisson",
-        "quantiles" or "mdl" (numbers cut into bins), "text" or `Text`, "multinomial" or "complement" (counts, all such
+        "geometric", "negative-binomial" or "negative-binomial(r)", "binomial(n)" of n trials, "quantiles" or "mdl"
+        (numbers cut into bins), "text" or `Text`, "multinomial" or "complement" (counts, all such
         columns together), any other registered family, "ignore", or "auto". Columns that are not named are "auto". A
         column has at most 100,000 levels.
     structure : "auto", "naive", "chain", "tree", "averaged", "full", "joint", "trees", "pooled", or a Structure, \
@@ -382,7 +383,7 @@ def _check_names(setting: str, by_name: Mapping[Any, Any], tally: Tally) -> None
     columns = () if tally.schema.features is None else tally.schema.features.names
     families = [name for name in dict.fromkeys([*FAMILIES, *NUMERIC]) if name != "auto"]
     for name in by_name:
-        if name not in columns and name not in families:
+        if name not in columns and name not in families and name not in FAMILIES:
             similar = get_close_matches(str(name), [str(known) for known in [*columns, *families]], 1)
             hint = f"; did you mean {similar[0]!r}? The" if similar else "; the"
             raise ValueError(

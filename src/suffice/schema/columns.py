@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -120,6 +121,20 @@ class Columns(Frozen):
         codings = tuple(coding.closed() for coding in self.codings or ())
         is_same = all(a is b for a, b in zip(codings, self.codings or (), strict=True))
         return self if is_same else self.recoded(codings)
+
+    def select(self, setting: Mapping[Any, Any], otherwise: Any) -> list[Any]:
+        """Return the entry of each column in {column or family: value}; that of a column takes precedence.
+
+        >>> Columns("binomial(10)", 2, ("a", "b")).select({"binomial": 1, "b": 2}, 0)
+        [1, 2]
+        """
+        names: Sequence[Any] = self.names or range(self.count)
+        chosen = []
+        for name, family in zip(names, self.families, strict=True):
+            # the name of a family may end in a setting
+            keys = (key for key in (name, family, family.partition("(")[0]) if key in setting)
+            chosen.append(setting.get(next(keys, None), otherwise))
+        return chosen
 
     @property
     def families(self) -> tuple[str, ...]:

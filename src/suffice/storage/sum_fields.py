@@ -6,12 +6,12 @@ import numpy as np
 
 from suffice.families import FAMILIES
 from suffice.schema import Columns, Schema, field_names
-from suffice.statistics import CoMoments, Counts, FourthMoments, Moments, PairCounts, Statistic, Tally
+from suffice.statistics import CoMoments, Counts, FourthMoments, Moments, PairCounts, SquaredCounts, Statistic, Tally
 from suffice.storage.field_checks import Check, doubles, instance, require, sequence
 from suffice.storage.stored_kind import StoredKind
 
 # Sums that cannot be negative; a mean, its rounding error and a product of two columns can.
-NOT_NEGATIVE = {"n", "total", "pairs", "m2", "alone_n", "alone_m2", "error", "alone_error", "fourths"}
+NOT_NEGATIVE = {"n", "total", "squares", "pairs", "m2", "alone_n", "alone_m2", "error", "alone_error", "fourths"}
 MATRICES = {"pairs", "scatter", "cubes", "fourths"}
 SYMMETRIC = {"pairs", "scatter", "fourths"}
 
@@ -51,7 +51,8 @@ def check_fit(statistic: Statistic, block: Columns, classes: int) -> None:
     """Raise if a statistic does not have the shape and the kind of sums that its block of columns needs."""
     arrays, sums = statistic.arrays(), FAMILIES[block.family].sql_sums
     if sums is not None:
-        wanted = (Moments, CoMoments) if sums == "moments" else Counts
+        kinds: dict[str, Any] = {"moments": (Moments, CoMoments), "squares": SquaredCounts}
+        wanted = kinds.get(sums, Counts)
         require(isinstance(statistic, wanted), f"has {type(statistic).__name__} of {block.family} columns")
     require(block.pairs == isinstance(statistic, (PairCounts, CoMoments)), "has pairs that the schema does not have")
     has_fourths = isinstance(statistic, FourthMoments)
@@ -72,7 +73,7 @@ def _check_tally(tally: Tally) -> None:
 SUM_KINDS = (
     *(
         StoredKind(kind, _sums(kind), _check_statistic)
-        for kind in (Counts, PairCounts, Moments, CoMoments, FourthMoments)
+        for kind in (Counts, PairCounts, SquaredCounts, Moments, CoMoments, FourthMoments)
     ),
     StoredKind(
         Tally,
