@@ -59,21 +59,20 @@ def race(classes: int) -> None:
 
 
 def elastic_net() -> None:
-    """Print the seconds of an elastic net, and the largest difference of a coefficient."""
+    """Print the time of an elastic net, by the clock and of the processor, and how far coefficients differ."""
     X, y = make_classification(60_000, 200, n_informative=60, flip_y=0.05, random_state=0)
     settings = {"C": 0.01, "l1_ratio": 0.5}
-    seconds, models = [], []
+    LogisticRegression(**settings).fit(X[:500], y[:500])  # compiles
+    seconds, processor, models = [], [], []
     for make in (LogisticRegression(**settings), Theirs(**settings, solver="saga", tol=1e-8, max_iter=5000)):
-        start = time.perf_counter()
+        start, used = time.perf_counter(), time.process_time()
         models.append(make.fit(X, y))
         seconds.append(time.perf_counter() - start)
-    apart = np.abs(models[0].coef_ - models[1].coef_).max()
-    zeros = int((models[0].coef_ == 0).sum())
-    print(
-        f"elastic net: suffice {seconds[0]:.2f} s, saga {seconds[1]:.2f} s ({seconds[1] / seconds[0]:.0f} times), "
-        f"coefficients differ by {apart:.1e}, {zeros} of 200 are 0",
-        flush=True,
-    )
+        processor.append(time.process_time() - used)
+    apart, zeros = np.abs(models[0].coef_ - models[1].coef_).max(), int((models[0].coef_ == 0).sum())
+    for name, (ours, theirs) in (("clock", seconds), ("processor", processor)):
+        print(f"elastic net, {name}: suffice {ours:.2f} s, saga {theirs:.2f} s, {theirs / ours:.1f} times", flush=True)
+    print(f"coefficients differ by {apart:.1e}; {zeros} of 200 are 0", flush=True)
 
 
 def single_precision() -> None:
