@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, load_iris
 
 from cases import column_of
 from half_normal import HalfNormal
@@ -23,6 +23,7 @@ from suffice import (
     GaussianDiscriminant,
     GaussianNB,
     Joint,
+    LogisticRegression,
     MixtureClassifier,
     MultinomialNB,
     PoissonNB,
@@ -175,6 +176,23 @@ TABLES = {
     "vector": BayesClassifier(structure="naive", calibrate="vector"),
     "isotonic": BayesClassifier(structure="naive", calibrate="isotonic"),
 }
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_page_computes_a_logistic_regression(opened, classes):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y < classes], y[y < classes]
+    model = LogisticRegression().fit(X, y)
+    page = opened(model)
+    found = np.array(page.evaluate("rows => rows.map(suffice.probabilities)", cells(X)), float)
+    np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-9, rtol=0)
+    for its, expected in zip(
+        page.evaluate("rows => rows.map(suffice.explain)", cells(X[:9])),
+        model.explain(X[:9]).contributions,
+        strict=True,
+    ):
+        parts = sorted(its["contributions"], key=lambda part: part["feature"])
+        np.testing.assert_allclose(np.array([part["added"] for part in parts]).T, expected, rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", TABLES)

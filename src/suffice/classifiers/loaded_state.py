@@ -22,7 +22,9 @@ from suffice.storage.field_checks import (
     choice,
     class_labels,
     doubles,
+    either,
     instance,
+    integers,
     mapping,
     number,
     optional,
@@ -61,12 +63,13 @@ LEARNED: dict[str, Check] = {
     "fitted_with_": sequence(anything),
     "subspace_": sequence(anything),
     "class_covariances_": doubles(3),
-    "coef_": doubles(2, low=-MOST_WEIGHT, high=MOST_WEIGHT),
-    "intercept_": doubles(1, low=-MOST_WEIGHT, high=MOST_WEIGHT),
+    "coef_": doubles(2, low=-MOST_WEIGHT, high=MOST_WEIGHT, single=True),
+    "intercept_": doubles(1, low=-MOST_WEIGHT, high=MOST_WEIGHT, single=True),
     "classes_": class_labels,
-    "n_iter_": whole(0, LARGEST),
+    "n_iter_": either(whole(0, LARGEST), integers),
     "n_features_in_": whole(1, LARGEST),
     "feature_names_in_": instance(np.ndarray),
+    "column_moments_": instance(Tally),
     "trace_": sequence(mapping(text, number())),
     "_hessian": optional(doubles(2)),
     "_feature_names_in": optional(instance(np.ndarray)),
@@ -99,6 +102,13 @@ def _check_logistic(model: LogisticRegression) -> None:
     require(model.intercept_.shape == (scores,), "its intercepts have a wrong shape")
     names = vars(model).get("feature_names_in_")
     require(names is None or names.shape == (columns,), "it does not name each column")
+    moments = vars(model).get("column_moments_")
+    is_right = moments is None or (
+        moments.class_count.shape == (classes,) and moments.schema.blocks[0].count == columns and moments.statistics
+    )
+    require(bool(is_right), "its moments are those of other columns or classes")
+    if isinstance(vars(model).get("n_iter_"), int):  # of a file of an earlier version
+        model.n_iter_ = np.array([model.n_iter_], np.int32)
     size = scores * (features + bool(model.fit_intercept))
     if "_hessian" not in vars(model):
         model._hessian = None
