@@ -24,7 +24,7 @@ from suffice.classifiers.tally_classifier import Dialect, FloatType, InputType
 from suffice.data import Target, weights_of
 from suffice.data.reader import NumberReader
 from suffice.decision.class_weights import weight_classes
-from suffice.export import ExportError, Style, to_onnx, to_sql
+from suffice.export import Style, to_onnx, to_sql
 from suffice.families.family import Parameters
 from suffice.logistic.forms import Lift, LinearForm, feature_names, lift_rows
 from suffice.logistic.loss import Problem
@@ -35,7 +35,7 @@ from suffice.logistic.summary import coefficient_table
 from suffice.model import Model
 from suffice.records import Records
 from suffice.schema import Array, Columns, Schema
-from suffice.score import CompleteLinear, Score
+from suffice.score import CompleteLinear, Products, Score
 from suffice.score.term import all_rows
 from suffice.storage.atomic_write import replace_file
 
@@ -45,12 +45,18 @@ CHEAP = 1 << 29
 
 @dataclass(frozen=True)
 class Coefficients(Parameters):
-    """The coefficients of a logistic regression, [class, column], as parameters of a `Model`."""
+    """The coefficients of a logistic regression, [class, feature], as parameters of a `Model`.
+
+    The features are the columns, after their products, if there are any.
+    """
 
     coefficients: Array
+    count: int
 
     def score(self) -> Score:
-        return Score((CompleteLinear.of(self.coefficients),))
+        products, lines = np.split(self.coefficients, [self.coefficients.shape[1] - self.count], axis=1)
+        line = CompleteLinear.of(np.ascontiguousarray(lines))
+        return Score((line, Products.of(products, self.count)) if products.size else (line,))
 
 
 @with_constructor
@@ -338,15 +344,11 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Model
-            With the intercepts as log prior, from which the largest is subtracted, and a linear score.
+            With the intercepts as log prior, from which the largest is subtracted, and a linear or quadratic score.
         """
         form = self.as_linear()
-        if form.lift != "linear":
-            raise ExportError(
-                f"lift={form.lift!r} has products of columns, which no export has: fit with lift='linear', to columns "
-                "that include the products you need, or predict in Python (predict, predict_table)"
-            )
-        return Model(self.schema_.blocks, form.intercepts - form.intercepts.max(), (Coefficients(form.coefficients),))
+        parameters = Coefficients(form.coefficients, self.n_features_in_)
+        return Model(self.schema_.blocks, form.intercepts - form.intercepts.max(), (parameters,))
 
     def to_sql(
         self,

@@ -13,7 +13,7 @@ import numpy as np
 from suffice.export.onnx_cells import Cells
 from suffice.export.onnx_graph import Tensor
 from suffice.schema import Array, starts_of
-from suffice.score import CompleteLinear, Linear, LogGamma, LogGammaOfTotal, LogQuadratic, LookUp, Quadratic
+from suffice.score import CompleteLinear, Linear, LogGamma, LogGammaOfTotal, LogQuadratic, LookUp, Products, Quadratic
 from suffice.statistics.scan import comparable
 
 # Values of so many columns are looked up at once.
@@ -68,6 +68,12 @@ def translate_complete_linear(term: CompleteLinear, cells: Cells) -> Tensor:
     """Write a linear term that is NaN for a row with a missing cell."""
     is_incomplete = cells.is_missing.any(1, keep=True)
     return cells.graph.where(is_incomplete, np.nan, translate_linear(term, cells))
+
+
+def translate_products(term: Products, cells: Cells) -> Tensor:
+    """Write Σᵢⱼ weights·xᵢ·xⱼ; a linear term beside it sees to rows with missing cells."""
+    x = cells.filled
+    return cells.graph.concat([((x @ weights) * x).sum(1, keep=True) for weights in term.weights])
 
 
 def _sum_products(term: Linear, x: Tensor, cells: Cells) -> Tensor:
