@@ -27,7 +27,7 @@ LARGE_FILE = 10_000_000
 # Settings of Python in messages, as patterns, and the options of the command line that stand for them.
 OPTIONS = {
     r"BayesClassifier\((families=\{.*?\})\)": r"\1",
-    r"families=\{(['\"])(.+?)\1: (['\"]?)([\w…]+)\3\}": r"--family \2=\4",
+    r"families=\{(['\"])(.+?)\1: (['\"]?)([\w…().-]+)\3\}": r"--family \2=\4",
     r" and Text\(…\)$": "",  # the command line has no settings of texts, nor of structures
     r"Full\(shrinkage=0\.1\), ": "",
     "set calibrate=None": "leave out --calibrate",

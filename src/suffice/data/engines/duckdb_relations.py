@@ -7,7 +7,7 @@ from typing import Any, Self
 from suffice.data.engines.batches import Batches
 from suffice.data.engines.ibis_tables import SqlSource
 from suffice.data.engines.source import NoSqlError, Request, Scored, ScoreQuery
-from suffice.data.files.csv_types import identifier
+from suffice.data.files.csv_group import identifier
 from suffice.data.files.table_file import ColumnHints
 
 NAME = "suffice_relation"
