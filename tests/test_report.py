@@ -158,12 +158,18 @@ def test_a_logistic_regression_has_a_report():
     np.testing.assert_allclose(means["sepal width (cm)"], X.groupby(y)["sepal width (cm)"].mean(), rtol=1e-6)
 
 
+def test_products_of_columns_have_a_report():
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression(lift="quadratic").fit(X, y)
+    data = data_of(report.render(model, X, y))
+    assert data["quality"]["scores"]["accuracy"]["value"] == pytest.approx(model.score(X, y))
+    assert data["engine"]["live"]
+
+
 def test_errors_of_models_and_rows_without_a_report():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(TypeError, match="LinearSVC is none"):
         report.render(LinearSVC().fit(X, y))
-    with pytest.raises(ValueError, match="products of columns"):
-        report.render(LogisticRegression(lift="quadratic").fit(X, y))
     with pytest.raises(ValueError, match="pass X as well"):
         report.render(GaussianNB().fit(X, y), y=y)
     with pytest.raises(ValueError, match="150 rows, and y has 2"):

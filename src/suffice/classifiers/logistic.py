@@ -26,7 +26,7 @@ from suffice.data.engines import memory
 from suffice.data.reader import NumberReader
 from suffice.decision.class_weights import weight_classes
 from suffice.explain import Explanation, column_title
-from suffice.export import ExportError, Style, to_onnx, to_sql
+from suffice.export import Style, to_onnx, to_sql
 from suffice.families.family import Parameters
 from suffice.logistic.forms import Lift, LinearForm, feature_names, lift_rows
 from suffice.logistic.loss import Problem
@@ -37,7 +37,7 @@ from suffice.logistic.summary import coefficient_table
 from suffice.model import Model
 from suffice.records import Records
 from suffice.schema import Array, Columns, Schema
-from suffice.score import CompleteLinear, Score
+from suffice.score import CompleteLinear, Products, Score
 from suffice.score.term import all_rows
 from suffice.statistics import Moments, Tally
 from suffice.storage.atomic_write import replace_file
@@ -48,14 +48,21 @@ CHEAP = 1 << 29
 
 @dataclass(frozen=True)
 class Coefficients(Parameters):
-    """The coefficients of a logistic regression, [class, column], as parameters of a `Model`."""
+    """The coefficients of a logistic regression, [class, feature], as parameters of a `Model`.
+
+    The features are the columns, after their products, if there are any.
+    """
 
     coefficients: Array
+    count: int
     biases: Array | None = None  # added to the product with each column, [class, column]
 
     def score(self) -> Score:
-        term = CompleteLinear.of(self.coefficients)
-        return Score((term if self.biases is None else replace(term, biases=self.biases),))
+        products, lines = np.split(self.coefficients, [self.coefficients.shape[1] - self.count], axis=1)
+        line = CompleteLinear.of(np.ascontiguousarray(lines))
+        if self.biases is not None:
+            line = replace(line, biases=self.biases)
+        return Score((line, Products.of(products, self.count)) if products.size else (line,))
 
     @property
     def n_parameters(self) -> int:
@@ -420,22 +427,18 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         centred : bool, default=False
-            Whether the means of the columns are subtracted from them, as in ``explain``; scores are the same.
+            Whether the means of the columns are subtracted from them, but not from products; scores are the same.
 
         Returns
         -------
         Model
-            With the intercepts as log prior, from which the largest is subtracted, and a linear score.
+            With the intercepts as log prior, from which the largest is subtracted, and a linear or quadratic score.
         """
         form = self.as_linear()
-        if form.lift != "linear":
-            raise ExportError(
-                f"lift={form.lift!r} has products of columns, which no export has: fit with lift='linear', to columns "
-                "that include the products you need, or predict in Python (predict, predict_table)"
-            )
-        prior, parameters = form.intercepts, Coefficients(form.coefficients)
+        prior, parameters = form.intercepts, Coefficients(form.coefficients, self.n_features_in_)
         if centred:
-            biases = -form.coefficients * self._column_means()
+            lines = form.coefficients[:, form.coefficients.shape[1] - self.n_features_in_ :]
+            biases = -lines * self._column_means()
             prior, parameters = prior - biases.sum(axis=1), replace(parameters, biases=biases)
         return Model(self.schema_.blocks, prior - prior.max(), (parameters,))
 

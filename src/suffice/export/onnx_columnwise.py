@@ -21,6 +21,7 @@ from suffice.score import (
     LogGammaOfTotal,
     LogQuadratic,
     LookUp,
+    Products,
     Quadratic,
 )
 from suffice.statistics.scan import comparable
@@ -77,6 +78,12 @@ def translate_complete_linear(term: CompleteLinear, cells: Cells) -> Tensor:
     """Write a linear term that is NaN for a row with a missing cell."""
     is_incomplete = cells.is_missing.any(1, keep=True)
     return cells.graph.where(is_incomplete, np.nan, translate_linear(term, cells))
+
+
+def translate_products(term: Products, cells: Cells) -> Tensor:
+    """Write Σᵢⱼ weights·xᵢ·xⱼ; a linear term beside it sees to rows with missing cells."""
+    x = cells.filled
+    return cells.graph.concat([((x @ weights) * x).sum(1, keep=True) for weights in term.weights])
 
 
 def _sum_products(term: Linear, x: Tensor, cells: Cells) -> Tensor:

@@ -40,6 +40,7 @@ TRANSLATORS: dict[type[Term], Translator] = {
     terms.LookUp: onnx_columnwise.translate_look_up,
     terms.Linear: onnx_columnwise.translate_linear,
     terms.CompleteLinear: onnx_columnwise.translate_complete_linear,
+    terms.Products: onnx_columnwise.translate_products,
     terms.Quadratic: onnx_columnwise.translate_quadratic,
     terms.LogQuadratic: onnx_columnwise.translate_log_quadratic,
     terms.LogGamma: onnx_columnwise.translate_log_gamma,

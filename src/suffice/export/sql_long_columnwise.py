@@ -20,11 +20,15 @@ from suffice.score import (
     LogGammaOfTotal,
     LogQuadratic,
     LookUp,
+    Products,
     Quadratic,
 )
 
 # √scale·|x − centre| above this has no square, and makes a class impossible.
 MAX_DEVIATION = "1e150"
+
+# Smaller products of two cells count as 0.
+MIN_PRODUCT = "1e-150"
 
 IMPOSSIBLE_TEXT = number_text(-np.inf)
 
@@ -93,6 +97,25 @@ def translate_complete_linear(term: CompleteLinear, cells: LongCells) -> list[Ex
     found = sum_columns("linear", cells, values, lambda x, k: f'p."b{k}" + p."w{k}" * {x}', is_complete=True)
     cells.query.null_conditions.append(cells.query.add_unknown(found[0]))
     return found
+
+
+def translate_products(term: Products, cells: LongCells) -> list[Expression]:
+    """Add Σᵢ≤ⱼ weight·xᵢ·xⱼ; a linear term beside it sees to rows with missing cells."""
+    query, (i, j) = cells.query, np.triu_indices(term.weights.shape[1])
+    weights = np.where(i == j, 1.0, 2.0) * term.weights[:, i, j]
+    table = query.parameters.add_arrays(
+        query.new_name("products"), {"one": i + 1, "other": j + 1}, by_class("w", weights)
+    )
+    array = cells.numbers(is_squared=True)
+    x, y = (query.pick("r", array, f'p."{name}"') for name in ("one", "other"))
+    carried = ", ".join(f'p."w{k}"' for k in range(query.class_count))
+    inner = f'SELECT r.{query.id}, {x} * {y} AS "x", {carried} FROM {query.cells} AS r CROSS JOIN {table} AS p'
+    # a product with a smaller number may be too small for a double, which is an error in PostgreSQL
+    is_negligible = f'ABS(p."x") < {MIN_PRODUCT}'
+    sums = ", ".join(
+        f'SUM(CASE WHEN {is_negligible} THEN 0e0 ELSE p."w{k}" * p."x" END) AS "c{k}"' for k in range(query.class_count)
+    )
+    return query.join_scores("products", f"SELECT p.{query.id}, {sums} FROM ({inner}) AS p GROUP BY p.{query.id}")
 
 
 def translate_quadratic(term: Quadratic, cells: LongCells) -> list[Expression]:

@@ -59,6 +59,7 @@ UNSUPPORTED: dict[type[Term], tuple[str, str]] = {
     terms.AveragedPairs: ("is averaged over many trees, which is too long for one SELECT", TABLES),
     terms.JointLookUp: ("counts them all together, which is too long for one SELECT", TABLES),
     terms.MeanOfTrees: ("is a mean over many decision trees, which is too long for one SELECT", TABLES),
+    terms.Products: ("has a product of each two columns, which is too long for one SELECT", TABLES),
     terms.LogSumExp: ("is a mixture, which has no translation to SQL", "use GaussianDiscriminant"),
 }
 

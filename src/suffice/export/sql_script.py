@@ -37,6 +37,7 @@ LONG_TRANSLATORS: dict[type[Term], LongTranslator] = {
     terms.LookUp: sql_long_columnwise.translate_look_up,
     terms.Linear: sql_long_columnwise.translate_linear,
     terms.CompleteLinear: sql_long_columnwise.translate_complete_linear,
+    terms.Products: sql_long_columnwise.translate_products,
     terms.Quadratic: sql_long_columnwise.translate_quadratic,
     terms.LogQuadratic: sql_long_columnwise.translate_log_quadratic,
     terms.LogGamma: sql_long_columnwise.translate_log_gamma,

@@ -17,6 +17,9 @@ CODES, ARRAYS, SCORES = 1, 2, 3
 
 ID = "id"
 
+# The limit of rows that stands for none in MySQL.
+MOST_ROWS = 2**64 - 1
+
 # Arrays with more labels are not searched from their beginning.
 MAX_SEARCHED = 100
 
@@ -183,10 +186,16 @@ class TableQuery(StagedQuery):
         """Keep all stages: the scores are joined at a fixed one."""
 
     def _fence(self, tables: list[NamedTable]) -> list[NamedTable]:
-        """Return tables that PostgreSQL computes once although they are not materialized."""
+        """Return tables that PostgreSQL and MySQL compute once although they are not materialized.
+
+        They would write the expression of a column in place of each reference to it.
+        """
+        once = self._read_once
+        if self.dialect.name == "mysql":
+            later = [str(place) for place in range(SCORES, len(self.stages))]
+            return [(name, table.limit(MOST_ROWS, copy=False) if name in later else table) for name, table in tables]
         if self.dialect.name != "postgres":
             return tables
-        once = self._read_once
         return [(name, table.offset(0, copy=False) if name in once else table) for name, table in tables]
 
     @property

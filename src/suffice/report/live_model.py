@@ -170,6 +170,7 @@ PACKERS: dict[type[score.Term], Callable[[Any], Packed]] = {
     score.MeanOfTrees: pack_leaves,
     score.TriangularSolve: _pack_triangular_solve,
     score.CompleteLinear: lambda term: {"type": "Linear"} | _pack_fields(term),
+    score.Products: _pack_fields,
     score.LowRank: lambda term: _pack_shared_gaussian(term.mean, term.slopes),
 }
 

@@ -50,6 +50,15 @@ const TERMS = {
   // −log x!
   LogFactorial: columnwise((_, x) => -logGamma(x + 1)),
 
+  // x·Σ weights·x of all cells; the weights are [class, column, column]
+  Products: {
+    contributions(term, cells) {
+      const width = Math.round(Math.sqrt(term.weights.length / term.classes));
+      return Array.from({ length: term.classes }, (_, k) =>
+        cells.map(({ x, column }) => x * cells.reduce((sum, other) => sum + term.weights[(k * width + column) * width + other.column] * other.x, 0)));
+    },
+  },
+
   // log Γ(a) − log Γ(a + n) with n the total of the row; the contribution of a cell is its share of the total
   LogGammaOfTotal: {
     contributions(term, cells) {

@@ -5,6 +5,7 @@
 | `LookUp` | Σⱼ table[class, code of xⱼ] |
 | `Linear` | Σⱼ bias + weight·xⱼ, with impossible cells; optionally of bits xⱼ > threshold |
 | `CompleteLinear` | the same, without a value for a row that has a missing cell |
+| `Products` | Σᵢⱼ weight·xᵢ·xⱼ, without a value for a row that has a missing cell |
 | `Quadratic` | Σⱼ peak − scale·(xⱼ − centre − tail)² |
 | `LogQuadratic` | Σⱼ peak − exponent·log(1 + scale·(xⱼ − centre − tail)²) |
 | `LogGamma` | weight·Σⱼ (log Γ(a + xⱼ) − log Γ(a)) |
@@ -40,10 +41,11 @@ from suffice.score.look_up import AveragedPairs, JointLookUp, LookUp, PairLookUp
 from suffice.score.mean_of_trees import MeanOfTrees
 from suffice.score.multivariate import LowRank, SingularError, TriangularSolve
 from suffice.score.of_function import NegativeLog, OfFunction
+from suffice.score.products import Products
 from suffice.score.term import LogSumExp, Score, Term, as_doubles
 
 __all__ = ["LogSumExp", "Score", "Term", "as_doubles"]
-__all__ += ["CompleteLinear", "Linear"]
+__all__ += ["CompleteLinear", "Linear", "Products"]
 __all__ += ["LogFactorial", "LogGamma", "LogGammaOfTotal", "LogQuadratic", "Quadratic", "log_rising"]
 __all__ += ["LogBinomial", "LogGammaOfRest"]
 __all__ += ["AveragedPairs", "JointLookUp", "LookUp", "MeanOfTrees", "PairLookUp"]
