@@ -120,19 +120,43 @@ def test_a_table_without_a_column_is_an_error(tmp_path: Path) -> None:
             model.predict_table(table_of(kind, frame.drop(columns="b"), tmp_path))
 
 
-def test_products_of_columns_have_no_sql(tmp_path: Path) -> None:
-    frame, y = rows_of(2)
-    model = LogisticRegression(lift="quadratic").fit(frame[["b", "select"]], y)
-    with pytest.raises(ExportError, match=r"lift='quadratic' has products of columns.*lift='linear'"):
-        model.to_sql()
-    near = frame[["b", "select"]]
-    assert_scored(model, collected(model.predict_table(table_of("duckdb", near, tmp_path))), near)
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("kind", ["duckdb", "sqlite"])
+def test_products_of_columns_predict_tables(kind: str, classes: int, tmp_path: Path) -> None:
+    frame, y = rows_of(classes)
+    frame["year"] -= 1990
+    model = LogisticRegression(lift="quadratic").fit(frame, y)
+    assert_scored(model, collected(model.predict_table(table_of(kind, frame, tmp_path))), frame)
+    with pytest.raises(ExportError, match=r"product of each two columns.*style=\"tables\""):
+        model.to_sql(style="select")
+    block = Dense("test", None, frame.to_numpy(float))
+    exported = model.as_model()
+    np.testing.assert_allclose(np.exp(exported.log_posterior((block,))), model.predict_proba(frame), atol=1e-12)
+    (score,) = exported.scores
+    parts = score.contributions(block).sum(axis=2) + exported.class_log_prior
+    np.testing.assert_allclose(parts, exported.log_joint((block,)), rtol=1e-12)
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
-def test_a_regression_as_tables_of_coefficients(engine: str) -> None:
+def test_products_in_onnx() -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
     frame, y = rows_of(3)
-    model = LogisticRegression().fit(frame, y)
+    frame["year"] -= 1990
+    model = LogisticRegression(lift="quadratic").fit(frame, y)
+    session = onnxruntime.InferenceSession(model.to_onnx("float64").SerializeToString())
+    given = {name: frame[[name]].to_numpy(float, copy=True) for name in frame}
+    labels, proba = session.run(["label", "probabilities"], given)
+    np.testing.assert_allclose(proba, model.predict_proba(frame), atol=1e-9)
+    assert labels.tolist() == model.predict(frame).tolist()
+    given["b"][3] = np.nan
+    assert np.isnan(session.run(["probabilities"], given)[0][3]).all()
+
+
+@pytest.mark.parametrize("lift", ["linear", "quadratic"])
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+def test_a_regression_as_tables_of_coefficients(engine: str, lift: str) -> None:
+    frame, y = rows_of(3)
+    frame["year"] -= 1990
+    model = LogisticRegression(lift=lift).fit(frame, y)
     frame.loc[[0, 5], "b"] = np.nan
     script = model.to_sql(engine, table="rows", style="tables", view=False).strip().rstrip(";").split(";\n")
     base: Any = duckdb.connect() if engine == "duckdb" else sqlite3.connect(":memory:")

@@ -19,7 +19,7 @@ import mariadb
 import postgres
 import spark
 import suffice
-from cases import ALL_STRUCTURES, family_model, family_table
+from cases import ALL_FAMILIES, ALL_STRUCTURES, family_model, family_table
 from suffice import (
     BayesClassifier,
     BernoulliNB,
@@ -54,12 +54,13 @@ def bayes(**settings: Any) -> tuple[Any, str]:
 
 CASES: dict[str, tuple[Any, str]] = {
     "default": (BayesClassifier(), "mixed"),
+    "whole default": (BayesClassifier(), "tangled"),
     **{f"structure {each}": bayes(structure=FEWER_TREES.get(str(each), each)) for each in ALL_STRUCTURES},
     **{f"averaged {rule}": bayes(structure="averaged", estimate=rule) for rule in ("mle", "predictive")},
     **{f"tree {rule}": bayes(structure="tree", estimate=rule, unseen="ignore") for rule in ("mle", "mean")},
     **{
         f"{family} {rule}": (family_model(family, estimate=rule), family)
-        for family in FAMILIES
+        for family in ALL_FAMILIES
         for rule in RULES
         if family != "text"
     },
@@ -86,12 +87,18 @@ CASES: dict[str, tuple[Any, str]] = {
         "poisson",
     ),
 }
-# MariaDB takes minutes for chains with missing cells, and 38 seconds for this calibration. Spark takes seconds for each
-# table of parameters.
-SLOW_IN_MYSQL = ("chain", "isotonic")
-SERVED = [("postgres", case) for case in CASES]
-SERVED += [("mysql", case) for case in CASES if not any(each in case.lower() for each in SLOW_IN_MYSQL)]
-SERVED += [("spark", case) for case in ("default", "few trees")]
+# Spark takes seconds for each table of parameters.
+SERVED = [(dialect, case) for dialect in ("postgres", "mysql") for case in CASES]
+SERVED += [("spark", case) for case in ("default", "whole default", "few trees")]
+
+
+def tangled(rows: int, seed: int) -> tuple[pd.DataFrame, Any]:
+    """Return rows whose class depends on two columns together, so that a pool weights all its components."""
+    table, y = mixed(rows, seed)
+    is_old = pd.to_numeric(table["age"]).to_numpy() > 40
+    shift = is_old ^ (table["left"] == "l").to_numpy()
+    classes = np.unique(y)
+    return table, classes[(np.searchsorted(classes, y) + shift) % len(classes)]
 
 
 @cache
@@ -100,6 +107,9 @@ def fitted(case: str) -> tuple[Any, pd.DataFrame, Any]:
     model, form = CASES[case]
     if form == "mixed":
         table, y = mixed(1500, 0)
+        rows, _ = mixed(ROWS, 1, new=True)
+    elif form == "tangled":
+        table, y = tangled(3000, 0)
         rows, _ = mixed(ROWS, 1, new=True)
     elif form in FAMILIES:
         table, y = family_table(form, 300)
@@ -243,6 +253,12 @@ def test_scripts_agree_with_predict_proba(case: str, dialect: str, databases: Ca
 @pytest.mark.parametrize(("dialect", "case"), SERVED)
 def test_scripts_run_on_servers(case: str, dialect: str, databases: Callable[[str], Database]) -> None:
     check(databases(dialect), case)
+
+
+def test_the_whole_default_has_all_components() -> None:
+    model = fitted("whole default")[0].estimate_model()
+    assert [member.columns[0].is_forest for member in model.members] == [False, False, True]
+    assert (model.weights > 0).all()
 
 
 def test_every_term_has_a_table_form() -> None:

@@ -3,10 +3,12 @@
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar, copy_context
 from functools import cache
+from itertools import chain, islice
 from threading import Thread
 from typing import Any, TypeVar, cast
 
@@ -157,6 +159,41 @@ def map_threads(function: Callable[[Part], Result], parts: Sequence[Part]) -> li
     if errors:
         raise errors[min(errors)]
     return [results[place] for place in range(len(parts))]
+
+
+def stream_threads(function: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
+    """Yield the function's result for each part, in order; several threads compute while the next parts are read.
+
+    Parts are read in the calling thread, and at most one more than there are threads is held. A single part is computed
+    in the calling thread, where the function may use threads itself.
+
+    >>> list(stream_threads(abs, iter([-1, -2])))
+    [1, 2]
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    parts, count = iter(parts), get_threads()
+    first = list(islice(parts, 2))
+    if count == 1 or len(first) < 2 or _is_worker.get():
+        yield from map(function, chain(first, parts))
+        return
+
+    def work(part: Part) -> Result:
+        _is_worker.set(True)
+        return function(part)
+
+    with one_blas_thread(), ThreadPoolExecutor(count) as pool:
+        waiting = deque[Future[Result]]()
+        try:
+            for part in chain(first, parts):
+                waiting.append(pool.submit(copy_context().run, work, part))
+                if len(waiting) > count:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for each in waiting:
+                each.cancel()
 
 
 def _check_count(count: int | str, source: str) -> int:

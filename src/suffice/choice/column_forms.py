@@ -4,7 +4,7 @@ A numeric column is a Gaussian, or has levels, which are bins made of cells. A m
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -27,7 +27,7 @@ from suffice.schema import (
 )
 from suffice.statistics import CoMoments, Counts, Moments, Tally, rest_of
 
-NUMERIC = ("gaussian", *CUTTERS, "auto")
+NUMERIC = ("gaussian", *CUTTERS, "kernel", "auto")
 MISSING = ("auto", "skip", "level")
 
 # With missing="auto", a missing cell is a level if that improves the predictions by this many nats in all, and by this
@@ -35,6 +35,9 @@ MISSING = ("auto", "skip", "level")
 # missing cells differ in number by less than the share SAME_ROWS, in each class, are taken to be missing in the same
 # rows.
 LEAST_GAIN, LEAST_GAIN_A_CELL, SAME_ROWS = 3.0, 0.05, 0.1
+
+# Sums of the same weights in another order differ by less.
+SAME_WEIGHT = 1e-9
 
 # A number with fewer values than this, each in ROWS_A_VALUE rows on average, is not taken for a Gaussian: its cells
 # tell its values apart, and a Gaussian would give a single value any density.
@@ -54,10 +57,13 @@ class Form:
         The bins of a numeric column; None if it is a Gaussian, or if it is not numeric.
     missing : bool
         Whether a missing cell is a level of its own.
+    family : str or None
+        The family of a numeric column; None if it is a Gaussian or has bins, or if it is not numeric.
     """
 
     cuts: Cuts | None = None
     missing: bool = False
+    family: str | None = None
 
 
 @dataclass(frozen=True)
@@ -74,12 +80,34 @@ class ColumnSums:
         The cells of a number.
     moments : tuple of arrays [class] or None
         The weight, the mean and the squared deviations of a number, if they were counted.
+    log_moments : tuple of arrays [class] or None
+        The same of the logarithms of those numbers that are positive.
     """
 
     counts: Array
     missing: Array
     cuts: Cuts | None = None
     moments: tuple[Array, Array, Array] | None = None
+    log_moments: tuple[Array, Array, Array] | None = None
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether all numbers are positive, and the moments of their logarithms were counted."""
+        if self.moments is None or self.log_moments is None:
+            return False
+        return bool(self.moments[0].any() and np.allclose(self.log_moments[0], self.moments[0], rtol=SAME_WEIGHT))
+
+    @property
+    def edges(self) -> tuple[float, ...] | None:
+        """The edges of the cells of a number."""
+        return None if self.cuts is None else self.cuts.edges
+
+    @property
+    def has_few_values(self) -> bool:
+        """Whether the cells tell a few values apart, each of which several rows have."""
+        rows = self.counts.sum(axis=1)
+        held = int((rows > 0).sum())
+        return held < FEW_VALUES and float(rows.sum()) >= ROWS_A_VALUE * held * (1 - TIE)
 
 
 def choose_forms(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: str) -> dict[Any, Form]:
@@ -99,15 +127,22 @@ def choose_forms(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: 
     """
     forms: dict[Any, Form] = {}
     gains: dict[Any, tuple[float, Form, Array]] = {}  # of the columns whose missing cells predict the classes
+    sums: dict[Any, ColumnSums] = {}
     for batch in _split_columns(tally, asked, numeric, missing):
         candidates = _list_candidates(batch)
         scores, best = _best(batch, candidates, is_level=False)
         found = _make_forms(batch, candidates, best, is_level=False)
+        for j, name in enumerate(batch.names):
+            if numeric == "auto" and asked.get(name, "auto") == "any" and batch.cuts[j] is not None:
+                from suffice.choice.positive_forms import best_positive
+
+                sums = sums or collect_sums(tally)
+                scores[j], found[j] = best_positive(sums[name], float(scores[j]), found[j])
         forms |= {name: found[j] for j, name in enumerate(batch.names) if batch.cuts[j] is not None}
         gaps = np.flatnonzero(batch.missing.any(axis=1)) if missing != "skip" else np.zeros(0, np.intp)
         if not len(gaps):
             continue
-        with_level = [each for each in candidates if each.is_end is not None]
+        with_level = [each for each in candidates if each.is_end is not None and each.name != "kernel"]
         new_scores, best = _best(batch, with_level, is_level=True)
         found = _make_forms(batch, with_level, best, is_level=True)
         least = np.maximum(LEAST_GAIN, LEAST_GAIN_A_CELL * batch.missing.sum(axis=1))
@@ -130,7 +165,7 @@ def _keep_one_of_the_same_rows(gains: Mapping[Any, tuple[float, Form, Array]]) -
 
 def collect_sums(tally: Tally) -> dict[Any, ColumnSums]:
     """Return the sums of the columns that have levels or cells."""
-    moments = _join_moments(tally)
+    moments, logarithms = _join_moments(tally), find_moments(tally, "log-normal")
     found: dict[Any, ColumnSums] = {}
     for block, statistic in _blocks_of_levels(tally):
         missing, starts = _missing(tally, block, statistic), block.starts.tolist()
@@ -140,7 +175,7 @@ def collect_sums(tally: Tally) -> dict[Any, ColumnSums]:
             counts = statistic.total[:, starts[j] : starts[j] + coding.size].T
             cuts, own = coding if isinstance(coding, Cuts) else None, moments.places.get(name)
             sums = None if own is None else (moments.n[own], moments.mean[own], moments.squares[own])
-            found[name] = ColumnSums(counts, missing[j], cuts, sums)
+            found[name] = ColumnSums(counts, missing[j], cuts, sums, logarithms.get(name))
     return found
 
 
@@ -160,6 +195,17 @@ def _missing(tally: Tally, block: Columns, statistic: Counts) -> Array:
     return rest_of(tally.class_count[:, None], n).T
 
 
+def find_moments(tally: Tally, family: str) -> dict[Any, tuple[Array, Array, Array]]:
+    """Return the weight, mean and squared deviations by class of each column of a family that counts moments."""
+    found: dict[Any, tuple[Array, Array, Array]] = {}
+    for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
+        if block.family == family and isinstance(statistic, (Moments, CoMoments)):
+            own = statistic.spreads if isinstance(statistic, CoMoments) else statistic
+            n = np.broadcast_to(own.n, own.m2.shape)
+            found |= {name: (n[:, j], own.mean[:, j], own.m2[:, j]) for j, name in enumerate(block.names or ())}
+    return found
+
+
 @dataclass(frozen=True)
 class _JoinedMoments:
     """The weight, mean and squared deviations of the columns of numbers, [column, class], and their places."""
@@ -174,7 +220,7 @@ def _join_moments(tally: Tally) -> _JoinedMoments:
     names: list[Any] = []
     parts: list[tuple[Array, Array, Array]] = [(np.zeros((0, len(tally.class_count))),) * 3]
     for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
-        if block.codings is None and isinstance(statistic, (Moments, CoMoments)):
+        if block.family == "gaussian" and isinstance(statistic, (Moments, CoMoments)):
             own = statistic.spreads if isinstance(statistic, CoMoments) else statistic
             names += block.names or ()
             parts.append((np.broadcast_to(own.n, own.m2.shape).T, own.mean.T, own.m2.T))
@@ -290,6 +336,8 @@ def _list_candidates(batch: _Batch) -> list[_Candidate]:
         columns = np.flatnonzero(is_number & (is_auto | (how == name) | ((how == "gaussian") & ~has_gaussian)))
         if len(columns):
             found.append(_Candidate(name, columns, cut(batch.cells.select(columns))))
+    kernels = np.flatnonzero(is_number & (how == "kernel"))
+    found.append(_Candidate("kernel", kernels, np.ones(len(batch.cells.cells(kernels)), bool)))
     found.append(_Candidate("levels", levels, np.ones(len(batch.cells.cells(levels)), bool)))
     return [each for each in found if len(each.columns)]
 
@@ -325,6 +373,10 @@ def _make_forms(batch: _Batch, candidates: list[_Candidate], best: Array, *, is_
     """Return the form of each column; ``best`` is the place of its candidate."""
     forms = [Form(missing=is_level)] * len(best)
     for place, each in enumerate(candidates):
+        for j in each.columns[best[each.columns] == place].tolist() if each.name == "kernel" else []:
+            cuts = batch.cuts[j]
+            assert cuts is not None
+            forms[j] = Form(replace(cuts, by="kernel"), family="kernel")
         if each.name not in CUTTERS or each.is_end is None:
             continue
         is_best = best[each.columns] == place

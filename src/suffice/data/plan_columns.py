@@ -21,7 +21,7 @@ The first batch of a stream (`partial_fit`) is not the whole table, so only date
 import difflib
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,8 +31,12 @@ from suffice.data.cells import count_cells, fit_cells_of_columns
 from suffice.families import FAMILIES
 from suffice.schema import Array, Coding, Columns, Cuts, Features, Levels, Text, Words
 
-# The ways to cut a numeric column into bins, after it was counted in cells.
-BINNED = ("quantiles", "mdl")
+# The ways to cut a numeric column into bins, after it was counted in cells; "kernel" keeps and smooths the cells.
+BINNED = ("quantiles", "mdl", "kernel")
+
+# The setting of a column that may have any family. It is "auto", and of a number whose values are all positive the
+# moments of the logarithms are counted, too, from which it may be exponential, gamma or log-normal.
+ANY = "any"
 
 MOST_CODED_NUMBERS, ROWS_A_LEVEL = 20, 5
 WORDS_OF_A_TEXT = 3
@@ -117,14 +121,13 @@ def plan_columns(sheet: Sheet, target: Target, families: Any, complete: bool) ->
     weights = target.weights
     chosen: dict[Any, Any] = {}
     left_out: dict[Any, str] = {}
-    facts = collect_facts(sheet, [name for name in sheet.names if asked.get(name, "auto") == "auto"], weights)
+    facts = collect_facts(sheet, [name for name in sheet.names if asked.get(name, "auto") in ("auto", ANY)], weights)
     for name in sheet.names:
-        family = asked.get(name, "auto")
-        if family == "auto":
-            family, reason = choose_family(facts[name], complete)
-            if family == "ignore":
+        chosen[name] = asked.get(name, "auto")
+        if chosen[name] in ("auto", ANY):
+            chosen[name], reason = _choose(chosen[name], facts[name], complete)
+            if chosen[name] == "ignore":
                 left_out[name] = reason
-        chosen[name] = family
     if all(family == "ignore" for family in chosen.values()):
         # a table of constants still gives a model, which predicts the class priors
         constant = [name for name, reason in left_out.items() if reason in ("constant", "empty")]
@@ -147,19 +150,25 @@ def plan_columns(sheet: Sheet, target: Target, families: Any, complete: bool) ->
     return _blocks(sheet, weights, chosen, most_cells), Features(sheet.names, tuple(ignored.items()))
 
 
+def _choose(setting: str, facts: Facts, complete: bool) -> tuple[str, str]:
+    """Return the family of a column that is "auto" or "any", or "ignore" with the reason."""
+    family, reason = choose_family(facts, complete)
+    return (ANY if setting == ANY and family == "number" else family), reason
+
+
 def _of_sparse(sheet: SparseSheet, families: Any, complete: bool) -> Columns:
     """Return a sparse matrix as one block, bernoulli if it is complete and all stored values are 1, or multinomial."""
-    if families == "auto":
+    if families in ("auto", ANY):
         stored = sheet.block.matrix.data
         bits = stored.dtype == bool or (complete and bool(np.all(stored == 1)))
         families = "bernoulli" if bits else "multinomial"
     sparse = [name for name, family in FAMILIES.items() if family.accepts_sparse]
-    if families not in sparse:
+    if families not in FAMILIES or not FAMILIES[families].accepts_sparse:
         raise ValueError(
             f"a sparse matrix has one family, {', '.join(sparse[:-1])} or {sparse[-1]}, not {families!r}; for "
             "other families make it dense (X.toarray())"
         )
-    return FAMILIES[families].sparse_columns(sheet.names)
+    return replace(FAMILIES[families].sparse_columns(sheet.names), family=_block_name(families))
 
 
 def collect_facts(sheet: Sheet, names: Sequence[Any], weights: Array | None) -> dict[Any, Facts]:
@@ -233,7 +242,7 @@ def _asked(families: Any, sheet: Sheet) -> dict[Any, Any]:
     """Return the family of each column for which the user named one."""
     if not isinstance(families, Mapping):
         families = dict.fromkeys(sheet.names, families)
-    known = ("auto", "number", *BINNED, *FAMILIES, "ignore")
+    known = ("auto", ANY, "number", *BINNED, *FAMILIES, "ignore")
     for name, family in families.items():
         if name not in sheet.places:
             near = difflib.get_close_matches(str(name), [str(each) for each in sheet.names], 1)
@@ -241,7 +250,7 @@ def _asked(families: Any, sheet: Sheet) -> dict[Any, Any]:
                 f"families={{…}} names column {name!r}, which is not there"
                 + (f"; did you mean {near[0]!r}?" if near else f"; there are {_few(sheet.names)}")
             )
-        if not isinstance(family, Text) and family not in known:
+        if not isinstance(family, Text) and family not in known and not _has_setting(family):
             raise ValueError(
                 f"families={{…}} sets {family!r} for column {name!r}, which is not a family; families are "
                 f"{', '.join(known)} and Text(…)"
@@ -249,22 +258,37 @@ def _asked(families: Any, sheet: Sheet) -> dict[Any, Any]:
     return dict(families)
 
 
+def _has_setting(family: Any) -> bool:
+    """Return whether a name is that of a family with a setting, such as "binomial(10)"; raise if that is wrong."""
+    try:
+        return bool(FAMILIES[family])
+    except (KeyError, TypeError):
+        return False
+
+
+def _block_name(family: str) -> str:
+    """Return the name of a family in the plan, in which a setting is written in one way: "binomial(10)"."""
+    return FAMILIES[family].full_name if "(" in family else family
+
+
 def _blocks(sheet: Sheet, weights: Array | None, chosen: Mapping[Any, Any], most_cells: int) -> tuple[Columns, ...]:
     """Return the blocks: one of all columns with levels or cells, one for each family of numbers, one for each text."""
     coded: dict[str, dict[Any, Coding]] = {"categorical": {}}
     # these come first, in this order, because saved models have them so
     plain: dict[str, list[Any]] = {"gaussian": [], "poisson": [], "multinomial": [], "complement": []}
-    texts = []
-    numbers = [name for name, family in chosen.items() if family == "number" or family in BINNED]
+    texts, logarithms = [], list[Any]()
+    numbers = [name for name, family in chosen.items() if family in ("number", ANY, *BINNED)]
     cells, largest = _fit_cells(sheet, numbers, weights, most_cells)
     for name, setting in chosen.items():
         if setting == "ignore":
             continue
         family = "text" if isinstance(setting, Text) else setting
-        if family == "number" or family in BINNED:
+        if family in ("number", ANY) or family in BINNED:
             coded["categorical"][name] = cells[name]
-            if family == "number" and largest[name] < MOST_SQUARED:
+            if family in ("number", ANY) and largest[name] < MOST_SQUARED:
                 plain["gaussian"].append(name)
+                if family == ANY and np.nanmin(sheet.number(name), initial=np.inf) > 0:
+                    logarithms.append(name)
             continue
         kind = FAMILIES[family]
         if kind.cells == "words":
@@ -275,9 +299,11 @@ def _blocks(sheet: Sheet, weights: Array | None, chosen: Mapping[Any, Any], most
             both = (False, True) if sheet.kind(name) == "boolean" else ()
             coded.setdefault(kind.coded_as, {})[name] = Levels(both, kind.cells == "bits")
         else:
-            plain.setdefault(family, []).append(name)
+            plain.setdefault(_block_name(family), []).append(name)
     blocks = [Columns.coded(family, tuple(named), tuple(named.values())) for family, named in coded.items() if named]
     blocks += [Columns(family, len(names), tuple(names)) for family, names in plain.items() if names]
+    # a block of their own: log-normal columns that the user named reject numbers that are not positive
+    blocks += [Columns("log-normal", len(logarithms), tuple(logarithms))] if logarithms else []
     return (*blocks, *texts)
 
 

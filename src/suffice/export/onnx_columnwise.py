@@ -13,7 +13,17 @@ import numpy as np
 from suffice.export.onnx_cells import Cells
 from suffice.export.onnx_graph import Tensor
 from suffice.schema import Array, starts_of
-from suffice.score import CompleteLinear, Linear, LogGamma, LogGammaOfTotal, LogQuadratic, LookUp, Quadratic
+from suffice.score import (
+    CompleteLinear,
+    Linear,
+    LogGamma,
+    LogGammaOfRest,
+    LogGammaOfTotal,
+    LogQuadratic,
+    LookUp,
+    Products,
+    Quadratic,
+)
 from suffice.statistics.scan import comparable
 
 # Values of so many columns are looked up at once.
@@ -70,6 +80,12 @@ def translate_complete_linear(term: CompleteLinear, cells: Cells) -> Tensor:
     return cells.graph.where(is_incomplete, np.nan, translate_linear(term, cells))
 
 
+def translate_products(term: Products, cells: Cells) -> Tensor:
+    """Write Σᵢⱼ weights·xᵢ·xⱼ; a linear term beside it sees to rows with missing cells."""
+    x = cells.filled
+    return cells.graph.concat([((x @ weights) * x).sum(1, keep=True) for weights in term.weights])
+
+
 def _sum_products(term: Linear, x: Tensor, cells: Cells) -> Tensor:
     found = x @ np.ascontiguousarray(term.weights.T)
     return found + cells.present @ np.ascontiguousarray(term.biases.T) if term.biases.any() else found
@@ -117,6 +133,13 @@ def translate_log_gamma(term: LogGamma, cells: Cells) -> Tensor:
     """Write weight·Σⱼ (log Γ(a + xⱼ) − log Γ(a)); a missing cell is a count of 0, which adds 0."""
     parts = [log_rising(a, cells.filled).sum(1, keep=True) for a in term.a]
     return cells.graph.concat(parts) * term.weight
+
+
+def translate_log_gamma_of_rest(term: LogGammaOfRest, cells: Cells) -> Tensor:
+    """Write Σⱼ (log Γ(a + trials − xⱼ) − log Γ(a + trials)); a missing cell is a count of 0, which adds 0."""
+    rest = cells.graph.where(cells.filled > term.trials, 0.0, term.trials - cells.filled)
+    parts = [(log_rising(a, rest) - high).sum(1, keep=True) for a, high in zip(term.a, term.highest, strict=True)]
+    return cells.graph.concat(parts)
 
 
 def translate_log_gamma_of_total(term: LogGammaOfTotal, cells: Cells) -> Tensor:

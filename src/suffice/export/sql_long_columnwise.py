@@ -12,10 +12,23 @@ from suffice.export.sql_expressions import TINY, Expression
 from suffice.export.sql_long_cells import LongCells
 from suffice.export.sql_parameters import number_text
 from suffice.schema import Array
-from suffice.score import CompleteLinear, Linear, LogGamma, LogGammaOfTotal, LogQuadratic, LookUp, Quadratic
+from suffice.score import (
+    CompleteLinear,
+    Linear,
+    LogGamma,
+    LogGammaOfRest,
+    LogGammaOfTotal,
+    LogQuadratic,
+    LookUp,
+    Products,
+    Quadratic,
+)
 
 # √scale·|x − centre| above this has no square, and makes a class impossible.
 MAX_DEVIATION = "1e150"
+
+# Smaller products of two cells count as 0.
+MIN_PRODUCT = "1e-150"
 
 IMPOSSIBLE_TEXT = number_text(-np.inf)
 
@@ -86,6 +99,25 @@ def translate_complete_linear(term: CompleteLinear, cells: LongCells) -> list[Ex
     return found
 
 
+def translate_products(term: Products, cells: LongCells) -> list[Expression]:
+    """Add Σᵢ≤ⱼ weight·xᵢ·xⱼ; a linear term beside it sees to rows with missing cells."""
+    query, (i, j) = cells.query, np.triu_indices(term.weights.shape[1])
+    weights = np.where(i == j, 1.0, 2.0) * term.weights[:, i, j]
+    table = query.parameters.add_arrays(
+        query.new_name("products"), {"one": i + 1, "other": j + 1}, by_class("w", weights)
+    )
+    array = cells.numbers(is_squared=True)
+    x, y = (query.pick("r", array, f'p."{name}"') for name in ("one", "other"))
+    carried = ", ".join(f'p."w{k}"' for k in range(query.class_count))
+    inner = f'SELECT r.{query.id}, {x} * {y} AS "x", {carried} FROM {query.cells} AS r CROSS JOIN {table} AS p'
+    # a product with a smaller number may be too small for a double, which is an error in PostgreSQL
+    is_negligible = f'ABS(p."x") < {MIN_PRODUCT}'
+    sums = ", ".join(
+        f'SUM(CASE WHEN {is_negligible} THEN 0e0 ELSE p."w{k}" * p."x" END) AS "c{k}"' for k in range(query.class_count)
+    )
+    return query.join_scores("products", f"SELECT p.{query.id}, {sums} FROM ({inner}) AS p GROUP BY p.{query.id}")
+
+
 def translate_quadratic(term: Quadratic, cells: LongCells) -> list[Expression]:
     """Add Σⱼ peak − scale·(x − centre − tail)²."""
 
@@ -143,6 +175,18 @@ def translate_log_gamma_of_total(term: LogGammaOfTotal, cells: LongCells) -> lis
     )
     results = (f'-({log_rising("p.n", f"p.a{k}", f"p.g{k}")}) AS "c{k}"' for k in range(query.class_count))
     return query.join_scores("total", f"SELECT p.{query.id}, {', '.join(results)} FROM {totals} AS p")
+
+
+def translate_log_gamma_of_rest(term: LogGammaOfRest, cells: LongCells) -> list[Expression]:
+    """Add Σⱼ log Γ(a + trials − x) − log Γ(a + trials)."""
+    trials = number_text(term.trials)
+
+    def write(x: str, k: int) -> str:
+        rest = f"(CASE WHEN {x} > {trials} THEN 0e0 ELSE {trials} - {x} END)"
+        rising = log_rising(rest, f'p."a{k}"', f'p."g{k}"')
+        return f'{rising} - p."h{k}"'
+
+    return sum_columns("rest", cells, gammas(term.a) | by_class("h", term.highest), write)
 
 
 def gammas(a: Array) -> dict[str, Array]:

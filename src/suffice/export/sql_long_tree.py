@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from suffice.export.pair_values import exponential
 from suffice.export.sql_expressions import Expression
 from suffice.export.sql_long_cells import LongCells
 from suffice.export.sql_long_columnwise import IMPOSSIBLE_TEXT, add_slots
-from suffice.export.sql_long_pairs import exponential
 from suffice.export.sql_parameters import LEAST_POSSIBLE, Kind
 from suffice.schema import starts_of
 from suffice.score import PairLookUp
@@ -91,30 +91,30 @@ class _Tree:
                 f'WHERE m."known" IS NULL AND m."height" = {height}'
                 for each in sorted(below)
             )
-            sums = ", ".join(f'SUM(u."{name}") AS "{name}"' for name in self._names("c"))
+            # the greatest of each column by a window: MariaDB computes a table again for each query that refers to it
+            sums = ", ".join(
+                f'SUM(u."c{k}") AS "c{k}", MAX(SUM(u."c{k}")) OVER (PARTITION BY u.{row}, u."col") AS "t{k}"'
+                for k in self.classes
+            )
             inner = " UNION ALL ".join([direct, *passed])
             products = query.add_common(
                 "products",
                 f'SELECT u.{row}, u."col", u."slot", {sums} FROM ({inner}) AS u GROUP BY u.{row}, u."col", u."slot"',
             )
-            tops = ", ".join(f'MAX(u."c{k}") AS "t{k}"' for k in self.classes)
-            highest = query.add_common(
-                "highest", f'SELECT u.{row}, u."col", {tops} FROM {products} AS u GROUP BY u.{row}, u."col"'
-            )
-            sent[height] = query.add_common("messages", self._sum_out(products, highest))
+            sent[height] = query.add_common("messages", self._sum_out(products))
             yield f'SELECT m.{row}, {self._list("m", "c")} FROM {sent[height]} AS m WHERE m."known" IS NOT NULL'
 
-    def _sum_out(self, products: str, highest: str) -> str:
+    def _sum_out(self, products: str) -> str:
         """Return log Σ over levels v of a missing column of p(v | u)·product of v, for each level u of the parent."""
         row = self.query.id
         values = (
-            f"CASE WHEN MAX(t.t{k}) < {LEAST_POSSIBLE!r} OR SUM({self._share(k)}) = 0 THEN {IMPOSSIBLE_TEXT} "
-            f'ELSE MAX(t.t{k}) + LN(SUM({self._share(k)})) END AS "c{k}"'
+            f"CASE WHEN MAX(u.t{k}) < {LEAST_POSSIBLE!r} OR SUM({self._share(k)}) = 0 THEN {IMPOSSIBLE_TEXT} "
+            f'ELSE MAX(u.t{k}) + LN(SUM({self._share(k)})) END AS "c{k}"'
             for k in self.classes
         )
         return (
             f'SELECT u.{row}, a."parent", a."height", a."above" AS "known", p."above" AS "above", {", ".join(values)} '
-            f'FROM {products} AS u JOIN {highest} AS t ON t.{row} = u.{row} AND t."col" = u."col" '
+            f"FROM {products} AS u "
             f'JOIN {self.above} AS a ON a.{row} = u.{row} AND a."col" = u."col" '
             f'JOIN {self.entries} AS p ON p."slot" = u."slot" - 1 '
             f'WHERE a."above" IS NULL OR p."above" = a."above" '
@@ -122,7 +122,7 @@ class _Tree:
         )
 
     def _share(self, k: int) -> str:
-        return exponential(f"(p.c{k} + u.c{k} - t.t{k})")
+        return exponential(f"(p.c{k} + u.c{k} - u.t{k})")
 
     def _names(self, letter: str) -> list[str]:
         return [f"{letter}{k}" for k in self.classes]

@@ -22,18 +22,26 @@ from suffice.export.sql_table_query import SCORES, TableQuery
 from suffice.model import Model
 from suffice.pooled_model import AnyModel, PooledModel
 from suffice.schema import Partition
-from suffice.score import Term
+from suffice.score import OfFunction, Term
 
 # A translator returns what a term adds to the score of each class; NULL adds nothing.
 LongTranslator = Callable[[Any, LongCells], list[Expression]]
+
+
+def translate_of_function(term: OfFunction, cells: LongCells) -> list[Expression]:
+    """Add a term of a function of each cell."""
+    return LONG_TRANSLATORS[type(term.term)](term.term, cells.mapped(term.mapping))
+
 
 LONG_TRANSLATORS: dict[type[Term], LongTranslator] = {
     terms.LookUp: sql_long_columnwise.translate_look_up,
     terms.Linear: sql_long_columnwise.translate_linear,
     terms.CompleteLinear: sql_long_columnwise.translate_complete_linear,
+    terms.Products: sql_long_columnwise.translate_products,
     terms.Quadratic: sql_long_columnwise.translate_quadratic,
     terms.LogQuadratic: sql_long_columnwise.translate_log_quadratic,
     terms.LogGamma: sql_long_columnwise.translate_log_gamma,
+    terms.LogGammaOfRest: sql_long_columnwise.translate_log_gamma_of_rest,
     terms.LogGammaOfTotal: sql_long_columnwise.translate_log_gamma_of_total,
     terms.PairLookUp: sql_long_tree.translate_pair_look_up,
     terms.AveragedPairs: sql_long_pairs.translate_averaged_pairs,
@@ -41,6 +49,7 @@ LONG_TRANSLATORS: dict[type[Term], LongTranslator] = {
     terms.MeanOfTrees: sql_long_trees.translate_mean_of_trees,
     terms.TriangularSolve: sql_long_covariance.translate_triangular_solve,
     terms.LowRank: sql_long_covariance.translate_low_rank,
+    terms.OfFunction: translate_of_function,
 }
 
 

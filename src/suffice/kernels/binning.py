@@ -2,7 +2,12 @@
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
+import numpy as np
+
 from suffice.kernels.compiler import Kernel
+
+# Numbers of a column that are cut together: each step is a loop over so many, without branches, in vector registers.
+TOGETHER = 256
 
 
 @Kernel
@@ -14,25 +19,27 @@ def cut(x, edges, ends, places, codes):
     """
     rows, columns = x.shape
     poison = 0.0
-    for row in range(rows):
+    values = np.empty(min(TOGETHER, rows))
+    found = np.empty(min(TOGETHER, rows), np.intp)
+    for top in range(0, rows, TOGETHER):
+        count = min(TOGETHER, rows - top)
         first = 0
         for j in range(columns):
-            value = x[row, j]
-            last = ends[j]
-            code = -1
-            if value == value:
-                poison += value * 0.0
-                low = first
-                high = last
-                while low < high:
-                    middle = (low + high) // 2
-                    if edges[middle] <= value:
-                        low = middle + 1
-                    else:
-                        high = middle
-                code = low - first
-            codes[row, places[j]] = code
-            first = last
+            for row in range(count):
+                value = x[top + row, j]
+                values[row] = value
+                found[row] = first
+                poison += value * 0.0 if value == value else 0.0
+            length = ends[j] - first
+            while length > 0:
+                half = (length + 1) >> 1
+                for row in range(count):
+                    low = found[row]
+                    found[row] = low + half * (edges[low + half - 1] <= values[row])
+                length -= half
+            for row in range(count):
+                codes[top + row, places[j]] = found[row] - first if values[row] == values[row] else -1
+            first = ends[j]
     return poison
 
 

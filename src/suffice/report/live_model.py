@@ -150,14 +150,27 @@ def _pack_mixture(term: score.LogSumExp) -> Packed:
 
 
 PLAIN_TERMS = (score.LookUp, score.Linear, score.Quadratic, score.LogQuadratic, score.PairLookUp, score.JointLookUp)
-COUNT_TERMS = (score.LogGamma, score.LogGammaOfTotal, score.LogFactorial)
+COUNT_TERMS = (
+    score.LogGamma,
+    score.LogGammaOfRest,
+    score.LogGammaOfTotal,
+    score.LogBinomial,
+    score.LogFactorial,
+    score.NegativeLog,
+)
 PACKERS: dict[type[score.Term], Callable[[Any], Packed]] = {
     **dict.fromkeys((*PLAIN_TERMS, *COUNT_TERMS), _pack_fields),
     score.AveragedPairs: pack_averaged_pairs,
     score.LogSumExp: _pack_mixture,
+    score.OfFunction: lambda term: {
+        "inner": _pack_term(term.term),
+        "function": term.function,
+        "factor": pack_value(term.factor),
+    },
     score.MeanOfTrees: pack_leaves,
     score.TriangularSolve: _pack_triangular_solve,
     score.CompleteLinear: lambda term: {"type": "Linear"} | _pack_fields(term),
+    score.Products: _pack_fields,
     score.LowRank: lambda term: _pack_shared_gaussian(term.mean, term.slopes),
 }
 

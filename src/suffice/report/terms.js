@@ -30,8 +30,34 @@ const TERMS = {
   // weight·(log Γ(a + x) − log Γ(a))
   LogGamma: columnwise((term, x, place) => term.weight * logRising(term.a[place], x)),
 
+  // −log x
+  NegativeLog: columnwise((_, x) => -Math.log(x)),
+
+  // another term, of a function of each cell
+  OfFunction: {
+    contributions(term, cells) {
+      const mapped = cells.map((cell) => ({ ...cell, x: Math[term.function](cell.x * term.factor) }));
+      return TERMS[term.inner.type].contributions(term.inner, mapped);
+    },
+  },
+
+  // log Γ(a + trials − x) − log Γ(a + trials)
+  LogGammaOfRest: columnwise((term, x, place) => logRising(term.a[place], Math.max(term.trials - x, 0)) - logRising(term.a[place], term.trials)),
+
+  // log C(trials, x)
+  LogBinomial: columnwise((term, x) => (x > term.trials ? -Infinity : logGamma(term.trials + 1) - logGamma(x + 1) - logGamma(term.trials - x + 1))),
+
   // −log x!
   LogFactorial: columnwise((_, x) => -logGamma(x + 1)),
+
+  // x·Σ weights·x of all cells; the weights are [class, column, column]
+  Products: {
+    contributions(term, cells) {
+      const width = Math.round(Math.sqrt(term.weights.length / term.classes));
+      return Array.from({ length: term.classes }, (_, k) =>
+        cells.map(({ x, column }) => x * cells.reduce((sum, other) => sum + term.weights[(k * width + column) * width + other.column] * other.x, 0)));
+    },
+  },
 
   // log Γ(a) − log Γ(a + n) with n the total of the row; the contribution of a cell is its share of the total
   LogGammaOfTotal: {

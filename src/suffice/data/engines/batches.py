@@ -12,8 +12,9 @@ from typing import Any
 from suffice.data import Table, Target, as_sheet, read_blocks
 from suffice.data.column_names import frame_names, rename_taken
 from suffice.data.engines import memory
-from suffice.data.engines.source import SAMPLE, PartialTally, Request, Scored, Source
+from suffice.data.engines.source import SAMPLE, PartialTally, Request, Scored, ScoreQuery, Source
 from suffice.data.frames import append_columns, as_arrow, concat_frames, encode_frame
+from suffice.parallel import stream_threads
 from suffice.progress import Progress
 from suffice.statistics import Tally
 
@@ -28,8 +29,9 @@ def tally(batches: Iterable[Any], request: Request, rows: int = 0) -> Tally:
     """
     total = PartialTally() if request.counted is None else request.counted.done
     with Progress("learning", rows or 1) as progress:
-        for batch in islice(merge_batches(batches), total.batches, None):
-            total = total + tally_batch(batch, request)
+        rest = islice(merge_batches(batches), total.batches, None)
+        for counted in stream_threads(lambda batch: tally_batch(batch, request), rest):
+            total = total + counted
             progress.say(min(total.rows, rows), f"{total.rows:,} rows")
             if request.counted is not None:
                 request.counted.keep(total)
@@ -139,6 +141,6 @@ class Batches(Source):
     def tally(self, request: Request) -> Tally:
         return tally(chain(*self._read), request)
 
-    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
+    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: ScoreQuery) -> Any:
         batches = merge_batches(chain(*self._read))
         return (append_columns(batch, rename_taken(score(batch), frame_names(batch))) for batch in batches)

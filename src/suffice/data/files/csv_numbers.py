@@ -43,7 +43,8 @@ def number_test(pattern: str) -> str:
 
     The first character is tested first, because a pattern is slow: it is a sign, a digit, a blank or a bracket.
     """
-    first = f"ascii({{0}}) < 58 OR contains('{SIGNS}−{BLANKS}', {{0}}[1])"
+    signs = ", ".join(str(ord(sign)) for sign in f"{SIGNS}−{BLANKS}")
+    first = f"ascii({{0}}) < 58 OR ascii({{0}}) IN ({signs})"
     matches = rf"regexp_full_match({{0}}, {_quote(pattern)}) AND regexp_matches({{0}}, '\d')"
     return f"CASE WHEN {first} THEN {matches} END"
 

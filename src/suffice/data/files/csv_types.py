@@ -1,116 +1,29 @@
-"""Types of the columns of CSV files, decided by all rows, and the query that reads the files with these types."""
+"""Types of the columns of CSV files, decided by all rows."""
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from suffice.data.column_names import quote_names
 from suffice.data.engines.source import SourceError
-from suffice.data.files.csv_format import DATE, CsvFormat
-from suffice.data.files.csv_numbers import (
-    DECIMAL_COMMA,
-    DECIMAL_POINT,
-    FEWEST_NUMBERS,
-    MISSING_AMONG_NUMBERS,
-    NEARLY_ALL,
-    number_test,
-    number_value,
-)
-from suffice.data.files.file_formats import FoundFile, is_partitioned
+from suffice.data.files.csv_cells import TESTS, ColumnFacts, count_cells
+from suffice.data.files.csv_group import EXPRESSIONS, CsvGroup, identifier
+from suffice.data.files.csv_numbers import FEWEST_NUMBERS, NEARLY_ALL
 from suffice.data.files.table_file import ColumnHints, resolve_column
 
-# The type of a column is the first whose test all its cells pass. (DuckDB rounds 0.4 to a whole number.) Tests look at
-# one character first, because a cast that fails is slow: numbers begin with a sign, a point, a digit or "inf".
-NUMERIC = "ascii({0}) < 58 OR ascii({0}) IN (73, 105)"
-DATED = "substr(ltrim({0}), 5, 1) IN ('-', '/')"
-TESTS = {
-    "BOOLEAN": "lower({0}) IN ('true', 'false')",
-    "BIGINT": f"CASE WHEN {NUMERIC} THEN TRY_CAST({{0}} AS BIGINT) = TRY_CAST({{0}} AS DOUBLE) END",
-    "DATE": f"CASE WHEN {DATED} THEN TRY_CAST({{0}} AS DATE) = TRY_CAST({{0}} AS TIMESTAMP) END",
-    "TIMESTAMP": f"CASE WHEN {DATED} THEN TRY_CAST({{0}} AS TIMESTAMP) IS NOT NULL END",
-    # whole numbers of more than 64 bits stay text
-    "DIGITS": "translate({0}, '+-0123456789', '') = '' AND rtrim({0}, '+-') <> ''",
-    "DOUBLE": f"CASE WHEN {NUMERIC} THEN TRY_CAST({{0}} AS DOUBLE) IS NOT NULL END",
-    "COMMA": number_test(DECIMAL_COMMA),
-    "MARKED": number_test(DECIMAL_POINT),
-}
 # Types of numbers, and those with which a column is read in which other cells are missing.
 NEARLY = {"BIGINT": "NEARLY BIGINT", "DOUBLE": "NEARLY DOUBLE", "COMMA": "COMMA", "MARKED": "MARKED"}
 DECIMAL_MARKS = {"COMMA": ",", "MARKED": "."}
-# Expressions that convert text to some types; other types are plain casts.
-EXPRESSIONS = {
-    "VARCHAR": "{0}",
-    "DIGITS": "{0}",
-    "COMMA": number_value(DECIMAL_COMMA),
-    "MARKED": number_value(DECIMAL_POINT),
-    "NEARLY BIGINT": "TRY_CAST({0} AS BIGINT)",
-    "NEARLY DOUBLE": "TRY_CAST({0} AS DOUBLE)",
-    "NEARLY TIMESTAMP": "TRY_CAST({0} AS TIMESTAMP)",
-}
-# The cells of so many columns are counted by one query: DuckDB's time for a query grows with the square of its length.
-COUNTED_TOGETHER = 16
 TYPE_NAMES = {"BOOLEAN": "booleans", "DATE": "dates", "TIMESTAMP": "dates", "VARCHAR": "strings"}
-
-
-@dataclass(frozen=True)
-class CsvGroup:
-    """Files of one layout, which DuckDB reads as one table."""
-
-    files: tuple[FoundFile, ...]
-    layout: CsvFormat
-    is_partitioned: bool
-    na_values: tuple[str, ...]
-
-    def texts(self, more: str = "") -> str:
-        """Return the SQL of a table whose columns are all text."""
-        layout = self.layout
-        columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in layout.names)
-        longest = 2 * layout.longest_row + 1024  # in a repaired file; DuckDB's own limit is 2,000,000 bytes
-        large = f", max_line_size={longest}, buffer_size={2 * longest}" if longest > 2_000_000 else ""
-        return (
-            f"read_csv([{', '.join(literal(file.path) for file in self.files)}], auto_detect=false, "
-            f"columns={{{columns}}}, header={str(layout.has_header).lower()}, skip={layout.skip}, "
-            f"delim={literal(layout.delimiter)}, quote='\"', escape='\"', "
-            f"nullstr=[{', '.join(map(literal, dict.fromkeys(('', *self.na_values))))}], "
-            f"compression={literal(self.files[0].compression)}, "
-            f"hive_partitioning={str(self.is_partitioned).lower()}{large}{more})"
-        )
-
-    def typed(self, types: Mapping[str, str]) -> str:
-        """Return the SQL that reads the columns with their types."""
-        made = []
-        for name in self.layout.names:
-            read = EXPRESSIONS.get(types[name], f"CAST({{0}} AS {types[name]})")
-            if read != "{0}":
-                made.append(f"{read.format(identifier(name))} AS {identifier(name)}")
-        replaced = f" REPLACE ({', '.join(made)})" if made else ""
-        return f"SELECT *{replaced} FROM {self.texts()}"
-
-
-@dataclass(frozen=True)
-class ColumnFacts:
-    """The cells of a column in a file: how many are filled, may have a decimal comma, are missing, pass each test."""
-
-    file: str
-    filled: int
-    commas: int
-    missing: int
-    fitting: tuple[int, ...]
-    looks_like_dates: bool
 
 
 def infer_types(
     connection: Any, groups: Sequence[CsvGroup], hints: ColumnHints, ignored: Sequence[str] = ()
 ) -> dict[str, str]:
     """Return the type of each column; raise an error that names two files if a column is text in only one of them."""
-    facts: dict[str, list[ColumnFacts]] = {name: [] for group in groups for name in group.layout.names}
-    for group in groups:
-        for name, column_facts in _count_cells(connection, group):
-            facts[name].append(column_facts)
+    facts = count_cells(connection, groups, hints.decimal_marks)
     exact = {resolve_column(name, list(facts)) for name in hints.exact}
     texts = hints.texts.union(ignored)
     types = {
@@ -178,15 +91,6 @@ def _note_other_cells(connection: Any, groups: Sequence[CsvGroup], types: Mappin
         )
 
 
-def group_files(files: Sequence[FoundFile], layouts: Sequence[CsvFormat], na_values: tuple[str, ...]) -> list[CsvGroup]:
-    """Return groups of files with the same layout and compression."""
-    partitioned = is_partitioned(files)
-    groups: dict[Any, list[FoundFile]] = {}
-    for file, layout in zip(files, layouts, strict=True):
-        groups.setdefault((layout, file.compression), []).append(file)
-    return [CsvGroup(tuple(grouped), layout, partitioned, na_values) for (layout, _), grouped in groups.items()]
-
-
 def find_row_counter(
     connection: Any, groups: Sequence[CsvGroup], types: Mapping[str, str], hints: ColumnHints
 ) -> tuple[str, ...]:
@@ -203,50 +107,10 @@ def find_row_counter(
     return (name,) if is_filled and least == most and least in (0, 1) else ()
 
 
-def literal(text: str) -> str:
-    """Return a text as a string of SQL."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def identifier(name: str) -> str:
-    """Return the name of a column as an identifier of SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _count_cells(connection: Any, group: CsvGroup) -> list[tuple[str, ColumnFacts]]:
-    """Return the facts about each column in each file."""
-    # where commas separate cells, a quoted 1,234 has a separator of thousands, and only 1,5 a decimal comma
-    separates = group.layout.delimiter[0] == ","
-    is_comma = "contains({0}, ',')" + (f" AND NOT ({TESTS['MARKED']})" if separates else "")
-    marks = f"length({{0}}) < 16 AND lower(trim({{0}})) IN ({', '.join(map(literal, MISSING_AMONG_NUMBERS))})"
-    aggregates = ["count({0})", f"count(*) FILTER (WHERE {is_comma})", f"count(*) FILTER (WHERE {marks})"]
-    aggregates += ["min({0})", "max({0})"]
-    aggregates += [f"count(*) FILTER (WHERE {test})" for test in TESTS.values()]
-    rows, file = group.texts(", filename='suffice file'"), identifier("suffice file")
-    shown = {file.path: file.shown for file in group.files}
-    facts = []
-    for start in range(0, len(group.layout.names), COUNTED_TOGETHER):
-        names = group.layout.names[start : start + COUNTED_TOGETHER]
-        expressions = [aggregate.format(identifier(name)) for name in names for aggregate in aggregates]
-        counts = connection.execute(f"SELECT {file}, {', '.join(expressions)} FROM {rows} GROUP BY {file}").fetchall()
-        for path, *values in sorted(counts):
-            for place, name in enumerate(names):
-                column = values[place * len(aggregates) : (place + 1) * len(aggregates)]
-                filled, commas, missing, least, most, *fitting = column
-                if separates and not commas:
-                    fitting[list(TESTS).index("COMMA")] = 0
-                looks_like_dates = filled > 0 and all(re.match(DATE, end) for end in (least, most))
-                facts.append(
-                    (name, ColumnFacts(shown[path], filled, commas, missing, tuple(fitting), looks_like_dates))
-                )
-    return facts
-
-
 def _type_of(facts: Sequence[ColumnFacts]) -> str:
     """Return the first type whose test all cells of a column pass."""
     filled, has_commas = sum(file.filled for file in facts), any(file.commas for file in facts)
-    counts = [sum(file.fitting[place] for file in facts) for place in range(len(TESTS))]
-    fits = (kind for kind, count in zip(TESTS, counts, strict=True) if filled and count == filled)
+    fits = (kind for kind in TESTS if filled and filled == sum(file.fitting[kind] for file in facts))
     return next((kind for kind in fits if kind != "COMMA" or has_commas), "VARCHAR")
 
 
@@ -267,13 +131,13 @@ def _nearly_numbers(name: str, facts: Sequence[ColumnFacts], hints: ColumnHints)
     """
     filled, missing = sum(file.filled for file in facts), sum(file.missing for file in facts)
     known = next((kind for kind, mark in DECIMAL_MARKS.items() if hints.decimal_marks.get(name) == mark), None)
-    if known and filled == missing + sum(file.fitting[list(TESTS).index(known)] for file in facts):
+    if known and filled == missing + sum(file.fitting[known] for file in facts):
         return known
     if _type_of(facts) != "VARCHAR":
         return _type_of(facts)
     if name in hints.numbers and missing == filled > 0:
         return "NEARLY DOUBLE"
-    counts = {kind: sum(file.fitting[place] for file in facts) for place, kind in enumerate(TESTS) if kind in NEARLY}
+    counts = {kind: sum(file.fitting[kind] for file in facts) for kind in NEARLY}
     if not any(file.commas for file in facts):
         del counts["COMMA"]
     best = max(counts, key=lambda kind: counts[kind])  # the first of the best: whole numbers, then plain ones

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from suffice.data.engines.source import SourceError
-from suffice.data.files.csv_types import identifier, literal
+from suffice.data.files.csv_group import identifier, literal
 
 # The parts of a timestamp in SQL. Weekdays have names, because their numbers differ between programs.
 PARTS = {"year": "year({0})", "month": "month({0})", "weekday": "dayname({0})", "hour": "hour({0})"}

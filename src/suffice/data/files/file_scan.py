@@ -11,15 +11,9 @@ from typing import Any
 from suffice.data.engines.source import SourceError
 from suffice.data.files.csv_encoding import as_utf8
 from suffice.data.files.csv_format import check_names, detect_csv_format
+from suffice.data.files.csv_group import group_files, identifier, literal
 from suffice.data.files.csv_repair import repair_csv
-from suffice.data.files.csv_types import (
-    DECIMAL_MARKS,
-    find_row_counter,
-    group_files,
-    identifier,
-    infer_types,
-    literal,
-)
+from suffice.data.files.csv_types import DECIMAL_MARKS, find_row_counter, infer_types
 from suffice.data.files.date_parts import find_parts, select_parts
 from suffice.data.files.excel_sheets import sheet_as_csv
 from suffice.data.files.file_formats import FoundFile, ScratchFolder, find_files, inspect_file, is_partitioned
