@@ -121,7 +121,7 @@ def plan_columns(sheet: Sheet, target: Target, families: Any, complete: bool) ->
     weights = target.weights
     chosen: dict[Any, Any] = {}
     left_out: dict[Any, str] = {}
-    facts = collect_facts(sheet, [name for name in sheet.names if asked.get(name, "auto") in ("auto", ANY)], weights)
+    facts = collect_facts(sheet, _open_columns(sheet, asked), weights)
     for name in sheet.names:
         chosen[name] = asked.get(name, "auto")
         if chosen[name] in ("auto", ANY):
@@ -154,6 +154,11 @@ def _choose(setting: str, facts: Facts, complete: bool) -> tuple[str, str]:
     """Return the family of a column that is "auto" or "any", or "ignore" with the reason."""
     family, reason = choose_family(facts, complete)
     return (ANY if setting == ANY and family == "number" else family), reason
+
+
+def _open_columns(sheet: Sheet, asked: Mapping[Any, Any]) -> list[Any]:
+    """Return the columns whose family is to be chosen."""
+    return [name for name in sheet.names if asked.get(name, "auto") in ("auto", ANY)]
 
 
 def _of_sparse(sheet: SparseSheet, families: Any, complete: bool) -> Columns:
@@ -277,8 +282,7 @@ def _blocks(sheet: Sheet, weights: Array | None, chosen: Mapping[Any, Any], most
     # these come first, in this order, because saved models have them so
     plain: dict[str, list[Any]] = {"gaussian": [], "poisson": [], "multinomial": [], "complement": []}
     texts, logarithms = [], list[Any]()
-    numbers = [name for name, family in chosen.items() if family in ("number", ANY, *BINNED)]
-    cells, largest = _fit_cells(sheet, numbers, weights, most_cells)
+    cells, largest = _fit_cells(sheet, chosen, weights, most_cells)
     for name, setting in chosen.items():
         if setting == "ignore":
             continue
@@ -308,11 +312,12 @@ def _blocks(sheet: Sheet, weights: Array | None, chosen: Mapping[Any, Any], most
 
 
 def _fit_cells(
-    sheet: Sheet, names: list[Any], weights: Array | None, most: int
+    sheet: Sheet, chosen: Mapping[Any, Any], weights: Array | None, most: int
 ) -> tuple[dict[Any, Cuts], dict[Any, float]]:
     """Return the cells of columns of numbers, and the largest number of each, without its sign."""
     cells: dict[Any, Cuts] = {}
     largest: dict[Any, float] = {}
+    names = [name for name, family in chosen.items() if family in ("number", ANY, *BINNED)]
     kinds = {name: sheet.kind(name) for name in names}
     for name, kind in kinds.items():
         if kind not in ("number", "boolean", "empty"):
