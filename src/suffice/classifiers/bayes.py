@@ -30,7 +30,7 @@ from suffice.folds.unlabelled_rows import learn_unlabelled
 from suffice.parallel import limit_blas
 from suffice.printable import escape_controls
 from suffice.recipe import Recipe, Rule, Unseen
-from suffice.schema import Array, Columns, Features, Levels, MissingLevel, Plan, Words
+from suffice.schema import Array, Columns, Combinations, Features, Levels, MissingLevel, Plan, Words
 from suffice.statistics import Tally
 from suffice.structures import Auto, Naive, Pooled, Trees, as_structure
 
@@ -353,6 +353,8 @@ default="auto"
             for name, coding in zip(block.names or (), block.codings or (), strict=False):
                 family = self.families.get(name) if isinstance(self.families, Mapping) else self.families
                 coding = coding.values if isinstance(coding, MissingLevel) else coding
+                if isinstance(coding, Combinations):
+                    continue
                 if family == "bernoulli" and isinstance(coding, Levels) and coding.size > 2:
                     raise ValueError(
                         f"column {name!r} is bernoulli, but has more than two values: "
