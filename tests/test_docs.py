@@ -202,6 +202,12 @@ def test_every_file_of_the_house_is_on_the_page() -> None:
         assert f"`{path.name}{'/' if path.is_dir() else ''}`" in page, path.name
 
 
+def test_every_benchmark_that_is_named_exists() -> None:
+    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(DOCS / page for page in PAGES)]:
+        for name in re.findall(r"benchmarks/\w+\.py", path.read_text()):
+            assert (ROOT / name).exists(), f"{path.name}: {name}"
+
+
 def test_every_target_of_the_makefile_explains_itself() -> None:
     makefile = (ROOT / "Makefile").read_text()
     phony = re.search(r"^\.PHONY: (.*)$", makefile, re.M)
