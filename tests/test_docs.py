@@ -183,7 +183,7 @@ def test_every_public_name_is_on_the_api_pages() -> None:
     public |= {"suffice.images.deskew", "suffice.images.Deskew"}
     assert not public - shown
     index = (DOCS / "api" / "index.md").read_text()
-    assert all(f"`{name.rsplit('.', 1)[1]}`" in index for name in shown)
+    assert not {name for name in shown if f"`{name.rsplit('.', 1)[1]}`" not in index}
 
 
 def test_every_plot_is_in_the_gallery() -> None:
@@ -210,9 +210,9 @@ def test_every_benchmark_that_is_named_exists() -> None:
 
 def test_every_target_of_the_makefile_explains_itself() -> None:
     makefile = (ROOT / "Makefile").read_text()
-    phony = re.search(r"^\.PHONY: (.*)$", makefile, re.M)
+    phony = re.search(r"^\.PHONY: ((?:.*\\\n)*.*)$", makefile, re.M)
     assert phony is not None
-    for target in phony.group(1).split():
+    for target in phony.group(1).replace("\\\n", " ").split():
         assert re.search(rf"^{target}:.*## \w", makefile, re.M), target
 
 
