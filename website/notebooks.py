@@ -37,9 +37,9 @@ PAGES: tuple[str, ...] = (
     "guides/logistic_regression",
     "guides/teaching",
 )
-PAGES += tuple(f"tour/{path.stem}" for path in sorted((DOCS / "tour").glob("*.md")) if ">>> " in path.read_text())
+PAGES += tuple(f"tour/{path.stem}" for path in sorted((DOCS / "tour").glob("*.md")) if path.stem != "index")
 BLOCK = re.compile(r"^( *)```python\n(.*?)^\1```\n?", re.M | re.S)
-LINK = re.compile(r"\]\(([^)\s#:]+\.(?:md|csv|svg))(#[^)\s]*)?\)")
+LINK = re.compile(r"\]\(([^)\s#:]+\.(?:md|csv|svg|png))(#[^)\s]*)?\)")
 DETAILS = re.compile(r'^\?\?\? \w+ "(.*)"\n', re.M)
 
 
