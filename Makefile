@@ -5,10 +5,12 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 AUDIT := $(VENV)/audit.json
 OTHERS := .venv-integrations
+PEERS := .venv-peers
 CASES ?= many
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test databases integrations hostile dist docs docs-serve notebooks lint audit format bench clean
+.PHONY: help demo test databases integrations hostile dist docs docs-serve notebooks lint audit format bench bench-check \
+	bench-spark bench-growth accuracy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,9 +76,26 @@ format: $(READY) ## let ruff lay out the code and mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY) ## speeds and accuracies against scikit-learn, as ratios measured in one run
-	$(BIN)/python benchmarks/speed.py
-	$(BIN)/python benchmarks/startup.py
+# river, mixed-naive-bayes, wnb and pyAgrum; pomegranate is measured if you install it: its torch brings 3 GB
+$(PEERS)/.ready: pyproject.toml constraints-peers.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints-peers.txt --editable '.[plots,spark]' river mixed-naive-bayes wnb pyagrum
+	@touch $@
+
+bench: $(PEERS)/.ready ## speed and memory beside other libraries, written to docs/benchmarks (with QUICK=1, two minutes)
+	$(PEERS)/bin/python benchmarks/run.py $(if $(QUICK),--quick)
+
+bench-check: $(PEERS)/.ready ## say which ratios of a quick run fell by a third since the stored baseline
+	$(PEERS)/bin/python benchmarks/run.py --quick --check
+
+bench-spark: $(PEERS)/.ready ## Spark with two workers, beside MLlib (about ten minutes)
+	$(PEERS)/bin/python benchmarks/run.py --only spark $(if $(QUICK),--quick)
+
+bench-growth: $(PEERS)/.ready ## time and memory by rows, columns, classes, levels and words (about ten minutes)
+	$(PEERS)/bin/python benchmarks/growth.py
+
+accuracy: $(READY) ## accuracy and log-loss on real tables beside scikit-learn, and the speed of exports
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/structures.py
 	$(BIN)/python benchmarks/pool.py time
@@ -84,11 +103,10 @@ bench: $(READY) ## speeds and accuracies against scikit-learn, as ratios measure
 	$(BIN)/python benchmarks/logistic.py
 	$(BIN)/python benchmarks/selection.py
 	$(BIN)/python benchmarks/verdicts.py 50
-	$(BIN)/python benchmarks/engines.py duckdb
 	$(BIN)/python benchmarks/exports.py
 	$(BIN)/python benchmarks/exports_onnx.py
 	$(BIN)/python benchmarks/digits.py
 
 clean: ## remove the environment and all caches
-	rm -rf $(VENV) $(OTHERS) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build site
+	rm -rf $(VENV) $(OTHERS) $(PEERS) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build site
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -2,7 +2,7 @@
 
     python benchmarks/expressions.py duckdb|sqlite|postgres|spark [--rows 5e6] [--url postgresql://user@host/base]
 
-The rows are those of `engines.py`: moments of 10 columns and levels of 10 others, by class. Each way runs three
+The rows are those of `data.py`: moments of 10 columns and levels of 10 others, by class. Each way runs three
 queries, in turn with the others, and the least of seven times counts. The second figure is processor time of this
 process, in which DuckDB and SQLite run. narwhals reads SQLite and PostgreSQL only through Ibis.
 """
@@ -23,7 +23,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow.parquet as pq
 
-from engines import write
+from data import write_parquet as write
 from suffice import BayesClassifier
 from suffice.data.engines.ibis_tables import SqlSource
 from suffice.data.engines.source import Request

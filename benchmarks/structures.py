@@ -1,8 +1,8 @@
-"""Structures from naive to full dependence: accuracy, and time compared with scikit-learn.
+"""Structures from naive to full dependence: accuracy on real tables and on MNIST.
 
     python benchmarks/structures.py [folder of data]
 
-Accuracy and log-loss are ten-fold means; times are ratios of the best of several runs.
+Accuracy and log-loss are ten-fold means. `run.py` has the times.
 """
 
 from __future__ import annotations
@@ -14,15 +14,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.decomposition import PCA
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from sklearn.mixture import GaussianMixture
 
 from suffice import Averaged, BayesClassifier, Chain, GaussianDiscriminant, MixtureClassifier, Tree
-from suffice.blocks import Coded
-from suffice.data import Table, Target
-from suffice.statistics import scan
 from tables import folder, read, ten_fold
-from timing import least
 
 LADDER: dict[str, Any] = {
     "naive": "naive",
@@ -68,36 +62,15 @@ def digits(data: Path) -> None:
     model = BayesClassifier(families="bernoulli", structure="tree").fit(bits, y)
     for name, structure in (("naive", "naive"), ("tree", "tree"), ("tree of each class", Tree("per-class"))):
         print(f"MNIST, bits, {name:20} {model.set_params(structure=structure).score(tests, z):.4f}", flush=True)
-    codes = bits.view(np.int8)
-    part = Table((Coded("", None, codes),), Target(np.arange(10), y.astype(np.intp), None)).parts(slice(0, len(y)))[0]
-    sizes = np.full(784, 2)
-    by_class = [bits[y == k].astype(np.float32) for k in range(10)]
-    floor = least(lambda: [rows.T @ rows for rows in by_class])
-    print(f"pair counts of 784 bits: {least(lambda: scan.pairs(part, sizes)) / floor:.2f} x ten matrix products")
-
     rows, new = X.astype(np.float64), Z.astype(np.float64)
     full = GaussianDiscriminant(shrinkage=0.7).fit(rows, y)
     print(f"MNIST, full, shrinkage 0.7  {full.score(new, z):.4f}", flush=True)
-    theirs = QuadraticDiscriminantAnalysis(reg_param=0.1).fit(rows, y)
-    fit = least(lambda: QuadraticDiscriminantAnalysis(reg_param=0.1).fit(rows, y), 2) / least(lambda: full.fit(rows, y))
-    predict = least(lambda: theirs.predict(new)) / least(lambda: full.predict(new))
-    print(f"full covariance: fit {fit:.1f} x, predict {predict:.1f} x scikit-learn's QDA", flush=True)
-    shared = GaussianDiscriminant(covariance="shared")
-    ratio = least(lambda: LinearDiscriminantAnalysis().fit(rows, y), 2) / least(lambda: shared.fit(rows, y))
-    print(f"shared covariance: fit {ratio:.1f} x scikit-learn's LDA", flush=True)
 
     pca = PCA(50, random_state=0).fit(rows)
     rows, new = pca.transform(rows), pca.transform(new)
     print(f"MNIST, 50 components, full  {GaussianDiscriminant().fit(rows, y).score(new, z):.4f}", flush=True)
     mixed = MixtureClassifier(components=12, prior=50.0).fit(rows, y)
     print(f"MNIST, 50 components, mixtures of 12  {mixed.score(new, z):.4f}", flush=True)
-    ours = MixtureClassifier(components=12, estimate="mle")
-    peers: list[Any] = []
-    taken = least(lambda: peers.extend(GaussianMixture(12, random_state=0).fit(rows[y == k]) for k in range(10)), 1)
-    ratio = taken / least(lambda: ours.fit(rows, y), 1)
-    mine = np.mean([trace[-1] for trace in ours.trace_.values()])
-    other = np.mean([peer.score(rows[y == k]) for k, peer in enumerate(peers)])
-    print(f"mixtures: {ratio:.1f} x scikit-learn's, log likelihood {mine:.2f} against {other:.2f}")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import doctest
+import importlib
 import os
 import re
 import shlex
@@ -150,6 +151,16 @@ def test_the_nightly_update_learns_new_rows_once(folder: Path) -> None:
         scored = base.execute('SELECT id, "p(yes)" FROM loans_scored ORDER BY id').fetchall()
         expected = suffice.load("loans.suffice").predict_proba(loans.drop(columns=["id", "repaid"]))[:, 1]
         assert max(abs(p - q) for (_, p), q in zip(scored, expected, strict=True)) < 1e-6
+
+
+def test_the_notebooks_are_those_of_the_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`make notebooks` runs them; here they are compared with the pages."""
+    nbformat = pytest.importorskip("nbformat")
+    monkeypatch.syspath_prepend(ROOT / "website")
+    notebooks = importlib.import_module("notebooks")
+    for page in notebooks.PAGES:
+        written = nbformat.read(DOCS / "notebooks" / f"{Path(page).name}.ipynb", as_version=4)
+        assert written == notebooks.make_notebook(page), f"{page}: run `make notebooks`"
 
 
 def test_every_public_name_is_on_the_api_pages() -> None:

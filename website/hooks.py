@@ -37,6 +37,12 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
+def on_nav(nav: Any, **_: Any) -> Any:
+    """Leave out sections without pages: those whose folder is not there yet."""
+    nav.items = [item for item in nav.items if not item.is_section or item.children]
+    return nav
+
+
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Let links to files of the root, and the links of these files, lead to pages of the site."""
     here = page.file.src_uri
@@ -53,10 +59,10 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_page_content(content: str, **_: Any) -> str:
-    """Turn formulas in LaTeX into MathML, which browsers draw without a script."""
+    """Turn formulas in LaTeX into MathML, which browsers draw without a script, and empty headers into cells."""
 
     def formula(match: re.Match[str]) -> str:
         display = "block" if match[1] == "div" else "inline"
         return convert(html.unescape(match[2]).strip(), display=display)
 
-    return FORMULA.sub(formula, content)
+    return re.sub(r"<th( [^>]*)?></th>", r"<td\1></td>", FORMULA.sub(formula, content))

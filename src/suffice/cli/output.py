@@ -179,13 +179,6 @@ def write_content(content: bytes, output: str) -> Path | None:
     return None
 
 
-def note_size(text: str, what: str, remedy: str) -> None:
-    """Print a note if a text that is about to be written is longer than `LARGE_FILE`."""
-    size = len(text.encode())
-    if size > LARGE_FILE:
-        print_note(f"note: {what} has {size / 1e6:.0f} MB; {remedy}")
-
-
 def write_table(frame: Any, name: str) -> None:
     """Write a polars frame to a file in the format of its extension; ``-`` is standard output, as CSV."""
     from suffice.data.files.file_formats import ending_format

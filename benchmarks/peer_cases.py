@@ -1,0 +1,107 @@
+"""Other libraries of naive Bayes and Bayesian networks, where they are installed (`make bench` installs them)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import data
+import suffice
+from cases import Case, group, installed
+
+
+@group("libraries", "Other libraries of naive Bayes and Bayesian networks that install from PyPI.")
+def libraries(is_quick: bool) -> Iterator[Case]:
+    rows = 20_000 if is_quick else 200_000
+    X, y = data.numbers(rows, 20, 3)
+
+    def mixed_naive_bayes() -> Any:
+        from mixed_naive_bayes import MixedNB
+
+        return MixedNB().fit(X, y)
+
+    def wnb() -> Any:
+        from wnb import GeneralNB
+
+        return GeneralNB().fit(X, y)
+
+    def pomegranate() -> Any:
+        from pomegranate.bayes_classifier import BayesClassifier
+        from pomegranate.distributions import Normal
+
+        return BayesClassifier([Normal(covariance_type="diag") for _ in range(3)]).fit(X.astype(np.float32), y)
+
+    def river_rows() -> Any:
+        from river.naive_bayes import GaussianNB
+
+        model = GaussianNB()
+        for row, label in zip(stream, y[: len(stream)].tolist(), strict=True):
+            model.learn_one(row, label)
+        return model
+
+    calls = {"mixed_naive_bayes": mixed_naive_bayes, "wnb": wnb, "pomegranate": pomegranate}
+    yield Case("Gaussian naive Bayes, fit", partial(suffice.GaussianNB().fit, X, y), installed(calls))
+    stream = pd.DataFrame(X[:2000], columns=[f"x{k}" for k in range(20)]).to_dict("records")
+
+    def ours_rows() -> Any:
+        model = suffice.GaussianNB()
+        for row in range(len(stream)):
+            model.partial_fit(X[row : row + 1], y[row : row + 1], classes=[0, 1, 2])
+        return model
+
+    yield Case(
+        "Gaussian naive Bayes, 2,000 rows one by one",
+        ours_rows,
+        installed({"river": river_rows}),
+        note="Each call checks an array of one row; river takes a dictionary without a check.",
+    )
+    codes, classes = data.levels(rows // 10, 10)
+    levels = pd.DataFrame(codes, columns=[f"c{k}" for k in range(10)]).astype(str)
+
+    def river_batch() -> Any:
+        from river.naive_bayes import BernoulliNB
+
+        return BernoulliNB().learn_many(pd.DataFrame(codes % 2, columns=levels.columns), pd.Series(classes))
+
+    yield Case(
+        "Bernoulli naive Bayes, one batch",
+        lambda: suffice.BernoulliNB().partial_fit(codes % 2, classes, classes=np.arange(5)),
+        installed({"river": river_batch}),
+    )
+
+    def pyagrum() -> Any:
+        from pyagrum.lib.discreteTypeProcessor import DiscreteTypeProcessor
+        from pyagrum.skbn import BNClassifier
+
+        processor = DiscreteTypeProcessor(discretizationThreshold=25)
+        return BNClassifier(type_processor=processor, learningMethod="TAN", prior="Smoothing").fit(levels, classes)
+
+    tree = suffice.BayesClassifier(structure="tree", families="categorical")
+    yield Case("tree of 10 columns of levels, fit", partial(tree.fit, levels, classes), installed({"pyagrum": pyagrum}))
+
+
+@group("start", "Imports in a new process.")
+def start(is_quick: bool) -> Iterator[Case]:
+    def run(statement: str) -> None:
+        subprocess.run([sys.executable, "-c", statement], check=True)
+
+    yield Case(
+        "from suffice import GaussianNB",
+        partial(run, "from suffice import GaussianNB"),
+        {"scikit-learn": partial(run, "from sklearn.naive_bayes import GaussianNB")},
+        {"an empty process": partial(run, "pass")},
+    )
+    iris = (
+        "from sklearn.datasets import load_iris; X, y = load_iris(return_X_y=True); GaussianNB().fit(X, y).predict(X)"
+    )
+    yield Case(
+        "import, fit and predict iris",
+        partial(run, f"from suffice import GaussianNB; {iris}"),
+        {"scikit-learn": partial(run, f"from sklearn.naive_bayes import GaussianNB; {iris}")},
+    )

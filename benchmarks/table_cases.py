@@ -1,0 +1,137 @@
+"""Tables outside memory: files beside the same queries by hand in DuckDB, and Spark beside MLlib."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import data
+import suffice
+from cases import Case, group
+
+NAIVE = {"structure": "naive"}
+
+
+def query_by_hand(path: Path) -> None:
+    """Compute the sums of a naive model with queries of DuckDB: moments of 10 columns and levels of 10 others."""
+    import duckdb
+
+    base = duckdb.connect()
+    moments = ", ".join(f"count(n{k}), avg(n{k}), var_pop(n{k})" for k in range(10))
+    base.execute(f"SELECT y, count(*), {moments} FROM '{path}' GROUP BY y").fetchall()
+    counts = (f"SELECT {k}, y, c{k}, count(*) FROM '{path}' GROUP BY y, c{k}" for k in range(10))
+    base.execute(" UNION ALL ".join(counts)).fetchall()
+
+
+@group(
+    "files",
+    "fit_table on a Parquet file, beside handwritten queries of DuckDB that compute the naive sums, and on CSV.",
+)
+def files(is_quick: bool) -> Iterator[Case]:
+    import duckdb
+    import pyarrow.parquet as pq
+
+    with tempfile.TemporaryDirectory() as folder:
+        path, rows = Path(folder) / "rows.parquet", 300_000 if is_quick else 3_000_000
+        data.write_parquet(rows, path)
+        hand = {"DuckDB by hand": partial(query_by_hand, path)}
+        read = {"one read by Arrow": lambda: sum(len(batch) for batch in pq.ParquetFile(path).iter_batches())}
+        notes = {
+            "default": "190 pairs of columns, a covariance matrix and cells of the numbers are counted, and a pool of "
+            "models is tuned on a sample of 100,000 rows; the queries count levels and moments only.",
+            "naive": "A sample of 100,000 rows chooses cells, and numbers are counted in them beside their moments.",
+        }
+        for name, settings in (("default", {}), ("naive", NAIVE)):
+            fit = partial(fit_file, path, settings)
+            yield Case(f"Parquet, {rows:,} x 20, {name}", fit, hand, read, notes[name])
+        path.unlink()
+        path, rows = Path(folder) / "rows.csv", 20_000 if is_quick else 50_000
+        data.mixed(rows).select([*(f"n{k}" for k in range(8)), *(f"c{k}" for k in range(6)), "y"]).to_pandas().to_csv(
+            path, index=False
+        )
+
+        def read_csv(sample: str) -> Any:
+            return duckdb.connect().execute(f"SELECT * FROM read_csv('{path}'{sample})").to_arrow_table()
+
+        yield Case(
+            f"CSV, {rows:,} x 15, read",
+            partial(read_file, path),
+            {"DuckDB, types of all rows": partial(read_csv, ", sample_size=-1"), "DuckDB": partial(read_csv, "")},
+            note="Types are decided by all rows, in one scan for numbers and a second one for other columns.",
+        )
+        yield Case(
+            f"CSV, {rows:,} x 15, naive", partial(fit_file, path, NAIVE), {"DuckDB, read only": partial(read_csv, "")}
+        )
+
+
+def read_file(path: Path) -> Any:
+    from suffice.data.files.file_scan import scan_files
+    from suffice.data.files.table_file import ColumnHints, TableFile
+
+    return scan_files(TableFile(path), ColumnHints()).read_rows()
+
+
+def fit_file(path: Any, settings: dict[str, Any]) -> Any:
+    return suffice.BayesClassifier(**settings).fit_table(path, "y")
+
+
+@group("spark", "fit_table and predict_table on Spark with two workers, beside MLlib on the same rows.", is_slow=True)
+def spark(is_quick: bool) -> Iterator[Case]:
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    from pyspark.ml import Pipeline
+    from pyspark.ml.classification import GBTClassifier, NaiveBayes, OneVsRest
+    from pyspark.ml.feature import OneHotEncoder, StringIndexer, VectorAssembler
+    from pyspark.sql import SparkSession
+
+    with tempfile.TemporaryDirectory() as folder:
+        path, rows = Path(folder) / "rows.parquet", 100_000 if is_quick else 1_000_000
+        data.write_parquet(rows, path)
+        builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.executor.memory", "1g")
+        paths = os.pathsep.join(path for path in sys.path if path)
+        builder = builder.config("spark.executorEnv.PYTHONPATH", paths).config("spark.ui.enabled", "false")
+        session = builder.config("spark.log.level", "ERROR").getOrCreate()
+        try:
+            table = session.read.parquet(str(path)).repartition(4).cache()
+            table.count()
+            numbers, names = [f"n{k}" for k in range(10)], [f"c{k}" for k in range(10)]
+            label = StringIndexer(inputCol="y", outputCol="label")
+            coded = StringIndexer(inputCols=names, outputCols=[f"{name}i" for name in names])
+            hot = OneHotEncoder(inputCols=coded.getOutputCols(), outputCols=[f"{name}h" for name in names])
+            gaussian = [
+                VectorAssembler(inputCols=numbers, outputCol="features"),
+                label,
+                NaiveBayes(modelType="gaussian"),
+            ]
+            every = VectorAssembler(inputCols=[*numbers, *hot.getOutputCols()], outputCol="features")
+            boosted = [coded, hot, every, label, OneVsRest(classifier=GBTClassifier(maxIter=20))]
+            few = table.select(*numbers, "y")
+            yield Case(
+                f"Spark, {rows:,} x 10 numbers, Gaussian naive Bayes, fit",
+                lambda: suffice.GaussianNB().fit_table(few, "y"),
+                {"MLlib NaiveBayes": lambda: Pipeline(stages=gaussian).fit(few)},
+                {"one count": few.count},
+            )
+            yield Case(
+                f"Spark, {rows:,} x 20, default, fit",
+                lambda: suffice.BayesClassifier().fit_table(table, "y"),
+                {"MLlib GBT of 20 trees, one against the rest": lambda: Pipeline(stages=boosted).fit(table)},
+                {"one count": table.count},
+            )
+            ours, theirs = suffice.BayesClassifier().fit_table(table, "y"), Pipeline(stages=boosted).fit(table)
+            yield Case(
+                f"Spark, {rows:,} x 20, default, predict_table",
+                lambda: ours.predict_table(table).write.format("noop").mode("overwrite").save(),
+                {
+                    "MLlib GBT of 20 trees, one against the rest": lambda: (
+                        theirs.transform(table).write.format("noop").mode("overwrite").save()
+                    )
+                },
+                {"one count": table.count},
+            )
+        finally:
+            session.stop()
