@@ -9,7 +9,8 @@ PEERS := .venv-peers
 CASES ?= many
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test databases integrations hostile dist lint audit format bench bench-check bench-spark bench-growth accuracy clean
+.PHONY: help demo test databases integrations hostile dist docs docs-serve notebooks lint audit format bench bench-check \
+	bench-spark bench-growth accuracy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +46,15 @@ dist: $(READY) ## build wheel and sdist, install each in a clean environment, ru
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist
 	$(BIN)/python tests/installed_commands.py dist
+
+docs: $(READY) ## build the documentation in site/ (half a minute); a warning is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean
+
+docs-serve: $(READY) ## show the documentation at localhost:8000, and again when a page changes
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
+
+notebooks: $(READY) ## make the notebooks of docs/notebooks from the pages, and run them (about a minute)
+	$(BIN)/python website/notebooks.py docs/notebooks
 
 lint: $(READY) ## ruff, mypy (strict), bandit, and the layers of imports
 	$(BIN)/ruff check .
@@ -98,5 +108,5 @@ accuracy: $(READY) ## accuracy and log-loss on real tables beside scikit-learn, 
 	$(BIN)/python benchmarks/digits.py
 
 clean: ## remove the environment and all caches
-	rm -rf $(VENV) $(OTHERS) $(PEERS) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build
+	rm -rf $(VENV) $(OTHERS) $(PEERS) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build site
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -34,7 +34,13 @@ COLUMNS: dict[str, Column] = {
     "multinomial": lambda rng, y: rng.poisson(1.0 + 2 * y),
     "poisson": lambda rng, y: rng.poisson(1.0 + 2 * y),
     "text": _text,
+    "geometric": lambda rng, y: rng.geometric(0.6 - 0.2 * y) - 1,
+    "negative-binomial": lambda rng, y: rng.negative_binomial(2.0, 0.6 - 0.2 * y),
+    "binomial": lambda rng, y: rng.binomial(8, 0.2 + 0.3 * y),
 }
+# Families that need a setting, with the setting that the tests use.
+SET_FAMILIES = {"binomial": "binomial(8)"}
+ALL_FAMILIES = [SET_FAMILIES.get(name, name) for name in FAMILIES]
 # Their sums are not counts, so they are equal up to rounding only.
 WITH_MOMENTS = {"gaussian"}
 
@@ -58,9 +64,14 @@ SOURCES: dict[str, tuple[str, ...]] = {
     "batches": ("batches", "reader"),
 }
 
-every_family = pytest.mark.parametrize("family", FAMILIES)
+every_family = pytest.mark.parametrize("family", ALL_FAMILIES)
 every_rule = pytest.mark.parametrize("rule", RULES)
 every_structure = pytest.mark.parametrize("structure", ALL_STRUCTURES, ids=str)
+
+
+def column_of(family: str) -> Column:
+    """Return what makes a column of a family, whose name may end in a setting."""
+    return COLUMNS[family.partition("(")[0]]
 
 
 def family_table(family: str, rows: int = 60, seed: int = 0, missing: float = 0.0) -> tuple[pd.DataFrame, Any]:
@@ -68,7 +79,7 @@ def family_table(family: str, rows: int = 60, seed: int = 0, missing: float = 0.
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 3, rows)
     y[:3] = range(3)
-    table = pd.DataFrame({name: COLUMNS[family](rng, y) for name in ("one", "two")})
+    table = pd.DataFrame({name: column_of(family)(rng, y) for name in ("one", "two")})
     return (table.astype(object).mask(rng.random(table.shape) < missing, None) if missing else table), y
 
 

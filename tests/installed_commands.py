@@ -16,6 +16,7 @@ ROOT = Path(__file__).parent.parent
 COMMANDS = """
 suffice --version
 suffice --help
+suffice tutorial --yes
 suffice fit train.csv --target species -o model.suffice
 suffice predict model.suffice new.csv -o out.csv
 suffice evaluate model.suffice new.csv

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import mariadb
 import postgres
 import suffice
-from suffice import BayesClassifier
+from suffice import BayesClassifier, Pooled, Trees
 from suffice.cli.app import app
 from test_engines import collected
 
@@ -65,14 +65,70 @@ def test_a_relative_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert_fits("sqlite:///base.db#rows to learn")
 
 
-def test_a_model_without_a_query_scores_rows_here(tmp_path: Path) -> None:
+def pooled_and_rows() -> tuple[BayesClassifier, pd.DataFrame]:
+    """Return a model that has no SELECT, and rows with missing and unseen cells."""
     frame = rows_of().assign(more=lambda rows: rows["level"].str.upper())
+    model = BayesClassifier(structure=Pooled(("averaged", Trees(3)))).fit_table(frame, "y")
+    rows = frame.drop(columns="y").assign(row=range(len(frame)))
+    rows.loc[::3, "more"] = None
+    rows.loc[1::3, "level"] = "never seen"
+    return model, rows
+
+
+def assert_scored_there(model: BayesClassifier, found: Any, rows: pd.DataFrame) -> None:
+    """Check that a lazy table of the database has the probabilities of a frame in memory."""
+    assert isinstance(found, ibis.Table)
+    said = found.to_pandas().sort_values("row")
+    expected = model.predict_table(rows)
+    np.testing.assert_allclose(said["p(yes)"], expected["p(yes)"], rtol=0, atol=1e-9)
+    assert said["prediction"].tolist() == expected["prediction"].tolist()
+
+
+def test_a_model_without_a_select_runs_in_the_database(tmp_path: Path) -> None:
+    model, rows = pooled_and_rows()
     base = sqlite3.connect(tmp_path / "base.db")
-    frame.to_sql("rows", base, index=False)
+    rows.to_sql("rows", base, index=False)
+    before = base.execute("SELECT name FROM sqlite_master").fetchall()
+    assert_scored_there(model, model.predict_table(f"sqlite:///{tmp_path}/base.db#rows"), rows)
+    backend = ibis.sqlite.connect(tmp_path / "base.db")
+    some = backend.table("rows").filter(ibis._.row > 5)
+    assert_scored_there(model, model.predict_table(some), rows[rows["row"] > 5])
+    backend.disconnect()
+    assert base.execute("SELECT name FROM sqlite_master").fetchall() == before  # the tables are temporary
     base.close()
-    model = BayesClassifier(structure="averaged").fit_table(frame, "y")
-    said = collected(model.predict_table(f"sqlite:///{tmp_path}/base.db#rows"))
-    np.testing.assert_allclose(said["p(yes)"], model.predict_table(frame)["p(yes)"], atol=1e-9)
+
+
+@pytest.mark.server
+def test_a_model_without_a_select_runs_in_postgres() -> None:
+    model, rows = pooled_and_rows()
+    with postgres.start() as url:
+        connection = ibis.connect(url)
+        connection.create_table("rows", pa.Table.from_pandas(rows))
+        connection.con.commit()
+        assert_scored_there(model, model.predict_table(f"{url}#rows"), rows)
+        assert_scored_there(model, model.predict_table(connection.table("rows")), rows)
+        connection.disconnect()
+        again = ibis.connect(url)
+        assert again.list_tables() == ["rows"]
+        again.disconnect()
+
+
+@pytest.mark.server
+@pytest.mark.filterwarnings("ignore:Unable to set session timezone")
+def test_a_model_without_a_select_reads_batches_of_mariadb() -> None:
+    model, rows = pooled_and_rows()
+    with mariadb.start() as socket:
+        base = mariadb.connect(socket)
+        with base.cursor() as cursor:
+            cursor.execute("CREATE TABLE rowed (`a number` DOUBLE, level VARCHAR(20), more VARCHAR(9), `row` INT)")
+            cells = rows[["a number", "level", "more", "row"]].astype(object).to_numpy().tolist()
+            cursor.executemany(
+                "INSERT INTO rowed VALUES (%s, %s, %s, %s)",
+                [[None if cell is None or cell != cell else cell for cell in row] for row in cells],
+            )
+        base.close()
+        found = collected(model.predict_table(f"mysql://root@localhost/tests?unix_socket={socket}#rowed"))
+        np.testing.assert_allclose(found["p(yes)"], model.predict_table(rows)["p(yes)"], rtol=0, atol=1e-9)
 
 
 @pytest.mark.server

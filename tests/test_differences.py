@@ -1,4 +1,4 @@
-"""Differences from scikit-learn: each point of the list in the README."""
+"""Differences from scikit-learn: each point of the list in docs/start/from_scikit_learn.md."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from sklearn.preprocessing import MinMaxScaler
 from typer.testing import CliRunner
 
 from cases import every_family, every_rule, every_structure, family_model, family_table
-from negative_binomial import NegativeBinomial
+from half_normal import HalfNormal
 from suffice import (
     BayesClassifier,
     BernoulliNB,
@@ -33,13 +33,14 @@ from suffice import (
     Pooled,
     Text,
     Trees,
+    load,
     register_skl2onnx,
     score,
 )
-from suffice.cli import onnx_command
+from suffice.cli import output as cli_output
 from suffice.cli.app import app
 from suffice.decision.calibration import MAPS
-from suffice.export import ExportError, onnx_covariance, onnx_graph, onnx_joint
+from suffice.export import ExportError, LargeExportWarning, export_size, onnx_covariance, onnx_graph, onnx_joint
 from suffice.export.onnx_columnwise import log_rising as write_log_rising
 from suffice.export.onnx_graph import Graph
 from suffice.export.onnx_model import TRANSLATORS
@@ -285,12 +286,12 @@ def test_every_term_has_a_translator() -> None:
 
 
 def test_a_new_family_needs_no_translator(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(FAMILIES, "negative_binomial", NegativeBinomial())
+    monkeypatch.setitem(FAMILIES, "half-normal", HalfNormal())
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200)
-    table = pd.DataFrame({"one": rng.negative_binomial(2, 0.2 + 0.4 * y), "two": rng.poisson(3, 200)})
+    table = pd.DataFrame({"one": np.abs(rng.normal(0, 1.0 + y)), "two": rng.random(200)})
     for rule in ("mean", "predictive"):
-        model = BayesClassifier(families="negative_binomial", structure="naive", estimate=rule).fit(table, y)
+        model = BayesClassifier(families="half-normal", structure="naive", estimate=rule).fit(table, y)
         assert_same(model, table, "float64")
 
 
@@ -494,7 +495,7 @@ def test_the_command_writes_what_the_method_returns(tmp_path: Path) -> None:
 def test_a_large_file_is_announced_with_what_makes_it_smaller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, written = tmp_path / "m.suffice", tmp_path / "m.onnx"
     fitted(Pooled(("averaged", Trees(3)))).save(path)
-    monkeypatch.setattr(onnx_command, "LARGE_FILE", 20_000)
+    monkeypatch.setattr(cli_output, "LARGE_FILE", 20_000)
     _, errors = tell("onnx", path, "-o", written)
     size = written.stat().st_size
     assert f"m.onnx will have {size / 1e6:,.1f} MB: the model has" in errors
@@ -504,3 +505,28 @@ def test_a_large_file_is_announced_with_what_makes_it_smaller(tmp_path: Path, mo
     assert "parameters; --structure naive or fewer columns make it smaller" in errors
     tell("onnx", path, "-o", written, "--structure", "naive")
     assert written.stat().st_size < 20_000
+    script = tmp_path / "m.sql"
+    _, errors = tell("sql", path, "-o", script)
+    assert f"m.sql will have {script.stat().st_size / 1e6:,.1f} MB: the model has" in errors
+    assert "and suffice fit --trees 50 fits fewer" in errors
+
+
+def test_large_exports_warn_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = fitted(Pooled(("averaged", Trees(3))))
+    monkeypatch.setattr(export_size, "LARGE_EXPORT", 20_000)
+    for write in (lambda: model.to_sql("postgres"), model.to_onnx):
+        with pytest.warns(LargeExportWarning, match=r"leaves of decision trees; .*Trees\(50\)"):
+            write()
+
+
+def test_fewer_trees_are_fitted(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(600, 3))
+    pd.DataFrame(x, columns=["a", "b", "c"]).assign(y=(x[:, 0] * x[:, 1] > 0).astype(int)).to_csv(table, index=False)
+    for structure in ("auto", "trees"):
+        tell("fit", table, "--target", "y", "--trees", "3", "--structure", structure, "-o", tmp_path / "m.suffice")
+        model = load(tmp_path / "m.suffice").estimate_model()
+        assert sum(columns.count for columns in model.columns if columns.is_forest) == 3
+    _, errors = tell("fit", table, "--target", "y", "--trees", "3", "--structure", "naive", code=1)
+    assert "--trees 3 is for --structure pooled or trees, and naive has no trees" in errors

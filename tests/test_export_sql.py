@@ -25,7 +25,7 @@ from sqlglot import exp
 import postgres
 import suffice
 from conftest import data
-from negative_binomial import NegativeBinomial
+from half_normal import HalfNormal
 from suffice import (
     BayesClassifier,
     BernoulliNB,
@@ -614,11 +614,11 @@ def test_a_new_family_of_known_terms_has_sql(dialect: str, run_query: RunQuery) 
 def test_a_registered_family_has_sql(
     rule: str, dialect: str, run_query: RunQuery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(FAMILIES, NegativeBinomial.name, NegativeBinomial(dispersion=3.0))
+    monkeypatch.setitem(FAMILIES, HalfNormal.name, HalfNormal())
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)
-    table = pd.DataFrame({"x": rng.negative_binomial(3, np.where(y, 0.2, 0.5)), "z": rng.normal(y, 2.0)})
-    families = {"x": NegativeBinomial.name, "z": "gaussian"}
+    table = pd.DataFrame({"x": np.abs(rng.normal(0, np.where(y, 1.0, 3.0))), "z": rng.normal(y, 2.0)})
+    families = {"x": HalfNormal.name, "z": "gaussian"}
     model = BayesClassifier(families=families, structure="naive", estimate=rule).fit(table, y)
     rows = table.astype(object).where(rng.random(table.shape) > 0.1, None)
     assert_same(model, run_query(dialect, model.to_sql(dialect), rows), rows, model.predict_proba(rows))

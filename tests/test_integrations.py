@@ -258,7 +258,7 @@ def test_yellowbrick_selects_as_for_scikit_learn(name: str, ours: Any, theirs: A
 def test_the_page_runs(mlflow: Any) -> None:
     for name in ("skops", "shap", "eli5", "yellowbrick"):
         library(name)
-    page = Path(__file__).resolve().parents[1] / "docs" / "integrations.md"
+    page = Path(__file__).resolve().parents[1] / "docs" / "guides" / "integrations.md"
     failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert tried >= 9
     assert failed == 0

@@ -10,7 +10,6 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -18,7 +17,7 @@ from scipy import stats
 
 import suffice
 from conftest import assert_same_model
-from negative_binomial import NegativeBinomial, log_density
+from half_normal import HalfNormal, log_density
 from suffice import BayesClassifier, plots
 from suffice.families import FAMILIES, register
 
@@ -28,22 +27,22 @@ every_rule = pytest.mark.parametrize("rule", RULES)
 
 
 @pytest.fixture(autouse=True, scope="module")
-def family() -> Iterator[NegativeBinomial]:
+def family() -> Iterator[HalfNormal]:
     """Register the family, and remove it again after these tests."""
-    yield register(NegativeBinomial(dispersion=3.0))  # type: ignore[misc]
-    del FAMILIES["negative-binomial"]
+    yield register(HalfNormal())  # type: ignore[misc]
+    del FAMILIES["half-normal"]
 
 
 def model(**settings: Any) -> BayesClassifier:
     """Return a classifier whose columns are all of the family."""
-    return BayesClassifier(**{"families": "negative-binomial", "structure": "naive"} | settings)
+    return BayesClassifier(**{"families": "half-normal", "structure": "naive"} | settings)
 
 
 def example(rows: int = 400, seed: int = 0) -> tuple[pd.DataFrame, Any]:
     """Return a table of one such column and one of numbers."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, rows)
-    return pd.DataFrame({"x": rng.negative_binomial(3, np.where(y, 0.2, 0.5)), "z": rng.normal(y, 2.0)}), y
+    return pd.DataFrame({"x": np.abs(rng.normal(0, np.where(y, 3.0, 1.0))), "z": rng.normal(y, 2.0)}), y
 
 
 @st.composite
@@ -87,17 +86,18 @@ def test_a_weight_is_a_repetition(table: tuple[Any, Any, Any]) -> None:
 def test_probabilities_are_those_of_the_formula(rule: str) -> None:
     X, y = example()
     X = X[["x"]]
-    settings = {"structure": "naive", "estimate": rule, "prior": 2.0}
-    fitted = BayesClassifier(families={"x": "negative-binomial"}, **settings).fit(X, y)
-    x, expected = np.arange(30), []
+    settings = {"structure": "naive", "estimate": rule, "prior": suffice.Gamma(2.0, 3.0)}
+    fitted = BayesClassifier(families={"x": "half-normal"}, **settings).fit(X, y)
+    x, expected = np.linspace(0, 9, 30), []
     for k in (0, 1):
         mine = X["x"].to_numpy()[y == k]
-        events, others = mine.sum(), 3.0 * len(mine)
+        shape, rate = 2 + len(mine) / 2, 3 + (mine**2).sum() / 2
         if rule == "predictive":
-            expected.append(stats.betanbinom(3, others + 2, events + 2).logpmf(x))
+            expected.append(np.log(2) + stats.t(2 * shape, scale=np.sqrt(rate / shape)).logpdf(x))
         else:
-            extra = {"mle": 0.0, "map": 1.0, "mean": 2.0}[rule]
-            expected.append(log_density(x, (events + extra) / (events + others + 2 * extra), 3.0))
+            tau = {"mle": len(mine) / (mine**2).sum(), "map": (shape - 1) / rate, "mean": shape / rate}[rule]
+            expected.append(stats.halfnorm(scale=tau**-0.5).logpdf(x))
+            np.testing.assert_allclose(log_density(x, tau), expected[-1], rtol=1e-9)
     found = fitted.predict_joint_log_proba(pd.DataFrame({"x": x})) - np.log(np.bincount(y) / len(y))
     np.testing.assert_allclose(found, np.stack(expected, axis=1), rtol=1e-9, atol=1e-9)
 
@@ -106,8 +106,8 @@ def test_probabilities_are_those_of_the_formula(rule: str) -> None:
 def test_explanations_sum_to_the_log_joint(rule: str) -> None:
     X, y = example()
     X.loc[::7, "x"] = np.nan
-    fitted = BayesClassifier(families={"x": "negative-binomial"}, estimate=rule, structure="naive").fit(X, y)
-    assert fitted.families_["x"] == "negative-binomial"
+    fitted = BayesClassifier(families={"x": "half-normal"}, estimate=rule, structure="naive").fit(X, y)
+    assert fitted.families_["x"] == "half-normal"
     found = fitted.explain(X[:50])
     np.testing.assert_allclose(found.prior + found.contributions.sum(axis=-1), found.log_joint, atol=1e-9)
     np.testing.assert_allclose(found.log_joint, fitted.predict_joint_log_proba(X[:50]), atol=1e-9)
@@ -116,16 +116,14 @@ def test_explanations_sum_to_the_log_joint(rule: str) -> None:
 
 def test_information_is_that_of_the_distributions() -> None:
     X, y = example(4000)
-    X["constant"] = 5
-    families = {"x": "negative-binomial", "z": "negative-binomial", "constant": "negative-binomial"}
-    X["z"] = np.random.default_rng(1).negative_binomial(3, 0.4, len(X))
+    families = {"x": "half-normal", "z": "half-normal"}
+    X["z"] = np.abs(np.random.default_rng(1).normal(size=len(X)))
     found = BayesClassifier(families=families).fit(X, y).information_
-    p = [X["x"][y == k].sum() / (X["x"][y == k].sum() + 3.0 * (y == k).sum()) for k in (0, 1)]
-    share, x = np.bincount(y) / len(y), np.arange(400)
-    joint = share * np.exp(np.stack([log_density(x, each, 3.0) for each in p], axis=1))
-    expected = (joint * np.log(joint / joint.sum(axis=1, keepdims=True) / share)).sum()
-    assert found["x"] == pytest.approx(expected, abs=1e-5)
-    assert found["constant"] == pytest.approx(0.0, abs=1e-9)
+    tau = [(y == k).sum() / (X["x"][y == k] ** 2).sum() for k in (0, 1)]
+    share, x = np.bincount(y) / len(y), np.linspace(0, 60, 200_001)
+    joint = share * np.exp(np.stack([log_density(x, each) for each in tau], axis=1))
+    terms = joint * np.log(np.maximum(joint, 1e-300) / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300) / share)
+    assert found["x"] == pytest.approx(np.trapezoid(terms.sum(axis=1), x), rel=0.02)
     assert 0 <= found["z"] < 0.01
 
 
@@ -133,7 +131,7 @@ def test_information_is_that_of_the_distributions() -> None:
 def test_rows_can_be_drawn(rule: str) -> None:
     X, y = example(2000)
     drawn, labels = (
-        BayesClassifier(families={"x": "negative-binomial"}, estimate=rule, structure="naive")
+        BayesClassifier(families={"x": "half-normal"}, estimate=rule, structure="naive")
         .fit(X, y)
         .sample(4000, random_state=0)
     )
@@ -145,7 +143,7 @@ def test_rows_can_be_drawn(rule: str) -> None:
 def test_leaving_one_row_out_equals_refitting() -> None:
     X, y = example(30)
     X = X[["x"]]
-    settings: dict[str, Any] = {"families": {"x": "negative-binomial"}, "structure": "naive", "estimate": "predictive"}
+    settings: dict[str, Any] = {"families": {"x": "half-normal"}, "structure": "naive", "estimate": "predictive"}
     found = suffice.cross_validate(BayesClassifier(**settings), X, y, cv="loo")["log_proba"]
     for row in range(0, len(X), 5):
         rest = np.arange(len(X)) != row
@@ -153,41 +151,44 @@ def test_leaving_one_row_out_equals_refitting() -> None:
         np.testing.assert_allclose(found[row], refitted.predict_log_proba(X[row : row + 1])[0], atol=1e-9)
 
 
-def test_a_sparse_matrix_equals_a_dense_one() -> None:
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 200)
-    X = rng.negative_binomial(3, 0.6, (200, 5)) * (rng.random((200, 5)) < 0.4)
-    for rule in RULES:
-        dense, sparse = model(estimate=rule).fit(X, y), model(estimate=rule).fit(sp.csr_array(X), y)
-        np.testing.assert_allclose(sparse.predict_proba(sp.csr_array(X)), dense.predict_proba(X), atol=1e-12)
+def test_a_negative_number_is_refused_with_its_place() -> None:
+    X, y = example()
+    fitted = BayesClassifier(families={"x": "half-normal"}, structure="naive").fit(X, y)
+    X.loc[7, "x"] = -2.0
+    for call in (lambda: fitted.predict(X), lambda: BayesClassifier(families={"x": "half-normal"}).fit(X, y)):
+        with pytest.raises(
+            ValueError, match=r"column 'x' is -2 in row 7, but half-normal takes numbers from 0 up; .*'gaussian'"
+        ):
+            call()
 
 
 def test_model_files_keep_it(tmp_path: Path) -> None:
     X, y = example()
-    fitted = BayesClassifier(families={"x": "negative-binomial"}).fit(X, y)
+    fitted = BayesClassifier(families={"x": "half-normal"}).fit(X, y)
     loaded = suffice.load(fitted.save(tmp_path / "model.suffice"))
     np.testing.assert_array_equal(loaded.predict_proba(X), fitted.predict_proba(X))
 
 
 def test_priors_intervals_and_evidence() -> None:
     X, y = example()
-    fitted = BayesClassifier(families={"x": "negative-binomial"}, prior={"x": suffice.Beta(2, 3)}).fit(X, y)
-    events = X["x"][y == 1].sum()
-    assert fitted.posterior_["x"]["p"].mean()[1] == pytest.approx((events + 2) / (events + 5 + 3.0 * (y == 1).sum()))
+    fitted = BayesClassifier(families={"x": "half-normal"}, prior={"x": suffice.Gamma(2, 3)}).fit(X, y)
+    mine = X["x"][y == 1]
+    expected = (2 + len(mine) / 2) / (3 + (mine**2).sum() / 2)
+    assert fitted.posterior_["x"]["precision"].mean()[1] == pytest.approx(expected)
     lower, upper = fitted.predict_interval(X[:5], draws=50, random_state=0)
     assert (lower <= upper).all()
-    assert np.isfinite(BayesClassifier(families={"x": "negative-binomial"}, structure="naive").fit(X, y).log_evidence_)
+    assert np.isfinite(BayesClassifier(families={"x": "half-normal"}, structure="naive").fit(X, y).log_evidence_)
 
 
 def test_plots_draw_it() -> None:
     X, y = example()
-    fitted = BayesClassifier(families={"x": "negative-binomial"}, structure="naive").fit(X, y)
+    fitted = BayesClassifier(families={"x": "half-normal"}, structure="naive").fit(X, y)
     assert plots.densities(fitted, X, y, column="x").lines
     assert plots.nomogram(fitted, label=1) is not None
 
 
 def test_a_name_is_given_once() -> None:
-    class Other(NegativeBinomial):
+    class Other(HalfNormal):
         name = "poisson"
 
     with pytest.raises(ValueError, match="there is a family named 'poisson' already"):

@@ -13,7 +13,8 @@ import pytest
 from PIL import Image
 from sklearn.datasets import load_digits
 
-from negative_binomial import NegativeBinomial
+from cases import column_of
+from half_normal import HalfNormal
 from suffice import (
     BayesClassifier,
     BernoulliNB,
@@ -236,10 +237,10 @@ def test_page_computes_a_forest_of_many_nodes(opened):
 @pytest.mark.parametrize("rule", ["mle", "mean", "predictive"])
 def test_page_computes_a_family_that_is_registered(opened, rule):
     table, y = mixed()
-    table["events"] = np.random.default_rng(2).negative_binomial(3, 0.3 + 0.1 * np.unique(y, return_inverse=True)[1])
-    register(NegativeBinomial(dispersion=3.0))
+    table["events"] = np.abs(np.random.default_rng(2).normal(0, 1 + np.unique(y, return_inverse=True)[1]))
+    register(HalfNormal())
     try:
-        model = BayesClassifier(structure="naive", families={"events": "negative-binomial"}, estimate=rule)
+        model = BayesClassifier(structure="naive", families={"events": "half-normal"}, estimate=rule)
         page = opened(model.fit(table, y), table, y)
         check(page, model, table[:ROWS])
         before = shown(page)
@@ -248,7 +249,22 @@ def test_page_computes_a_family_that_is_registered(opened, rule):
         assert shown(page) != before
         assert len(opened_values(page, "events")) > 2
     finally:
-        del FAMILIES["negative-binomial"]
+        del FAMILIES["half-normal"]
+
+
+@pytest.mark.parametrize("rule", ["mle", "mean", "predictive"])
+@pytest.mark.parametrize("family", ["geometric", "negative-binomial", "binomial(8)"])
+def test_page_computes_families_of_counts(opened, family, rule):
+    table, y = mixed()
+    table["events"] = column_of(family)(np.random.default_rng(2), np.unique(y, return_inverse=True)[1])
+    model = BayesClassifier(structure="naive", families={"events": family}, estimate=rule)
+    page = opened(model.fit(table, y), table, y)
+    check(page, model, table[:ROWS])
+    before = shown(page)
+    page.get_by_label("events, as a number").fill("7")
+    page.keyboard.press("Tab")
+    assert shown(page) != before
+    assert len(opened_values(page, "events")) > 2
 
 
 IMAGES = {

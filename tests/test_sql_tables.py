@@ -19,7 +19,7 @@ import mariadb
 import postgres
 import spark
 import suffice
-from cases import ALL_STRUCTURES, family_model, family_table
+from cases import ALL_FAMILIES, ALL_STRUCTURES, family_model, family_table
 from suffice import (
     BayesClassifier,
     BernoulliNB,
@@ -59,7 +59,7 @@ CASES: dict[str, tuple[Any, str]] = {
     **{f"tree {rule}": bayes(structure="tree", estimate=rule, unseen="ignore") for rule in ("mle", "mean")},
     **{
         f"{family} {rule}": (family_model(family, estimate=rule), family)
-        for family in FAMILIES
+        for family in ALL_FAMILIES
         for rule in RULES
         if family != "text"
     },

@@ -284,6 +284,14 @@ def test_a_chain_has_the_order_it_is_given() -> None:
         chained.set_params(structure=Chain(["a", "b"])).predict(X[NAMES])
 
 
+def test_the_joint_table_of_bits_may_have_one_family_for_all() -> None:
+    """The column of combinations has more than two values, which was mistaken for a column of bits with more."""
+    X, y = pd.DataFrame({"a": [0, 0, 1, 1] * 5, "b": [0, 1, 0, 1] * 5}), [0, 1, 1, 0] * 5
+    assert BayesClassifier(structure="joint", families="bernoulli").fit(X, y).score(X, y) == 1
+    with pytest.raises(ValueError, match="column 'b' is bernoulli, but has more than two values"):
+        BayesClassifier(structure="joint", families="bernoulli").fit(X.assign(b=range(20)), y)
+
+
 def test_the_joint_table_is_the_share_of_the_combination() -> None:
     """Lecture 003: P(positive | red and circle) is counted, not multiplied."""
     X = pd.DataFrame(

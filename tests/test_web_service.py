@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,15 +15,14 @@ from fastapi.testclient import TestClient
 
 import suffice
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "web_service.md"
+CODE = Path(__file__).resolve().parents[1] / "docs" / "recipes" / "service.py"
 
 
 @pytest.fixture(scope="module")
 def create_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Any]]:
     """The function of the page's code, which is imported from a file as a reader would."""
-    (code,) = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.M | re.S)
     folder = tmp_path_factory.mktemp("service")
-    (folder / "service.py").write_text(code)
+    (folder / "service.py").write_text(CODE.read_text())
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("MODEL", raising=False)
         patch.syspath_prepend(folder)

@@ -30,9 +30,12 @@ _HOMES = {
     "suffice.classifiers.skl2onnx_converters": "register_skl2onnx",
     "suffice.classifiers.trusted_types": "trusted_types",
     "suffice.distributions.bernoulli": "Bernoulli",
+    "suffice.distributions.binomial": "Binomial",
     "suffice.distributions.categorical": "Categorical",
     "suffice.distributions.gaussian": "Gaussian",
+    "suffice.distributions.geometric": "Geometric",
     "suffice.distributions.multinomial": "Multinomial",
+    "suffice.distributions.negative_binomial": "NegativeBinomial",
     "suffice.distributions.poisson": "Poisson",
     "suffice.evaluation.comparison": "compare",
     "suffice.evaluation.cross_validation": "cross_validate",
@@ -42,12 +45,15 @@ _HOMES = {
     "suffice.parallel": "get_threads set_threads threads",
     "suffice.priors": "Beta Dirichlet Flat Gamma MEstimate NormalInverseGamma NormalInverseWishart Prior",
     "suffice.schema": "Plan Text",
-    "suffice.statistics": "CoMoments Counts Moments PairCounts Tally",
+    "suffice.statistics": "CoMoments Counts Moments PairCounts SquaredCounts Tally",
     "suffice.storage": "StoreError",
     "suffice.structures": "Averaged Chain Full Joint Pooled Tree Trees Twin",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 _MODULES = ("images", "plots", "report")
+
+# Former public names -> what replaces them, and the version that removes them (docs/project/versions.md).
+_DEPRECATED: dict[str, tuple[str, str]] = {}
 
 __all__ = sorted(_HOME_OF)
 
@@ -55,11 +61,23 @@ __all__ = sorted(_HOME_OF)
 def __getattr__(name: str) -> _Any:
     if name in _MODULES:
         return _import_module(f"suffice.{name}")
+    if name in _DEPRECATED:
+        return _replace_deprecated(name)
     if name not in _HOME_OF:
         raise AttributeError(f"module 'suffice' has no attribute {name!r}")
     value = getattr(_import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value
+
+
+def _replace_deprecated(name: str) -> _Any:
+    """Return what replaces a former public name, with a warning."""
+    from warnings import warn
+
+    replacement, version = _DEPRECATED[name]
+    message = f"suffice.{name} is deprecated and will be removed in version {version}: use suffice.{replacement}"
+    warn(message, FutureWarning, stacklevel=3)
+    return __getattr__(replacement)
 
 
 def __dir__() -> list[str]:

@@ -20,9 +20,12 @@ from suffice.classifiers.saved_models import open as open
 from suffice.classifiers.skl2onnx_converters import register_skl2onnx as register_skl2onnx
 from suffice.classifiers.trusted_types import trusted_types as trusted_types
 from suffice.distributions.bernoulli import Bernoulli as Bernoulli
+from suffice.distributions.binomial import Binomial as Binomial
 from suffice.distributions.categorical import Categorical as Categorical
 from suffice.distributions.gaussian import Gaussian as Gaussian
+from suffice.distributions.geometric import Geometric as Geometric
 from suffice.distributions.multinomial import Multinomial as Multinomial
+from suffice.distributions.negative_binomial import NegativeBinomial as NegativeBinomial
 from suffice.distributions.poisson import Poisson as Poisson
 from suffice.evaluation.comparison import compare as compare
 from suffice.evaluation.cross_validation import cross_validate as cross_validate
@@ -48,6 +51,7 @@ from suffice.statistics import CoMoments as CoMoments
 from suffice.statistics import Counts as Counts
 from suffice.statistics import Moments as Moments
 from suffice.statistics import PairCounts as PairCounts
+from suffice.statistics import SquaredCounts as SquaredCounts
 from suffice.statistics import Tally as Tally
 from suffice.storage import StoreError as StoreError
 from suffice.structures import Averaged as Averaged

@@ -70,9 +70,7 @@ def select_rules(setting: Any, columns: Columns) -> str | tuple[str, ...]:
     """
     if not isinstance(setting, Mapping):
         return str(setting)
-    names, families = columns.names or tuple(range(columns.count)), columns.families
-    pairs = zip(names, families, strict=True)
-    rules = tuple(setting.get(name, setting.get(family, DEFAULT_RULE)) for name, family in pairs)
+    rules = tuple(columns.select(setting, DEFAULT_RULE))
     if columns.codings and isinstance(columns.codings[-1], Combinations):
         rules = (*rules[:-1], rules[0] if len(set(rules[:-1])) == 1 else DEFAULT_RULE)
     return rules[0] if len(set(rules)) == 1 else rules

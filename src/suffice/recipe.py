@@ -289,7 +289,9 @@ class Recipe:
             rules = [self.rule_of(subject.columns) for subject in subjects]
             parameters = tuple(map(structure.parameters, rules, subjects, priors))
         except SingularError as error:
-            raise ValueError((self.explain_singular or _explain_singular)(tally, error.place)) from None
+            # a ValueError, as scikit-learn's discriminants raise it
+            explain = self.explain_singular or _explain_singular
+            raise np.linalg.LinAlgError(explain(tally, error.place)) from None
         return Model(tuple(subject.columns for subject in subjects), self._scored_prior(tally), parameters)
 
     def leave_out(self, tally: Tally, table: Table, rows: slice) -> tuple[Model, Array]:

@@ -35,10 +35,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))  # to run as a script
 
 import suffice
-from cases import ALL_STRUCTURES, COLUMNS
+from cases import ALL_FAMILIES, ALL_STRUCTURES, column_of
 from suffice.choice.column_forms import MISSING, NUMERIC
 from suffice.estimation import RULES
-from suffice.families import FAMILIES
 from suffice.storage.model_file import CLASSIFIERS
 from suffice.structures import STRUCTURES, as_structure
 from suffice.structures.covariances import KINDS
@@ -107,13 +106,13 @@ def subjects() -> Iterator[tuple[str, Subject]]:
                 "columns",
                 Subject(f"structure {name}", suffice.BayesClassifier, fixed, variants, drawn, share=share),
             )
-    for family in FAMILIES:
+    for family in ALL_FAMILIES:
         settings = {"families": family, "structure": "naive"}
         yield family, Subject(f"family {family}", suffice.BayesClassifier, settings)
 
 
 SUBJECTS = list(subjects())
-TABLES = ["columns", "numbers", "columns", "counts", "columns", "numbers", *FAMILIES]
+TABLES = ["columns", "numbers", "columns", "counts", "columns", "numbers", *ALL_FAMILIES]
 
 
 @dataclass(frozen=True)
@@ -181,7 +180,7 @@ def draw_table(rng: np.random.Generator, cells: str) -> tuple[Any, Labels, Any]:
     elif cells == "gaussian":
         X = pd.DataFrame({f"x{j}": draw_numbers(rng, rows) for j in range(columns)})
     else:
-        X = pd.DataFrame({f"x{j}": COLUMNS[cells](rng, codes) for j in range(columns)})
+        X = pd.DataFrame({f"x{j}": column_of(cells)(rng, codes) for j in range(columns)})
     return X, y, _weights(rng, rows)
 
 

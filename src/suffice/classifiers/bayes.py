@@ -30,7 +30,7 @@ from suffice.folds.unlabelled_rows import learn_unlabelled
 from suffice.parallel import limit_blas
 from suffice.printable import escape_controls
 from suffice.recipe import Recipe, Rule, Unseen
-from suffice.schema import Array, Columns, Features, Levels, MissingLevel, Plan, Words
+from suffice.schema import Array, Columns, Combinations, Features, Levels, MissingLevel, Plan, Words
 from suffice.statistics import Tally
 from suffice.structures import Auto, Naive, Pooled, Trees, as_structure
 
@@ -45,7 +45,8 @@ class BayesClassifier(TallyClassifier):
     ----------
     families : "auto", a family, or dict {column: family}, default="auto"
         The family of each column: "bernoulli", "categorical", "number" (as ``numeric`` says), "gaussian", "poisson",
-        "quantiles" or "mdl" (numbers cut into bins), "text" or `Text`, "multinomial" or "complement" (counts, all such
+        "geometric", "negative-binomial" or "negative-binomial(r)", "binomial(n)" of n trials, "quantiles" or "mdl"
+        (numbers cut into bins), "text" or `Text`, "multinomial" or "complement" (counts, all such
         columns together), any other registered family, "ignore", or "auto". Columns that are not named are "auto". A
         column has at most 100,000 levels.
     structure : "auto", "naive", "chain", "tree", "averaged", "full", "joint", "trees", "pooled", or a Structure, \
@@ -352,6 +353,8 @@ default="auto"
             for name, coding in zip(block.names or (), block.codings or (), strict=False):
                 family = self.families.get(name) if isinstance(self.families, Mapping) else self.families
                 coding = coding.values if isinstance(coding, MissingLevel) else coding
+                if isinstance(coding, Combinations):
+                    continue
                 if family == "bernoulli" and isinstance(coding, Levels) and coding.size > 2:
                     raise ValueError(
                         f"column {name!r} is bernoulli, but has more than two values: "
@@ -382,7 +385,7 @@ def _check_names(setting: str, by_name: Mapping[Any, Any], tally: Tally) -> None
     columns = () if tally.schema.features is None else tally.schema.features.names
     families = [name for name in dict.fromkeys([*FAMILIES, *NUMERIC]) if name != "auto"]
     for name in by_name:
-        if name not in columns and name not in families:
+        if name not in columns and name not in families and name not in FAMILIES:
             similar = get_close_matches(str(name), [str(known) for known in [*columns, *families]], 1)
             hint = f"; did you mean {similar[0]!r}? The" if similar else "; the"
             raise ValueError(

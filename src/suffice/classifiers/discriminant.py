@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Real
+from dataclasses import replace
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array
 
 from suffice.blocks import Dense
 from suffice.classifiers import smoothing
+from suffice.classifiers.concurrency import on_snapshot
 from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data import Target
@@ -31,11 +33,15 @@ from suffice.score.term import all_rows
 from suffice.settings import setting_text
 from suffice.statistics import Tally
 from suffice.structures import Full
-from suffice.structures.covariances import KINDS, PAIRED, CovarianceKind, n_parameters
+from suffice.structures.covariances import KINDS, LEDOIT_WOLF, PAIRED, CovarianceKind, n_parameters
+from suffice.structures.full import GivenCovariances
 
 
 def _learns_sums(classifier: GaussianDiscriminant) -> bool:
-    return classifier.solver != "svd"
+    if not classifier._has_only_sums():
+        setting = 'solver="svd"' if classifier.solver == "svd" else "covariance_estimator"
+        raise AttributeError(f"{setting} needs all rows at once: it learns by fit only")
+    return True
 
 
 @with_constructor
@@ -50,8 +56,13 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
 "shared"}, default="full"
         The form of Σ: "diagonal" is naive Bayes, "full" is QDA, "shared" is LDA, "chain" has a tridiagonal
         inverse (each column depends on the one before), "tridiagonal" is tridiagonal itself.
-    shrinkage : float from 0 to 1, "oas" or None, default=None
-        The weight of a multiple of the identity in Σ; "oas" computes it from the data.
+    shrinkage : float from 0 to 1, "oas", "ledoit-wolf", "auto" or None, default=None
+        The weight of a multiple of the identity in Σ; a name computes it from the data. "oas" is the formula of Chen et
+        al., "ledoit-wolf" that of Ledoit and Wolf for each class, and "auto" the same for columns in standard units,
+        as in scikit-learn's discriminants. The last two need fourth moments, which are taken in the same pass.
+    reg_param : float from 0 to 1, default=0.0
+        The weight r of the identity in (1 − r)·Σ + r·I, as in scikit-learn's QuadraticDiscriminantAnalysis, in place of
+        ``shrinkage``. It depends on the units of the columns.
     estimate : {"mle", "map", "mean", "predictive"}, default="mean"
         How means and covariances are estimated; "predictive" integrates over them (Student's t).
     prior : number, NormalInverseWishart or Flat, default=1.0
@@ -65,6 +76,12 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         "svd" computes covariance="shared" without forming the matrix, which helps if there are more columns than
         rows. Its result is not a sum of statistics, so it cannot learn in batches, forget or merge. It supports
         estimate="mle" and "mean", without shrinkage.
+    covariance_estimator : object, default=None
+        An object with ``fit(X)`` and ``covariance_``, such as those of ``sklearn.covariance``, which estimates the
+        covariance of each class from its rows; "shared" averages them by the rows of the classes. The result is not a
+        sum of statistics, so the model cannot learn in batches, forget or merge.
+    n_components : int, default=None
+        The number of discriminant axes that ``transform`` returns; None returns all.
     missing : {"error", "skip"}, default="error"
         Whether NaN is an error, or a missing cell that is skipped in learning and in predictions.
     plan : Plan, default=None
@@ -85,21 +102,27 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "covariance": [StrOptions(set(KINDS))],
-        "shrinkage": [None, StrOptions({"oas"}), Interval(Real, 0, 1, closed="both")],
+        "shrinkage": [None, StrOptions({"oas", *LEDOIT_WOLF}), Interval(Real, 0, 1, closed="both")],
+        "reg_param": [Interval(Real, 0, 1, closed="both")],
         "estimate": [StrOptions(set(RULES))],
         "ddof": [Interval(Real, 0, None, closed="left")],
         "solver": [StrOptions({"moments", "svd"})],
+        "covariance_estimator": [HasMethods("fit"), None],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
     }
 
-    _extra_attributes = (*TallyClassifier._extra_attributes, "subspace_")
+    _extra_attributes = (*TallyClassifier._extra_attributes, "subspace_", "class_covariances_")
 
     covariance: CovarianceKind = "full"
-    shrinkage: float | Literal["oas"] | None = None
+    shrinkage: float | Literal["oas", "ledoit-wolf", "auto"] | None = None
     estimate: Rule = "mean"
     prior: Any = 1.0
     class_prior: Any = "empirical"
     ddof: float = 0
     solver: Literal["moments", "svd"] = "moments"
+    reg_param: float = 0.0
+    covariance_estimator: Any = None
+    n_components: int | None = None
     missing: Literal["error", "skip"] = "error"
     plan: Plan | None = None
     calibrate: CalibrationMethod | None = None
@@ -111,7 +134,11 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
 
     @property
     def covariance_(self) -> Array:
-        """The covariance of each class, [class, column, column]; one for all where it is shared."""
+        """The covariance of each class, [class, column, column]; [column, column] for covariance="shared"."""
+        found = self._covariances()
+        return found[0] if self.covariance == "shared" else found
+
+    def _covariances(self) -> Array:
         parameters = self._parameters
         if isinstance(parameters, LowRankGaussian):
             raise AttributeError('solver="svd" does not form a covariance')
@@ -126,6 +153,41 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         if isinstance(parameters, MultivariateGaussian):
             return np.asarray(np.diagonal(parameters.covariance, axis1=1, axis2=2))
         return np.asarray(parameters.variance)
+
+    @property
+    def coef_(self) -> Array:
+        """The coefficients of the columns in `decision_function`; only for one covariance of all classes.
+
+        [class, column], or [1, column] for two classes, as in scikit-learn's LinearDiscriminantAnalysis.
+        """
+        return self._linear_scores()[0]
+
+    @property
+    def intercept_(self) -> Array:
+        """The intercepts of `decision_function`, [class] or [1]; only for one covariance of all classes."""
+        return self._linear_scores()[1]
+
+    def _linear_scores(self) -> tuple[Array, Array]:
+        if self.covariance not in ("shared", "spherical") or self.estimate == "predictive" or self.calibrate:
+            raise AttributeError(
+                'coef_ and intercept_ are those of one covariance of all classes, covariance="shared", with known '
+                "parameters and without calibration; as_linear() has the coefficients of products of columns"
+            )
+        coefficients, means = self.as_linear().coefficients, self.means_
+        # without the determinant, which is the same for all classes
+        intercepts = self.estimate_model().class_log_prior - 0.5 * (means * coefficients).sum(axis=1)
+        if len(coefficients) == 2:
+            return coefficients[1:] - coefficients[:1], intercepts[1:] - intercepts[:1]
+        return coefficients, intercepts
+
+    # The probability of each class.
+    priors_ = smoothing.class_prior
+
+    @property
+    def xbar_(self) -> Array:
+        """The mean of all rows, [column]."""
+        counts = self._fitted_tally().class_count
+        return np.asarray(counts / counts.sum() @ self.means_)
 
     @property
     def n_parameters_(self) -> int:
@@ -155,16 +217,52 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         X : array-like of shape (n_samples, n_features)
             The rows.
         n_components : int, default=None
-            The number of axes; None returns all.
+            The number of axes; None is that of the settings.
 
         Returns
         -------
         X_new : ndarray of shape (n_samples, n_components)
         """
+        n_components = self.n_components if n_components is None else n_components
         tally = self._fitted_tally()
         rows = check_array(all_rows(self.recipe().open(X, tally.schema)), dtype=np.float64)
-        shares = tally.class_count / tally.class_count.sum()
-        return np.asarray((rows - shares @ self.means_) @ self.scalings_[:, :n_components])
+        return np.asarray((rows - self.xbar_) @ self.scalings_[:, :n_components])
+
+    @on_snapshot
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores of the classes, or the log-odds of the second class if there are two.
+
+        Scores are log p(x, class) up to a number that is the same for all classes: that of scikit-learn's
+        LinearDiscriminantAnalysis (``coef_``·x + ``intercept_``) for covariance="shared", and that of its
+        QuadraticDiscriminantAnalysis (log p(x, class) + n_features/2·log 2π) otherwise. Of a calibrated model they are
+        log P(class | x).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+
+        Examples
+        --------
+        >>> from suffice import GaussianDiscriminant
+        >>> model = GaussianDiscriminant().fit([[1.0], [2.0], [5.0], [7.0]], ["low", "low", "up", "up"])
+        >>> model.decision_function([[1.0], [8.0]]).round(2).tolist()
+        [-5.33, 11.33]
+        """
+        if self.calibrate is not None:
+            scores = self.predict_log_proba(X)
+        else:
+            scores = self.predict_joint_log_proba(X) + 0.5 * self.n_features_in_ * np.log(2 * np.pi)
+        if scores.shape[1] == 2:
+            return np.asarray(scores[:, 1] - scores[:, 0])
+        if hasattr(self, "coef_"):
+            rows = all_rows(self.recipe().open(X, self._fitted_tally().schema)).astype(np.float64, copy=False)
+            return np.asarray(rows @ self.coef_.T + self.intercept_)
+        return scores
 
     def _axes(self) -> tuple[Array, Array]:
         means, counts = self.means_, self._fitted_tally().class_count
@@ -175,7 +273,8 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
             _, singular, turned = np.linalg.svd((centred * np.sqrt(shares)[:, None]) @ whitening, full_matrices=False)
             most = min(len(means) - 1, len(singular))
             return singular[:most] ** 2, whitening @ turned[:most].T
-        within = np.tensordot(shares if len(self.covariance_) > 1 else [1.0], self.covariance_, 1)
+        covariances = self._covariances()
+        within = np.tensordot(shares if len(covariances) > 1 else [1.0], covariances, 1)
         spreads, axes = eigh((centred * shares[:, None]).T @ centred, within)
         most = min(len(means) - 1, means.shape[1])
         return spreads[::-1][:most], axes[:, ::-1][:, :most]
@@ -184,13 +283,16 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         family, covariance = Gaussian(0.0, self.ddof), self.covariance
         if self.solver == "svd":
             self._check_svd()
+        if self.covariance_estimator is not None:
+            self._check_estimator()
         pairs = covariance in PAIRED and self.solver == "moments"
+        fourths = pairs and self.shrinkage in LEDOIT_WOLF
         return Recipe(
-            smoothing.number_reader(self, "gaussian", accepts_sparse=False, pairs=pairs),
+            smoothing.number_reader(self, "gaussian", accepts_sparse=False, pairs=pairs, fourths=fourths),
             self.estimate,
             self.prior,
             self.class_prior,
-            Full(self.shrinkage, covariance, float(self.ddof)),
+            Full(self.shrinkage, covariance, float(self.ddof), float(self.reg_param)),
             family_for=lambda columns: family,
             given_plan=self.plan,
             explain_singular=lambda tally, place: _explain_singular(covariance, tally, place),
@@ -200,20 +302,26 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     forget = available_if(_learns_sums)(TallyClassifier.forget)
     receipt = available_if(_learns_sums)(TallyClassifier.receipt)
     fit_table = available_if(_learns_sums)(TallyClassifier.fit_table)
+    predict_interval = available_if(_learns_sums)(TallyClassifier.predict_interval)
 
     def __add__(self, other: Self) -> Self:
         """Return a classifier with the settings of this one that has learned the rows of both."""
-        if self.solver == "svd":
-            raise TypeError('models of solver="svd" cannot be merged')
+        if not (self._has_only_sums() and other._has_only_sums()):
+            raise TypeError('models of solver="svd" or with a covariance_estimator cannot be merged')
         merged: Self = super().__add__(other)
         return merged
 
     def _is_additive(self) -> bool:
-        return self.solver != "svd" and super()._is_additive()
+        return self._has_only_sums() and super()._is_additive()
+
+    def _has_only_sums(self) -> bool:
+        return self.solver != "svd" and self.covariance_estimator is None
 
     def _learn_extras(
         self, recipe: Recipe, opened: Any, target: Target, tally: Tally, checkpoint: Any = None
     ) -> dict[str, Any]:
+        if self.covariance_estimator is not None:
+            return {"class_covariances_": _estimate_by_class(self.covariance_estimator, opened, target)}
         if self.solver != "svd":
             return {}
         return {"subspace_": (self._svd_settings(), self._fit_subspace(opened, target, tally))}
@@ -228,6 +336,8 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         n, pooled = tally.class_count, moments.pooled()
         mean = np.where(n[:, None] > 0, moments.mean, pooled.mean)
         centred = x - mean[target.codes]
+        if self.estimate == "mle" and not centred.any():
+            raise np.linalg.LinAlgError(_explain_singular(self.covariance, tally, 0))
         centred *= 1.0 if target.weights is None else np.sqrt(target.weights)[:, None]
         if self.estimate == "mle":
             variance, rows = moments.m2.sum(axis=0) / n.sum(), n.sum() - self.ddof * (n > 0).sum()
@@ -248,6 +358,8 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
             (self.covariance != "shared", f'is for covariance="shared", not {self.covariance!r}'),
             (self.estimate not in ("mle", "mean"), f'is for estimate="mle" or "mean", not {self.estimate!r}'),
             (self.shrinkage not in (None, 0), f"has no shrinkage, and it is {self.shrinkage!r}"),
+            (self.reg_param != 0, f"has no reg_param, and it is {self.reg_param!r}"),
+            (self.covariance_estimator is not None, "has no covariance_estimator"),
             (self.missing == "skip", "skips no missing cells"),
             (needs_number, f"takes a number as prior, not {self.prior!r}"),
         ):
@@ -256,7 +368,34 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         if self.estimate == "mean":
             check_positive(self.prior, "prior")
 
+    def _check_estimator(self) -> None:
+        """Raise if settings ask for something that a covariance_estimator does not compute."""
+        if self.shrinkage is not None:
+            raise ValueError(
+                "covariance_estimator and shrinkage parameters are not None. Only one of the two can be set."
+            )
+        for is_wrong, reason in (
+            (self.reg_param != 0, f"reg_param={self.reg_param!r}, which regularizes the same covariance"),
+            (self.covariance not in PAIRED, f'covariance="{self.covariance}", which has no covariances'),
+            (self.estimate == "predictive", 'estimate="predictive", which integrates over the covariance'),
+            (self.missing == "skip", 'missing="skip": it needs complete rows'),
+        ):
+            if is_wrong:
+                raise ValueError(f"covariance_estimator cannot be used with {reason}")
+
     def _check(self, recipe: Recipe, tally: Tally) -> None:
+        classes, columns = len(tally.class_count), tally.schema.blocks[0].count
+        if self.n_components is not None and self.n_components > min(classes - 1, columns):
+            counted = "1 class" if classes == 1 else f"{classes} classes"
+            raise ValueError(
+                f"n_components cannot be larger than min(n_features, n_classes - 1): there are {columns} columns and "
+                f"{counted}, and it is {self.n_components}"
+            )
+        if self.shrinkage in LEDOIT_WOLF and not tally.schema.blocks[0].fourths:
+            raise ValueError(
+                f"shrinkage={self.shrinkage!r} needs fourth moments, but the model or its plan was made without them: "
+                "fit it again, without plan="
+            )
         if self.covariance in PAIRED:
             if self.solver == "moments" and not tally.schema.blocks[0].pairs:
                 raise ValueError(
@@ -273,7 +412,12 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
             if subspace is None or settings != self._svd_settings():
                 raise ValueError('settings changed after fitting, and solver="svd" uses them only in fit: fit it again')
             return Model(tally.schema.blocks, recipe.class_log_prior(tally), (subspace,))
-        if self.covariance == "full" and self.estimate != "mle" and self.shrinkage is None:
+        if self.covariance_estimator is not None:
+            matrices = getattr(self, "class_covariances_", None)
+            if matrices is None or len(matrices) != len(tally.class_count):
+                raise ValueError("covariance_estimator was set after fitting, and estimates in fit: fit it again")
+            recipe = replace(recipe, structure=GivenCovariances(covariance=self.covariance, matrices=matrices))
+        elif self.covariance == "full" and self.estimate != "mle" and self.shrinkage is None and not self.reg_param:
             _warn_few_rows(tally)
         return super()._estimate(recipe, tally)
 
@@ -293,22 +437,48 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.scalings_.shape[1])
+        return self.n_components or int(self.scalings_.shape[1])
 
     @property
     def _parameters(self) -> Any:
         return self.estimate_model().parameters[0]
 
 
+def _estimate_by_class(estimator: Any, block: Dense, target: Target) -> Array:
+    """Return the covariance of the rows of each class by an estimator, [class, column, column]."""
+    weights = target.weights
+    if weights is not None and (weights != weights[:1]).any():
+        raise ValueError("covariance_estimator takes no weights of rows: fit without sample_weight")
+    x, name = all_rows(block).astype(np.float64, copy=False), type(estimator).__name__
+    found = np.zeros((len(target.classes), x.shape[1], x.shape[1]))
+    for k, label in enumerate(target.classes.tolist()):
+        fitted = clone(estimator, safe=False)
+        fitted.fit(x[target.codes == k])
+        if not hasattr(fitted, "covariance_"):
+            raise ValueError(f"covariance_estimator={name} does not have a covariance_ attribute after fit")
+        matrix = np.asarray(fitted.covariance_, np.float64)
+        if matrix.shape != found.shape[1:] or not np.isfinite(matrix).all():
+            raise ValueError(
+                f"covariance_estimator={name} gave class {label!r} a covariance of shape {matrix.shape} in place of "
+                f"{found.shape[1:]}, or one that is not finite"
+            )
+        found[k] = matrix
+    return found
+
+
 def _explain_singular(covariance: str, tally: Tally, place: int) -> str:
     shared, columns = covariance == "shared", tally.schema.blocks[0].count
     whose = "the classes" if shared else f"class {tally.schema.classes.tolist()[place]!r}"
     rows = tally.class_count.sum() if shared else tally.class_count[place]
-    return (
-        f"the covariance of {whose} is singular ({rows:g} rows, {columns} columns, which may be constant or linearly "
-        'dependent), so that its maximum-likelihood estimate has no density; use estimate="mean" with a prior, '
-        'shrinkage=0.1 or "oas", or covariance="diagonal"'
+    reason = (
+        f"The covariance matrix of {whose} is not full rank ({rows:g} rows, {columns} columns, which may be constant "
+        "or linearly dependent), so that its maximum-likelihood estimate has no density"
     )
+    if shared and rows <= len(tally.class_count):
+        reason = "The number of samples must be more than the number of classes: no class has a row to spare"
+    elif rows == 1:
+        reason = f"y has only 1 sample in {whose}, which has no covariance"
+    return f'{reason}; use estimate="mean" with a prior, shrinkage=0.1 or "oas", or covariance="diagonal"'
 
 
 def _warn_few_rows(tally: Tally) -> None:

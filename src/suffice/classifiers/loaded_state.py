@@ -59,6 +59,7 @@ LEARNED: dict[str, Check] = {
     "mixtures_": sequence(instance(Mixture)),
     "fitted_with_": sequence(anything),
     "subspace_": sequence(anything),
+    "class_covariances_": doubles(3),
     "coef_": doubles(2, low=-MOST_WEIGHT, high=MOST_WEIGHT),
     "intercept_": doubles(1, low=-MOST_WEIGHT, high=MOST_WEIGHT),
     "classes_": class_labels,
@@ -115,6 +116,8 @@ def _check_sums(model: Any) -> None:
     require(all(_width(each) == shape[1] for each in mixtures), "it has mixtures of other columns")
     for each in vars(model).get("subspace_", ())[1:]:
         require(isinstance(each, LowRankGaussian) and each.mean.shape == shape, "it has a subspace of other columns")
+    covariances = vars(model).get("class_covariances_")
+    require(covariances is None or covariances.shape == (*shape, shape[1]), "it has covariances of other columns")
     if sum(array.size for array in tally.arrays().values()) <= MOST_TRIED_SUMS:
         _check_probabilities(_predict_sample(model, tally.schema))
 

@@ -14,7 +14,7 @@ from suffice.data.engines.open_source import open_source
 from suffice.data.engines.source import Scored
 from suffice.data.files.date_parts import undo_parts
 from suffice.data.files.table_file import ColumnHints, learned_kinds
-from suffice.export.dialects import find_dialect
+from suffice.export.dialects import ExportError, find_dialect
 from suffice.schema import Schema
 
 
@@ -42,19 +42,49 @@ class TablePredictor:
         return {name: self.model.classes_.tolist()[0] if name == "prediction" else 0.5 for name in self.names}
 
 
+@dataclass(frozen=True)
+class PredictionQuery:
+    """The predictions of a model for a table with some columns as SQL, for engines that run it."""
+
+    model: Any
+    names: Sequence[str]
+
+    def __call__(self, dialect: str, table: str) -> str:
+        """Return one SELECT."""
+        self._check(dialect)
+        return str(self.model.to_sql(dialect, table=table, columns=self.names, style="select"))
+
+    def tables(self, dialect: str, table: str, prefix: str) -> tuple[list[str], str]:
+        """Return the statements that create temporary tables of parameters, and the SELECT that reads them."""
+        from suffice.export.sql_script import write_script
+
+        self._check(dialect)
+        database = find_dialect(dialect)
+        if not database.temporary:
+            raise ExportError(
+                f"{database.title} has no temporary tables for the parameters of this model; run the script of "
+                'to_sql(style="tables"), or use model.set_params(structure="tree") or "naive", which needs none'
+            )
+        model, classes, calibration = (
+            self.model.estimate_model(),
+            self.model.classes_.tolist(),
+            self.model.fitted_calibration(),
+        )
+        script = write_script(model, classes, dialect, table, calibration, self.names, prefix, temporary=True)
+        *statements, select = script.statements(view=False)
+        return statements, select
+
+    def _check(self, dialect: str) -> None:
+        check_columns(self.model.schema_, self.names, find_dialect(dialect).folds)
+
+
 def predict_source(model: Any, source: Any) -> Any:
     """Return a source with the predictions of a model as new columns, computed when they are needed."""
     model = copy(model)  # later changes of the model must not change what is computed lazily
     predictor, table = TablePredictor(model), open_source(source, prediction_hints(model))
     if table is None:
         return append_columns(source, rename_taken(predictor(source), frame_names(source)))
-    names = table.names
-
-    def query(dialect: str, name: str) -> str:
-        check_columns(model.schema_, names, find_dialect(dialect).folds)
-        return str(model.to_sql(dialect, table=name, columns=names, style="select"))
-
-    return table.scored(predictor, predictor.examples, query)
+    return table.scored(predictor, predictor.examples, PredictionQuery(model, table.names))
 
 
 def prediction_hints(model: Any) -> ColumnHints:

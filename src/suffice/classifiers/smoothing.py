@@ -30,7 +30,7 @@ def number_reader(settings: Any, family: str, **options: Any) -> NumberReader:
     """Return the reader of a classifier of numbers; a plan that is set has the threshold, and whether pairs count."""
     if settings.plan is not None:
         columns = settings.plan.blocks[0]
-        options |= {"threshold": columns.threshold, "pairs": columns.pairs}
+        options |= {"threshold": columns.threshold, "pairs": columns.pairs, "fourths": columns.fourths}
     return NumberReader(type(settings).__name__, family, skips_missing=settings.missing == "skip", **options)
 
 

@@ -9,7 +9,13 @@ from typing import Annotated
 import typer
 
 # they register their commands
-from suffice.cli import drift_command, onnx_command, predict_commands, train_commands  # noqa: F401
+from suffice.cli import (  # noqa: F401
+    drift_command,
+    onnx_command,
+    predict_commands,
+    train_commands,
+    tutorial_command,
+)
 from suffice.cli.command import app as app
 from suffice.cli.entry import main as main
 

@@ -8,7 +8,8 @@ import typer
 
 from suffice.cli import output as out
 from suffice.cli.command import Model, command
-from suffice.cli.output import LARGE_FILE, CommandError, check_output
+from suffice.cli.export_notes import announce_size
+from suffice.cli.output import CommandError, check_output
 from suffice.cli.train_commands import load_model
 
 
@@ -35,9 +36,9 @@ def onnx(
         learned.set_params(structure=structure)
     types = dict(_split_type(each) for each in kinds or ())
     with out.show_work("writing the model"):
-        content = learned.to_onnx(cast("Any", dtype), types=types).SerializeToString()
-    if len(content) >= LARGE_FILE:
-        out.print_note(f"note: {output} will have {len(content) / 1e6:,.1f} MB: {_describe_size(learned)}")
+        content = announce_size(
+            lambda: learned.to_onnx(cast("Any", dtype), types=types).SerializeToString(), learned, output
+        )
     if out.write_content(content, output) is not None:
         out.print_facts("", {"written to": output})
 
@@ -48,16 +49,3 @@ def _split_type(text: str) -> tuple[str, str]:
     if not sign:
         raise CommandError(f"--type {text} has no type: write COLUMN=TYPE, such as age=int64")
     return name, kind
-
-
-def _describe_size(learned: Any) -> str:
-    """Return what makes a model large, and how a smaller one is made."""
-    model = learned.estimate_model() if hasattr(learned, "estimate_model") else learned.as_model()
-    leaves = sum(columns.width for columns in model.columns if columns.is_forest)
-    if not leaves:
-        count = sum(parameters.n_parameters for parameters in model.parameters)
-        return f"the model has {count:,} parameters; --structure naive or fewer columns make it smaller"
-    return (
-        f"the model has {leaves:,} leaves of decision trees; --structure averaged writes it without trees, and in "
-        'Python structure=Pooled(("averaged", "full", Trees(50))) fits fewer'
-    )

@@ -27,7 +27,7 @@ LARGE_FILE = 10_000_000
 # Settings of Python in messages, as patterns, and the options of the command line that stand for them.
 OPTIONS = {
     r"BayesClassifier\((families=\{.*?\})\)": r"\1",
-    r"families=\{(['\"])(.+?)\1: (['\"]?)([\w…]+)\3\}": r"--family \2=\4",
+    r"families=\{(['\"])(.+?)\1: (['\"]?)([\w…().-]+)\3\}": r"--family \2=\4",
     r" and Text\(…\)$": "",  # the command line has no settings of texts, nor of structures
     r"Full\(shrinkage=0\.1\), ": "",
     "set calibrate=None": "leave out --calibrate",
@@ -177,13 +177,6 @@ def write_content(content: bytes, output: str) -> Path | None:
     sys.stdout.buffer.write(content)
     sys.stdout.buffer.flush()
     return None
-
-
-def note_size(text: str, what: str, remedy: str) -> None:
-    """Print a note if a text that is about to be written is longer than `LARGE_FILE`."""
-    size = len(text.encode())
-    if size > LARGE_FILE:
-        print_note(f"note: {what} has {size / 1e6:.0f} MB; {remedy}")
 
 
 def write_table(frame: Any, name: str) -> None:

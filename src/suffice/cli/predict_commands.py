@@ -10,6 +10,7 @@ import typer
 
 from suffice.cli import output as out
 from suffice.cli.command import Bins, Dates, Drop, Json, Model, OtherTarget, Output, TableOutput, Target, Yes, command
+from suffice.cli.export_notes import announce_size
 from suffice.cli.output import CommandError, check_output
 from suffice.cli.train_commands import load_model, model_file, save_model
 from suffice.printable import signed
@@ -258,9 +259,10 @@ def sql(
             kind = f"{model} is a {type(learned).__name__}"
             raise CommandError(f"{kind}, which has one structure only: leave out --structure")
         learned.set_params(structure=structure)
-    text = learned.to_sql(dialect, table=scored, style=cast("Any", style), prefix=prefix, view=view)
-    out.note_size(
-        text, f"the SQL of {model}", "suffice sql --structure naive and suffice fit --structure averaged are smaller"
+    text = announce_size(
+        lambda: str(learned.to_sql(dialect, table=scored, style=cast("Any", style), prefix=prefix, view=view)),
+        learned,
+        "the SQL" if output in (None, "-") else str(output),
     )
     out.write_text(text, output or "-")
 

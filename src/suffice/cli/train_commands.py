@@ -104,6 +104,9 @@ def fit(
     target: Target,
     output: ModelOutput = "model.suffice",
     structure: Annotated[str, typer.Option(help=STRUCTURE_HELP)] = "auto",
+    trees: Annotated[
+        int | None, typer.Option(help="Most trees to grow, 200 by default; fewer make a smaller model.", min=1)
+    ] = None,
     numeric: Annotated[str, typer.Option(help="Model of numbers: auto, gaussian, quantiles or mdl.")] = "auto",
     estimate: Annotated[str, typer.Option(help=ESTIMATE_HELP)] = "mean",
     prior: Annotated[str, typer.Option(help=PRIOR_HELP)] = "0.5",
@@ -147,7 +150,7 @@ def fit(
     from suffice.data.files.table_file import training_hints
 
     families = _parse_families(family or [])
-    settings: dict[str, Any] = {"structure": structure, "numeric": numeric}
+    settings: dict[str, Any] = {"structure": _with_trees(structure, trees), "numeric": numeric}
     settings["estimate"] = _parse_by_name(estimate, str)
     settings |= {"missing": missing, "unseen": unseen, "plan": None if plan is None else _load_plan(plan)}
     settings |= {"prior": _parse_by_name(prior, _parse_prior), "families": families or "auto", "calibrate": calibrate}
@@ -179,6 +182,19 @@ def fit(
         else:
             quality = measure_fit(model, sample, column, weights)
         print_fit(model, f"fitted to {table.shown}, written to {written}", json, written, quality)
+
+
+def _with_trees(structure: str, count: int | None) -> Any:
+    """Return a structure with at most a number of trees."""
+    from suffice.structures import Pooled, Trees
+
+    if count is None:
+        return structure
+    if structure == "trees":
+        return Trees(count)
+    if structure in ("auto", "pooled"):
+        return Pooled(("averaged", "full", Trees(count)))
+    raise CommandError(f"--trees {count} is for --structure pooled or trees, and {structure} has no trees")
 
 
 def _load_plan(name: str) -> Any:

@@ -21,7 +21,7 @@ The first batch of a stream (`partial_fit`) is not the whole table, so only date
 import difflib
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -150,12 +150,12 @@ def _of_sparse(sheet: SparseSheet, families: Any, complete: bool) -> Columns:
         bits = stored.dtype == bool or (complete and bool(np.all(stored == 1)))
         families = "bernoulli" if bits else "multinomial"
     sparse = [name for name, family in FAMILIES.items() if family.accepts_sparse]
-    if families not in sparse:
+    if families not in FAMILIES or not FAMILIES[families].accepts_sparse:
         raise ValueError(
             f"a sparse matrix has one family, {', '.join(sparse[:-1])} or {sparse[-1]}, not {families!r}; for "
             "other families make it dense (X.toarray())"
         )
-    return FAMILIES[families].sparse_columns(sheet.names)
+    return replace(FAMILIES[families].sparse_columns(sheet.names), family=_block_name(families))
 
 
 def collect_facts(sheet: Sheet, name: Any, weights: Array | None) -> Facts:
@@ -207,12 +207,25 @@ def _asked(families: Any, sheet: Sheet) -> dict[Any, Any]:
                 f"families={{…}} names column {name!r}, which is not there"
                 + (f"; did you mean {near[0]!r}?" if near else f"; there are {_few(sheet.names)}")
             )
-        if not isinstance(family, Text) and family not in known:
+        if not isinstance(family, Text) and family not in known and not _has_setting(family):
             raise ValueError(
                 f"families={{…}} sets {family!r} for column {name!r}, which is not a family; families are "
                 f"{', '.join(known)} and Text(…)"
             )
     return dict(families)
+
+
+def _has_setting(family: Any) -> bool:
+    """Return whether a name is that of a family with a setting, such as "binomial(10)"; raise if that is wrong."""
+    try:
+        return bool(FAMILIES[family])
+    except (KeyError, TypeError):
+        return False
+
+
+def _block_name(family: str) -> str:
+    """Return the name of a family in the plan, in which a setting is written in one way: "binomial(10)"."""
+    return FAMILIES[family].full_name if "(" in family else family
 
 
 def _blocks(sheet: Sheet, weights: Array | None, chosen: Mapping[Any, Any], most_cells: int) -> tuple[Columns, ...]:
@@ -240,7 +253,7 @@ def _blocks(sheet: Sheet, weights: Array | None, chosen: Mapping[Any, Any], most
             both = (False, True) if sheet.kind(name) == "boolean" else ()
             coded.setdefault(kind.coded_as, {})[name] = Levels(both, kind.cells == "bits")
         else:
-            plain.setdefault(family, []).append(name)
+            plain.setdefault(_block_name(family), []).append(name)
     blocks = [Columns.coded(family, tuple(named), tuple(named.values())) for family, named in coded.items() if named]
     blocks += [Columns(family, len(names), tuple(names)) for family, names in plain.items() if names]
     return (*blocks, *texts)

@@ -13,6 +13,7 @@ from suffice.data.labels import is_missing
 from suffice.data.read_trees import read_leaves
 from suffice.data.sheets import Sheet
 from suffice.data.texts import count_words
+from suffice.families import FAMILIES
 from suffice.kernels import binning as kernels
 from suffice.schema import Array, Columns, Combinations, Cuts, Levels, MissingLevel, Words, recoding
 
@@ -50,7 +51,9 @@ def _read(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
                     f"column {name!r} is {columns.family}, but holds {_first_non_number(sheet, name)}; turn it into "
                     f"numbers, or learn it as levels: BayesClassifier(families={{{name!r}: 'categorical'}})"
                 )
-        return columns, sheet.numbers(columns.names)
+        numbers = sheet.numbers(columns.names)
+        FAMILIES[columns.family].check_cells(numbers)
+        return columns, numbers
     if isinstance(columns.codings[0], Words):
         return _read_text(sheet, columns, grow)
     return _read_levels(sheet, columns, grow)

@@ -83,6 +83,7 @@ class NumberReader(Reader):
     threshold: float | None = None
     pairs: bool = False
     skips_missing: bool = False
+    fourths: bool = False
 
     def _open(self, X: Any, schema: Schema | None, check_names: bool) -> Block:
         block = as_block(X, owner=self.owner, sparse=self.accepts_sparse, gaps=self.skips_missing)
@@ -93,7 +94,8 @@ class NumberReader(Reader):
         return block
 
     def plan(self, opened: Block, target: Target | None, *, is_complete: bool = True) -> Plan:
-        return Plan((Columns(self.family, opened.shape[1], opened.names, self.threshold, pairs=self.pairs),))
+        columns = Columns(self.family, opened.shape[1], opened.names, self.threshold)
+        return Plan((replace(columns, pairs=self.pairs, fourths=self.fourths),))
 
     def adopt(self, plan: Plan, opened: Block) -> Plan:
         columns = plan.blocks[0]
@@ -108,9 +110,9 @@ class NumberReader(Reader):
         return Plan((replace(columns, names=opened.names or columns.names),))
 
     def known_plan(self, opened: Block, schema: Schema) -> Plan:
-        # the levels that are known already keep their places
-        (columns,) = self.plan(opened, None).blocks
-        return Plan((replace(columns, sizes=schema.blocks[0].sizes),))
+        # the levels that are known already keep their places, and the sums that were taken are taken again
+        ((columns,), known) = self.plan(opened, None).blocks, schema.blocks[0]
+        return Plan((replace(columns, sizes=known.sizes, pairs=known.pairs, fourths=known.fourths),))
 
     def read(self, opened: Block, blocks: tuple[Columns, ...], *, grow: bool) -> tuple[tuple[Columns, ...], Any]:
         return blocks, (opened,)
@@ -130,7 +132,10 @@ class NumberReader(Reader):
 
     def covers(self, other: Reader) -> bool:
         return (
-            isinstance(other, NumberReader) and replace(other, pairs=self.pairs) == self and other.pairs <= self.pairs
+            isinstance(other, NumberReader)
+            and replace(other, pairs=self.pairs, fourths=self.fourths) == self
+            and other.pairs <= self.pairs
+            and other.fourths <= self.fourths
         )
 
 
@@ -227,7 +232,8 @@ def mark_pairs(
     marked, classes = [], len(target.classes)
     for block, its_cells in zip(columns, cells, strict=True):
         pairs = structure.pairs(block, classes, _complete_share(its_cells, target))
-        marked.append(replace(block, pairs=pairs))
+        has_fourths = pairs and block.family == "gaussian" and structure.needs_fourths
+        marked.append(replace(block, pairs=pairs, fourths=has_fourths))
         marked[-1].check_pairs(classes)
         size = classes * marked[-1].size * 8 / 2**30
         if pairs and size > 1:

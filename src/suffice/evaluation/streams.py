@@ -27,6 +27,23 @@ from suffice.statistics.cancellation import LostDigitsError, has_few_digits
 def batches(X: Any, y: Any, size: Any = 100) -> Iterator[tuple[Any, Any]]:
     """Yield rows and labels in batches, in their order.
 
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,)
+        The labels.
+    size : int, default=100
+        The number of rows of a batch; the last one may have fewer.
+
+    Yields
+    ------
+    rows, labels : tuple
+        Slices of X and y.
+
+    Examples
+    --------
+    >>> from suffice import batches
     >>> [labels for _, labels in batches([[1], [2], [3]], ["a", "b", "a"], size=2)]
     [['a', 'b'], ['a']]
     """

@@ -5,10 +5,11 @@ from typing import Any, Literal
 
 from suffice.decision.calibration import Calibration
 from suffice.export.dialects import DIALECTS, ExportError, find_dialect
+from suffice.export.export_size import LargeExportWarning, warn_if_large
 from suffice.export.onnx_export import to_onnx
 from suffice.pooled_model import AnyModel, PooledModel
 
-__all__ = ["DIALECTS", "ExportError", "Style", "to_onnx", "to_sql"]
+__all__ = ["DIALECTS", "ExportError", "LargeExportWarning", "Style", "to_onnx", "to_sql"]
 
 Style = Literal["auto", "select", "tables"]
 
@@ -94,5 +95,8 @@ def to_sql(
     is_small = database.has_select and not isinstance(model, PooledModel) and has_small_query(model)
     if isinstance(model, PooledModel) or style == "tables" or (style == "auto" and not is_small):
         script = write_script(model, classes, dialect, table, calibration, present, prefix)
-        return "".join(f"{statement.rstrip()};\n" for statement in script.statements(view))
-    return write_query(model, classes, dialect, table, calibration, present)
+        text = "".join(f"{statement.rstrip()};\n" for statement in script.statements(view))
+    else:
+        text = write_query(model, classes, dialect, table, calibration, present)
+    warn_if_large(model, len(text), "SQL")
+    return text

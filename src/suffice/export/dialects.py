@@ -58,8 +58,8 @@ class Dialect:
         Whether a common table expression is computed once, so that the numbers of its rows need no order.
     has_recursion : bool
         Whether common table expressions may be recursive.
-    has_lateral_recursion : bool
-        Whether a recursive expression may refer to the row that it is computed for, which saves storing all paths.
+    has_fast_rows : bool
+        Whether averaged pairs and trees are computed by a subquery of each row, which reads elements of arrays.
     types : mapping of str to str
         The types of the columns of parameter tables.
     key : str
@@ -67,7 +67,8 @@ class Dialect:
     table_options : str
         What follows the columns in CREATE TABLE.
     temporary : str
-        What follows CREATE for a temporary table.
+        What follows CREATE for a temporary table; empty if no table is dropped with the session and read twice by one
+        query.
     after_insert : tuple of str
         Statements that follow the rows of a parameter table.
     setup : tuple of str
@@ -93,7 +94,7 @@ class Dialect:
     find_below: str = ""
     is_materialized: bool = False
     has_recursion: bool = True
-    has_lateral_recursion: bool = False
+    has_fast_rows: bool = False
     types: Mapping[str, str] = field(default_factory=lambda: TYPES)
     key: str = "PRIMARY KEY ({key})"
     table_options: str = ""
@@ -156,7 +157,7 @@ DIALECTS: dict[str, Dialect] = {
             find_equal="ARRAY_POSITION({array}, {key}) - 1",
             find_below="WIDTH_BUCKET({key}, {array}) - 1",
             is_materialized=True,
-            has_lateral_recursion=True,
+            has_fast_rows=True,
             after_insert=("ANALYZE {name}",),
             # compiling the query takes longer than running it on 100,000 rows
             setup=("SET jit = off",),
@@ -170,6 +171,7 @@ DIALECTS: dict[str, Dialect] = {
             tables_layout="row",
             element="ELEMENT_AT({array}, CAST({place} AS INT))",
             has_recursion=False,
+            temporary="",
             types={"integer": "BIGINT", "double": "DOUBLE", "text": "STRING"},
             key="",
             table_options=" USING PARQUET",
@@ -182,7 +184,7 @@ DIALECTS: dict[str, Dialect] = {
             plain_names=True,
             types={"integer": "INT64", "double": "FLOAT64", "text": "STRING"},
             key="",
-            temporary="TEMP TABLE",
+            temporary="",
             is_run=False,
         ),
         Dialect("snowflake", "Snowflake", "except", folds=False, key="", is_run=False),
@@ -195,6 +197,7 @@ DIALECTS: dict[str, Dialect] = {
             types={"integer": "BIGINT", "double": "DOUBLE", "text": "BLOB"},
             setup=("SET NAMES utf8mb4",),
             key="KEY ({key})",
+            temporary="",
             hexadecimal_texts=True,
         ),
         Dialect(
@@ -204,7 +207,7 @@ DIALECTS: dict[str, Dialect] = {
             folds=True,
             has_select=False,
             types={"integer": "BIGINT", "double": "FLOAT", "text": "NVARCHAR(400) COLLATE Latin1_General_100_BIN2"},
-            temporary="TABLE",
+            temporary="",
             is_run=False,
         ),
         Dialect(

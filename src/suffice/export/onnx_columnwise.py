@@ -13,7 +13,16 @@ import numpy as np
 from suffice.export.onnx_cells import Cells
 from suffice.export.onnx_graph import Tensor
 from suffice.schema import Array, starts_of
-from suffice.score import CompleteLinear, Linear, LogGamma, LogGammaOfTotal, LogQuadratic, LookUp, Quadratic
+from suffice.score import (
+    CompleteLinear,
+    Linear,
+    LogGamma,
+    LogGammaOfRest,
+    LogGammaOfTotal,
+    LogQuadratic,
+    LookUp,
+    Quadratic,
+)
 from suffice.statistics.scan import comparable
 
 # Values of so many columns are looked up at once.
@@ -117,6 +126,13 @@ def translate_log_gamma(term: LogGamma, cells: Cells) -> Tensor:
     """Write weight·Σⱼ (log Γ(a + xⱼ) − log Γ(a)); a missing cell is a count of 0, which adds 0."""
     parts = [log_rising(a, cells.filled).sum(1, keep=True) for a in term.a]
     return cells.graph.concat(parts) * term.weight
+
+
+def translate_log_gamma_of_rest(term: LogGammaOfRest, cells: Cells) -> Tensor:
+    """Write Σⱼ (log Γ(a + trials − xⱼ) − log Γ(a + trials)); a missing cell is a count of 0, which adds 0."""
+    rest = cells.graph.where(cells.filled > term.trials, 0.0, term.trials - cells.filled)
+    parts = [(log_rising(a, rest) - high).sum(1, keep=True) for a, high in zip(term.a, term.highest, strict=True)]
+    return cells.graph.concat(parts)
 
 
 def translate_log_gamma_of_total(term: LogGammaOfTotal, cells: Cells) -> Tensor:

@@ -68,8 +68,11 @@ def to_onnx(
         raise ImportError("ONNX files are written through the package onnx: pip install 'suffice[onnx]'") from None
     # imported here: importing onnx would slow down every import of suffice
     from suffice.export.dialects import ExportError
+    from suffice.export.export_size import warn_if_large
     from suffice.export.onnx_model import write_model
 
     if dtype not in ("float32", "float64"):
         raise ExportError(f"dtype={dtype!r} is not known; it is 'float32' or 'float64'")
-    return write_model(model, classes, calibration, dtype, types or {}, features)
+    written = write_model(model, classes, calibration, dtype, types or {}, features)
+    warn_if_large(model, written.ByteSize(), "ONNX")
+    return written

@@ -38,6 +38,7 @@ TRANSLATORS: dict[type[Term], Translator] = {
     terms.Quadratic: onnx_columnwise.translate_quadratic,
     terms.LogQuadratic: onnx_columnwise.translate_log_quadratic,
     terms.LogGamma: onnx_columnwise.translate_log_gamma,
+    terms.LogGammaOfRest: onnx_columnwise.translate_log_gamma_of_rest,
     terms.LogGammaOfTotal: onnx_columnwise.translate_log_gamma_of_total,
     terms.PairLookUp: onnx_pairs.translate_pair_look_up,
     terms.AveragedPairs: onnx_pairs.translate_averaged_pairs,

@@ -10,7 +10,16 @@ from suffice.export.dialects import ExportError
 from suffice.export.sql_cells import IN_PYTHON, Cells
 from suffice.export.sql_expressions import Expression
 from suffice.schema import Array
-from suffice.score import CompleteLinear, Linear, LogGamma, LogGammaOfTotal, LogQuadratic, LookUp, Quadratic
+from suffice.score import (
+    CompleteLinear,
+    Linear,
+    LogGamma,
+    LogGammaOfRest,
+    LogGammaOfTotal,
+    LogQuadratic,
+    LookUp,
+    Quadratic,
+)
 
 # The expressions that are added to the score of each class.
 ByClass = list[list[Expression]]
@@ -139,6 +148,18 @@ def translate_log_gamma_of_total(term: LogGammaOfTotal, cells: Cells) -> ByClass
         return [[] for _ in term.a]
     n = cells.block_column(1, "n", sql.add(cells.number(j).if_null(0.0) for j in range(len(cells.names))))
     return [[-sql.add(log_rising(n, a))] for a in term.a.tolist()]
+
+
+def translate_log_gamma_of_rest(term: LogGammaOfRest, cells: Cells) -> ByClass:
+    """Write log Γ(a + trials − x) − log Γ(a + trials) of each column."""
+
+    def write(k: int, j: int) -> Expression:
+        x = cells.number(j)
+        rest = sql.case_when([(x > term.trials, 0.0), (x.is_not_null(), term.trials - x)])
+        rising = sql.add(log_rising(rest, float(term.a[k, j])))
+        return (rising - float(term.highest[k, j])).if_null(0.0)
+
+    return by_class_and_column(term.a, write)
 
 
 def log_rising(x: Expression, a: float) -> Iterator[Expression]:

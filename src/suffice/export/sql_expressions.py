@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from sqlglot import exp
+from sqlglot import exp, parse_one
 
 from suffice.export.dialects import Dialect
 
@@ -142,6 +142,19 @@ def _enclosed(value: Operand, kinds: tuple[type[exp.Expression], ...]) -> exp.Ex
 def column(name: str) -> Expression:
     """Return a reference to a computed column."""
     return Expression(exp.column(name, quoted=True))
+
+
+def fill(text: str, parts: dict[str, Expression]) -> Expression:
+    """Return SQL that this package wrote, with expressions in place of the names of columns.
+
+    >>> fill("COALESCE(x_, 0)", {"x_": column("x") + 1.0})
+    COALESCE(("x" + 1.0e0), 0)
+    """
+    root = exp.Paren(this=parse_one(text, read="duckdb"))  # so that the text may be a name, which is replaced
+    for each in list(root.find_all(exp.Column)):
+        if each.name in parts:
+            each.replace(_enclosed(parts[each.name], (exp.Binary, exp.Unary)))
+    return Expression(root.this.pop())
 
 
 def number(value: Any) -> Expression:

@@ -119,15 +119,19 @@ class LongCells(Cells):
         for each in inputs:
             name = str(each.name)
             if each.levels is None:
-                number = self._input_number(name)
-                is_number = abs(number) <= np.finfo(np.float64).max
-                values.append(self.query.add_once(0, ("number", name), sql.case_when([(is_number, number)])))
+                values.append(self.input_number(name))
             else:
                 code = self.level_code(name, each.levels, f"column {name!r}")
                 values.append(code.if_null(sql.integer(NO_LEVEL)).cast("double"))
         return self.query.add_array(("f", self.first), values, "double")
 
-    def _input_number(self, name: str) -> Expression:
+    def input_number(self, name: str) -> Expression:
+        """Return an input of trees as a number; NULL if it is missing or infinite."""
+        value = self._read_input(name)
+        is_number = abs(value) <= np.finfo(np.float64).max
+        return self.query.add_once(0, ("number", name), sql.case_when([(is_number, value)]))
+
+    def _read_input(self, name: str) -> Expression:
         """Return an input of trees as a number; it may be a boolean, which PostgreSQL does not cast."""
         cell = self.query.cell(name)
         if self.query.dialect.name != "postgres":

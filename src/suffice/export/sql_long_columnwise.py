@@ -12,7 +12,16 @@ from suffice.export.sql_expressions import TINY, Expression
 from suffice.export.sql_long_cells import LongCells
 from suffice.export.sql_parameters import number_text
 from suffice.schema import Array
-from suffice.score import CompleteLinear, Linear, LogGamma, LogGammaOfTotal, LogQuadratic, LookUp, Quadratic
+from suffice.score import (
+    CompleteLinear,
+    Linear,
+    LogGamma,
+    LogGammaOfRest,
+    LogGammaOfTotal,
+    LogQuadratic,
+    LookUp,
+    Quadratic,
+)
 
 # √scale·|x − centre| above this has no square, and makes a class impossible.
 MAX_DEVIATION = "1e150"
@@ -143,6 +152,18 @@ def translate_log_gamma_of_total(term: LogGammaOfTotal, cells: LongCells) -> lis
     )
     results = (f'-({log_rising("p.n", f"p.a{k}", f"p.g{k}")}) AS "c{k}"' for k in range(query.class_count))
     return query.join_scores("total", f"SELECT p.{query.id}, {', '.join(results)} FROM {totals} AS p")
+
+
+def translate_log_gamma_of_rest(term: LogGammaOfRest, cells: LongCells) -> list[Expression]:
+    """Add Σⱼ log Γ(a + trials − x) − log Γ(a + trials)."""
+    trials = number_text(term.trials)
+
+    def write(x: str, k: int) -> str:
+        rest = f"(CASE WHEN {x} > {trials} THEN 0e0 ELSE {trials} - {x} END)"
+        rising = log_rising(rest, f'p."a{k}"', f'p."g{k}"')
+        return f'{rising} - p."h{k}"'
+
+    return sum_columns("rest", cells, gammas(term.a) | by_class("h", term.highest), write)
 
 
 def gammas(a: Array) -> dict[str, Array]:

@@ -3,17 +3,14 @@
 import numpy as np
 
 from suffice.data.read_columns import combination_order
-from suffice.export.sql_expressions import MIN_EXPONENT, Expression
+from suffice.export import sql_row_pairs
+from suffice.export.pair_values import exponential, implied_levels, values_of_pairs
+from suffice.export.sql_expressions import Expression
 from suffice.export.sql_long_cells import LongCells
 from suffice.export.sql_long_columnwise import IMPOSSIBLE_TEXT, add_slots, by_class
-from suffice.export.sql_parameters import LEAST_POSSIBLE, Kind, number_text
+from suffice.export.sql_parameters import LEAST_POSSIBLE, Kind
 from suffice.schema import Array, Combinations, Levels, MissingLevel
 from suffice.score import AveragedPairs, JointLookUp
-
-
-def exponential(text: str) -> str:
-    """Return e^x, 0 where x is so small that it is negligible."""
-    return f"CASE WHEN {text} > {number_text(MIN_EXPONENT)} THEN EXP({text}) ELSE 0e0 END"
 
 
 def translate_averaged_pairs(term: AveragedPairs, cells: LongCells) -> list[Expression]:
@@ -21,6 +18,8 @@ def translate_averaged_pairs(term: AveragedPairs, cells: LongCells) -> list[Expr
 
     The table of pairs has log p(b | a) of levels a and b of two columns, and log p(a) where both are the same.
     """
+    if cells.query.dialect.has_fast_rows:
+        return sql_row_pairs.translate_averaged_pairs(term, cells)
     query, classes = cells.query, range(cells.query.class_count)
     slots, row = add_slots(cells, term.sizes), query.id
     of_slot = np.repeat(np.arange(len(term.sizes)), term.sizes + 1)
@@ -34,12 +33,7 @@ def translate_averaged_pairs(term: AveragedPairs, cells: LongCells) -> list[Expr
         alone += ', ARRAY_AGG(a."slot") AS "slots"'
     whole = query.add_common("whole", f'SELECT a.{row}, SUM(a."w") AS "w", {alone} FROM {kept} AS a GROUP BY a.{row}')
     parents = np.flatnonzero(weights)
-    values = np.where(
-        (of_slot[parents, None] > of_slot)[..., None],
-        term.given[parents, :, 0],
-        term.given[:, parents, 1].swapaxes(0, 1),
-    )
-    values[np.arange(len(parents)), parents] = term.given[parents, parents, 0]
+    values = values_of_pairs(term, of_slot, parents)
     if query.dialect.has_fast_elements:
         lines = query.add_common("lines", _lines_by_elements(cells, weights, parents, values, whole))
     else:
@@ -127,12 +121,9 @@ def _without_implied(term: AveragedPairs, cells: LongCells, slots: str, lone: st
     query, row = cells.query, cells.query.id
     values = ", ".join(f"p.c{k}" for k in range(query.class_count))
     select = f'SELECT s.{row}, s."slot", p."w", {values} FROM {slots} AS s JOIN {lone} AS p ON p."slot" = s."slot"'
-    if term.implied is None or not term.implied.any():
+    keys = implied_levels(term, np.repeat(np.arange(len(term.sizes)), term.sizes + 1))
+    if not len(keys["kept"]):
         return select
-    of_slot = np.repeat(np.arange(len(term.sizes)), term.sizes + 1)
-    a, b = np.nonzero(term.implied * (of_slot[:, None] > of_slot))
-    first = term.implied[a, b] == 1
-    keys = {"kept": np.where(first, a, b), "dropped": np.where(first, b, a)}
     implied = query.parameters.add_arrays(query.new_name("implied"), keys, {})
     dropped = query.add_common(
         "dropped",

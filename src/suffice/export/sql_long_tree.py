@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from suffice.export.pair_values import exponential
 from suffice.export.sql_expressions import Expression
 from suffice.export.sql_long_cells import LongCells
 from suffice.export.sql_long_columnwise import IMPOSSIBLE_TEXT, add_slots
-from suffice.export.sql_long_pairs import exponential
 from suffice.export.sql_parameters import LEAST_POSSIBLE, Kind
 from suffice.schema import starts_of
 from suffice.score import PairLookUp

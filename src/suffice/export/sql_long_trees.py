@@ -2,16 +2,14 @@
 
 import numpy as np
 
+from suffice.export import sql_row_trees
+from suffice.export.joined_levels import BELOW, SPLITS, join_levels
 from suffice.export.sql_expressions import Expression
 from suffice.export.sql_long_cells import LongCells
 from suffice.export.sql_long_columnwise import IMPOSSIBLE_TEXT, by_class
 from suffice.export.sql_parameters import Kind
 from suffice.schema import Partition
 from suffice.score import MeanOfTrees
-
-# Levels of a tree in one row of the table of nodes: 2ⁿ − 1 splits and 2ⁿ nodes below them.
-LEVELS = 3
-SPLITS, BELOW = (1 << LEVELS) - 1, 1 << LEVELS
 
 # No number is beyond it; the largest double has three times its digits.
 LARGEST = 1e308
@@ -24,7 +22,10 @@ def translate_mean_of_trees(term: MeanOfTrees, cells: LongCells) -> list[Express
     """
     query, row, classes = cells.query, cells.query.id, range(cells.query.class_count)
     trees = [tree for tree in cells.columns.codings or () if isinstance(tree, Partition)]
-    rows, roots, depth = join_levels(trees)
+    if query.dialect.has_fast_rows:
+        means = sql_row_trees.add_shares(term, trees, cells)
+        return _join_logarithms(cells, means, len(trees))
+    rows, roots, depth = join_levels(trees, _intervals)
     split: dict[str, Kind] = {}
     for place in range(1, SPLITS + 1):
         split |= {f"col{place}": "integer", f"low{place}": "double", f"high{place}": "double"}
@@ -36,25 +37,21 @@ def translate_mean_of_trees(term: MeanOfTrees, cells: LongCells) -> list[Express
     )
     array = cells.inputs(trees[0].inputs)
     sums = ", ".join(f'SUM(p."c{k}") AS "c{k}"' for k in classes)
-    if query.dialect.has_lateral_recursion:
-        step = f'SELECT {_step(cells, array)} FROM d JOIN {nodes} AS s ON s."node" = d."node"'
-        paths = f'WITH RECURSIVE d("node") AS (SELECT t."node" FROM {start} AS t UNION ALL {step})'
-        found = f'{paths} SELECT {sums} FROM d JOIN {leaves} AS p ON p."node" = d."node" WHERE d."node" < 0'
-        columns = ", ".join(f"z.c{k}" for k in classes)
-        means = query.add_common(
-            "shares", f"SELECT r.{row}, {columns} FROM {query.cells} AS r CROSS JOIN LATERAL ({found}) AS z"
-        )
-    else:
-        found = _add_paths(cells, array, nodes, start, depth)
-        means = query.add_common(
-            "shares",
-            f'SELECT d.{row}, {sums} FROM ({found}) AS d JOIN {leaves} AS p ON p."node" = d."node" GROUP BY d.{row}',
-        )
-    results = ", ".join(
-        f'CASE WHEN p."c{k}" > 0 THEN LN(p."c{k}") - LN({len(trees)}e0) ELSE {IMPOSSIBLE_TEXT} END AS "c{k}"'
-        for k in classes
+    found = _add_paths(cells, array, nodes, start, depth)
+    means = query.add_common(
+        "shares",
+        f'SELECT d.{row}, {sums} FROM ({found}) AS d JOIN {leaves} AS p ON p."node" = d."node" GROUP BY d.{row}',
     )
-    return query.join_scores("trees", f"SELECT p.{row}, {results} FROM {means} AS p")
+    return _join_logarithms(cells, means, len(trees))
+
+
+def _join_logarithms(cells: LongCells, means: str, count: int) -> list[Expression]:
+    """Join log(sum / number of trees) of a table of sums to the scores."""
+    results = ", ".join(
+        f'CASE WHEN p."c{k}" > 0 THEN LN(p."c{k}") - LN({count}e0) ELSE {IMPOSSIBLE_TEXT} END AS "c{k}"'
+        for k in range(cells.query.class_count)
+    )
+    return cells.query.join_scores("trees", f"SELECT p.{cells.query.id}, {results} FROM {means} AS p")
 
 
 def _add_paths(cells: LongCells, array: str, nodes: str, start: str, depth: int) -> str:
@@ -86,59 +83,12 @@ def _step(cells: LongCells, array: str, place: int = 1) -> str:
     return f"CASE WHEN {test} THEN {_step(cells, array, 2 * place)} ELSE {_step(cells, array, 2 * place + 1)} END"
 
 
-def join_levels(trees: list[Partition]) -> tuple[list[list[float]], list[int], int]:
-    """Return the rows of the table of nodes, the roots, and the largest number of rows that a path visits."""
-    rows: list[list[float]] = []
-    roots, depth, leaves = [], 0, 0
-    for tree in trees:
-        joined = _JoinedLevels(tree, rows, leaves)
-        roots.append(joined.root)
-        depth, leaves = max(depth, joined.depth), leaves + tree.size
-    return rows, roots, depth
-
-
-class _JoinedLevels:
-    """The rows of one tree, which are added to those of other trees; ``leaves`` are the leaves before its own."""
-
-    def __init__(self, tree: Partition, rows: list[list[float]], leaves: int) -> None:
-        self.column, self.child, self.leaf = tree.column.tolist(), tree.child.tolist(), tree.leaf.tolist()
-        self.lows, self.highs = _intervals(tree)
-        self.rows, self.leaves, self.depth = rows, leaves, 0
-        self.waiting: list[tuple[int, int, int]] = []
-        self.root = self._add_row(0, 1)  # a root that is a leaf has a row, too
-        while self.waiting:
-            self._fill(*self.waiting.pop())
-
-    def _number(self, node: int, level: int) -> int:
-        """Return the number of a node: negative for a leaf; a node that splits gets a row."""
-        if self.column[node] < 0:
-            return -(self.leaves + int(self.leaf[node])) - 1
-        return self._add_row(node, level)
-
-    def _add_row(self, node: int, level: int) -> int:
-        """Return the number of a new row, which is filled later."""
-        self.rows.append([])
-        self.waiting.append((node, len(self.rows) - 1, level))
-        return len(self.rows) - 1
-
-    def _fill(self, node: int, place: int, level: int) -> None:
-        """Write the row of a node: the splits of its next levels, and the nodes below them."""
-        self.depth = max(self.depth, level)
-        values: list[float] = [place]
-        here = [node]
-        for _ in range(LEVELS):
-            below: list[int] = []
-            for each in here:
-                is_leaf = self.column[each] < 0  # both places below it have its number
-                values += [1, 0.0, 0.0] if is_leaf else [self.column[each] + 1, self.lows[each], self.highs[each]]
-                below += [each, each] if is_leaf else [self.child[each], self.child[each] + 1]
-            here = below
-        self.rows[place] = [*values, *(self._number(each, level + 1) for each in here)]
-
-
-def _intervals(tree: Partition) -> tuple[list[float], list[float]]:
-    """Return the least and the greatest value of the inputs that go to the first child of each node."""
+def _intervals(tree: Partition) -> list[list[float]]:
+    """Return the column of each split, and the least and greatest value of the rows that go to the first child."""
     is_level = np.array([each.levels is not None for each in tree.inputs])[tree.column] & (tree.column >= 0)
     low = np.where(is_level, tree.threshold, -LARGEST)
     high = np.where(is_level, tree.threshold, np.minimum(np.nextafter(tree.threshold, -np.inf), LARGEST))
-    return low.tolist(), high.tolist()
+    return [
+        [1, 0.0, 0.0] if column < 0 else [column + 1, least, most]
+        for column, least, most in zip(tree.column.tolist(), low.tolist(), high.tolist(), strict=True)
+    ]

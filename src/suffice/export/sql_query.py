@@ -39,6 +39,7 @@ TRANSLATORS: dict[type[Term], Translator] = {
     terms.Quadratic: sql_columnwise.translate_quadratic,
     terms.LogQuadratic: sql_columnwise.translate_log_quadratic,
     terms.LogGamma: sql_columnwise.translate_log_gamma,
+    terms.LogGammaOfRest: sql_columnwise.translate_log_gamma_of_rest,
     terms.LogGammaOfTotal: sql_columnwise.translate_log_gamma_of_total,
     terms.PairLookUp: sql_tree.translate_pair_look_up,
     terms.TriangularSolve: sql_covariance.translate_triangular_solve,

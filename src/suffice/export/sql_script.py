@@ -34,6 +34,7 @@ LONG_TRANSLATORS: dict[type[Term], LongTranslator] = {
     terms.Quadratic: sql_long_columnwise.translate_quadratic,
     terms.LogQuadratic: sql_long_columnwise.translate_log_quadratic,
     terms.LogGamma: sql_long_columnwise.translate_log_gamma,
+    terms.LogGammaOfRest: sql_long_columnwise.translate_log_gamma_of_rest,
     terms.LogGammaOfTotal: sql_long_columnwise.translate_log_gamma_of_total,
     terms.PairLookUp: sql_long_tree.translate_pair_look_up,
     terms.AveragedPairs: sql_long_pairs.translate_averaged_pairs,

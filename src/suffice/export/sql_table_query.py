@@ -8,7 +8,7 @@ from typing import Any
 from sqlglot import exp, parse_one
 
 from suffice.export.dialects import Dialect
-from suffice.export.sql_expressions import Expression, case_when, integer
+from suffice.export.sql_expressions import Expression, case_when, fill, integer
 from suffice.export.sql_parameters import Kind, ParameterTables, quote
 from suffice.export.sql_stages import NamedTable, StagedQuery, aliases, as_bytes
 
@@ -129,11 +129,7 @@ class TableQuery(StagedQuery):
             text = search.format(key="key_", array=f'(SELECT ARRAY_AGG(l."value" ORDER BY l."code") {listed})')
         else:
             text = f'(SELECT MAX(l."code") {listed} AND l."value" {operator} key_)'
-        found = parse_one(text, read="duckdb")
-        for each in list(found.find_all(exp.Column)):
-            if each.name == "key_":
-                each.replace(key.node)
-        return Expression(found)
+        return fill(text, {"key_": key})
 
     def finish_labels(self) -> None:
         """Add the tables of labels and edges."""
@@ -187,11 +183,16 @@ class TableQuery(StagedQuery):
         """Keep all stages: the scores are joined at a fixed one."""
 
     def _fence(self, tables: list[NamedTable]) -> list[NamedTable]:
-        """Return tables as they are: those that are read more than once are materialized."""
+        """Return tables that PostgreSQL computes once although they are not materialized."""
         if self.dialect.name != "postgres":
             return tables
-        last = [str(place) for place in range(SCORES, len(self.stages))]
-        return [(name, table.offset(0, copy=False) if name in last else table) for name, table in tables]
+        once = self._read_once
+        return [(name, table.offset(0, copy=False) if name in once else table) for name, table in tables]
+
+    @property
+    def _read_once(self) -> list[str]:
+        """The names of the stages that are read only once: all but the cells with their arrays."""
+        return [str(place) for place in range(len(self.stages)) if place != ARRAYS]
 
     def _stage_tables(self, query: exp.Select) -> list[NamedTable]:
         number = exp.Window(this=exp.RowNumber(), order=self._order())
@@ -237,8 +238,7 @@ class TableQuery(StagedQuery):
         return f"{keyword} " + ",\n".join(written) + "\n" + self._lines(query)
 
     def _hint(self, name: str) -> str:
-        is_last = name in [f"{self.prefix}{place}" for place in range(SCORES, len(self.stages))]
-        is_read_once = is_last and self.dialect.name != "sqlite"
+        is_read_once = name in [f"{self.prefix}{place}" for place in self._read_once] and self.dialect.name != "sqlite"
         return "MATERIALIZED " if self.dialect.is_materialized and not is_read_once else ""
 
     def _lines(self, select: exp.Expression) -> str:

@@ -1,17 +1,65 @@
 """Families: p(x | class) of one kind of column each. To add one, write a file and add a line to FAMILIES."""
 
+import re
+from dataclasses import replace
+from typing import Any
+
 from suffice.families.bernoulli import Bernoulli
+from suffice.families.binomial import Binomial
 from suffice.families.categorical import Categorical
 from suffice.families.complement import Complement
 from suffice.families.family import Family, Parameters
 from suffice.families.gaussian import Gaussian
+from suffice.families.geometric import Geometric
 from suffice.families.multinomial import Multinomial, WordCounts
+from suffice.families.negative_binomial import NegativeBinomial
 from suffice.families.poisson import Poisson
 
-FAMILIES: dict[str, Family] = {
-    family.name: family
-    for family in (Bernoulli(), Categorical(), Complement(), Gaussian(), Multinomial(), Poisson(), WordCounts())
-}
+
+class Registry(dict[str, Family]):
+    """Families by name. A name with a number, such as "binomial(10)", is the family with its setting set to it.
+
+    >>> FAMILIES["binomial(10)"].trials
+    10.0
+    >>> "binomial(10)" in FAMILIES, "poisson(10)" in FAMILIES
+    (True, False)
+    """
+
+    def __missing__(self, name: Any) -> Family:
+        parts = re.fullmatch(r"(.+)\(([^()]+)\)", name) if isinstance(name, str) else None
+        known: Any = None if parts is None else self.get(parts[1])
+        if parts is None or known is None or known.setting is None:
+            raise KeyError(name)
+        try:
+            number = float(parts[2])
+        except ValueError:
+            raise ValueError(f"the {known.setting} of {known.name} is a number, not {parts[2]!r}") from None
+        return replace(known, **{known.setting: number})  # type: ignore[no-any-return]
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            return super().__contains__(name) or bool(self[name])  # type: ignore[index]
+        except (KeyError, ValueError):
+            return False
+
+
+FAMILIES = Registry(
+    {
+        family.name: family
+        for family in (
+            Bernoulli(),
+            Categorical(),
+            Complement(),
+            Gaussian(),
+            Multinomial(),
+            Poisson(),
+            WordCounts(),
+            Geometric(),
+            NegativeBinomial(),
+            Binomial(),
+        )
+    }
+)
 
 
 def register(family: Family) -> Family:

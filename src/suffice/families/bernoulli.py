@@ -10,14 +10,13 @@ from scipy.special import betaln
 
 from suffice.blocks import Part
 from suffice.families import description
-from suffice.families.dirichlet import mode_weights
+from suffice.families.beta_family import beta_mode, draw_beta
 from suffice.families.family import (
     NO_EVIDENCE,
     Family,
     Hyperparameters,
     Parameters,
     check_proper,
-    draw_weights,
     fields_by_column,
     log_ratio,
 )
@@ -25,7 +24,6 @@ from suffice.priors import Beta, MEstimate, Prior, broadcast_to_columns, check_p
 from suffice.schema import Array, Columns
 from suffice.score import Linear, Score
 from suffice.statistics import Counts, Statistic, rest_of, scan
-from suffice.statistics.statistic import ROUNDING
 
 
 @dataclass(frozen=True)
@@ -90,10 +88,7 @@ class Bernoulli(Family):
         return self._from_weights(columns, statistic.total, rest_of(statistic.n, statistic.total))
 
     def mode(self, columns: Columns, hyperparameters: Hyperparameters) -> BernoulliParameters:
-        a, b = hyperparameters
-        ones, zeros, tie = mode_weights(a), mode_weights(b), ROUNDING * (a + b)
-        at_edge = (ones + zeros) == 0
-        return self._from_weights(columns, np.where(at_edge, a > b + tie, ones), np.where(at_edge, b > a + tie, zeros))
+        return self._from_weights(columns, *beta_mode(*hyperparameters))
 
     def mean(self, columns: Columns, hyperparameters: Hyperparameters) -> BernoulliParameters:
         return self._from_weights(columns, *hyperparameters)
@@ -108,9 +103,7 @@ class Bernoulli(Family):
         return {"p": stats.beta(*check_proper(hyperparameters))}
 
     def draw(self, columns: Columns, hyperparameters: Hyperparameters, rng: np.random.Generator) -> BernoulliParameters:
-        both = np.stack(np.broadcast_arrays(*hyperparameters), axis=-1).reshape(-1, 2)
-        drawn = draw_weights(both, np.array([0]), rng).reshape(*hyperparameters[0].shape, 2)
-        return self._from_weights(columns, drawn[..., 0], drawn[..., 1])
+        return self._from_weights(columns, *draw_beta(hyperparameters[0], hyperparameters[1], rng))
 
     def support(self, columns: Columns, statistic: Any, j: int, seen: Sequence[float] = ()) -> description.Support:
         if columns.threshold is None:

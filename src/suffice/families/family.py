@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from suffice.blocks import Part
+from suffice.blocks import Block, Part
 from suffice.families import description
 from suffice.priors import Prior, broadcast_to_columns
 from suffice.schema import Array, Columns, Frozen, Words, by_group, field_names
@@ -71,9 +71,13 @@ class Family(ABC):
         Whether the columns may be a sparse matrix, whose cells that are not stored are 0.
     is_compositional : bool
         Whether the columns of a block are parts of one whole, so that they have no distribution one by one.
-    sql_sums : {"levels", "moments", "totals"} or None
-        The sums from which a database computes the statistic: counts of levels, moments of the numbers, or their
-        totals. None if SQL cannot compute it, so that rows are read.
+    is_whole : bool
+        Whether fractions are refused, so that a database has to look for them.
+    setting : str or None
+        The field that a number after the name sets, as in "binomial(10)"; None if there is none.
+    sql_sums : {"levels", "moments", "totals", "squares"} or None
+        The sums from which a database computes the statistic: counts of levels, moments of the numbers, their totals,
+        or their totals and those of their squares. None if SQL cannot compute it, so that rows are read.
     """
 
     name: ClassVar[str]
@@ -81,7 +85,34 @@ class Family(ABC):
     coded_as: ClassVar[str | None] = None
     accepts_sparse: ClassVar[bool] = False
     is_compositional: ClassVar[bool] = False
-    sql_sums: ClassVar[Literal["levels", "moments", "totals"] | None] = None
+    is_whole: ClassVar[bool] = False
+    setting: ClassVar[str | None] = None
+    sql_sums: ClassVar[Literal["levels", "moments", "totals", "squares"] | None] = None
+
+    @property
+    def full_name(self) -> str:
+        """The name with the value of the setting, if it is set: "binomial(10)"."""
+        value = None if self.setting is None else getattr(self, self.setting)
+        return self.name if value is None else f"{self.name}({value:.17g})"
+
+    def refuses(self, values: Array) -> Array:
+        """Return which numbers are not possible; NaN is a missing cell. By default all are possible."""
+        return np.zeros(values.shape, bool)
+
+    def refusal(self, value: float) -> str:
+        """Return what the family takes instead of a value that is not possible, and which families take that value."""
+        return f"{self.full_name} does not take it"
+
+    def check_cells(self, block: Block) -> None:
+        """Raise ValueError if a cell is not possible, naming its row, column and value."""
+        if type(self).refuses is Family.refuses:
+            return
+        found = block.find(slice(0, block.shape[0]), self.refuses)
+        if found is not None:
+            row, column, value = found
+            if np.isinf(value):
+                block.reject_not_finite(row, column, value)
+            raise ValueError(f"{block.name(column)} is {value:g} in row {row}, but {self.refusal(value)}")
 
     @property
     def generative(self) -> Family:
@@ -155,7 +186,9 @@ class Family(ABC):
         if not some.any():  # all cells are missing
             return description.support_of_numbers(0.0, 1.0, list(seen))
         low, high = (mean - 3 * deviation)[some].min(), (mean + 3 * deviation)[some].max()
-        return description.support_of_numbers(float(low), float(high), list(seen))
+        found = description.support_of_numbers(float(low), float(high), list(seen))
+        is_possible = ~self.refuses(np.array(found.values))
+        return replace(found, values=np.array(found.values)[is_possible].tolist())
 
     def summarize(self, columns: Columns, statistic: Any, j: int) -> dict[str, Any]:
         """Return what the sums say about column j in each class, for a report.

@@ -101,6 +101,8 @@ class Gaussian(Family):
         return columns.pairs
 
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Moments | CoMoments]:
+        if columns.fourths:
+            return columns, scan.fourths(part)
         return columns, (scan.scatters if columns.pairs else scan.spreads)(part)
 
     def prior_hyperparameters(self, prior: Any, columns: Columns, statistic: Any) -> Hyperparameters:

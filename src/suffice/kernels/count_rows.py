@@ -84,6 +84,39 @@ def add_up_present(x, codes, weights, threshold, most, n, counts):
 
 
 @Kernel
+def add_up_squares(x, codes, weights, n, counts, squares):
+    """Sum each column and its squares, of the cells that are present; return whether a value is negative."""
+    rows, columns = x.shape
+    outside = False
+    for row in range(rows):
+        k = codes[row]
+        weight = 1.0 if weights is None else weights[row]
+        for j in range(columns):
+            value = x[row, j] * 1.0
+            if value == value:
+                outside |= value < 0
+                n[k, j] += weight
+                counts[k, j] += weight * value
+                squares[k, j] += weight * (value * value)
+    return outside
+
+
+@Kernel
+def add_up_squares_sparse(starts, columns, values, codes, weights, counts, squares):
+    """Sum the stored cells of each column and their squares; return whether a value is negative."""
+    outside = False
+    for row in range(codes.shape[0]):
+        k = codes[row]
+        weight = 1.0 if weights is None else weights[row]
+        for p in range(starts[row], starts[row + 1]):
+            value = values[p] * 1.0
+            outside |= value < 0
+            counts[k, columns[p]] += weight * value
+            squares[k, columns[p]] += weight * (value * value)
+    return outside
+
+
+@Kernel
 def count_coded(x, codes, weights, starts, counts):
     """Count each code of each column; a negative code is a missing cell."""
     rows, columns = x.shape

@@ -76,6 +76,48 @@ def add_log_gamma_of_total(starts, columns, values, a, log_gamma, gaps, scores):
 
 
 @Scorer
+def add_log_gamma_of_rest(starts, columns, values, trials, highest, a, log_gamma, gaps, scores):
+    """Add Σⱼ log Γ(aⱼ + n − xⱼ) − log Γ(aⱼ + n), with n trials; ``highest`` is log Γ(a + n) − log Γ(a)."""
+    poison = 0.0
+    for row in range(scores.shape[0]):
+        first = starts[row]
+        last = starts[row + 1]
+        for p in range(first, last):
+            if gaps is None:
+                poison += values[p] * 0.0
+            if values[p] < 0 or values[p] > MOST_COUNTED:
+                poison = math.nan
+        if poison != 0:
+            return poison
+        for k in range(a.shape[0]):
+            total = 0.0
+            for p in range(first, last):
+                if values[p] != 0 and (gaps is None or values[p] == values[p]):
+                    j = p - first if columns is None else columns[p]
+                    total -= highest[k, j]
+                    if values[p] < trials:
+                        total += log_rising(a[k, j], trials - values[p], log_gamma[k, j])
+            scores[row, k] += total
+    return poison
+
+
+@Scorer
+def add_binomials(starts, columns, values, trials, scores):
+    """Add Σⱼ log C(n, xⱼ), with n trials, to all scores of a row; −∞ if xⱼ > n. A missing cell adds 0."""
+    log_gamma = math.lgamma(trials + 1.0)
+    for row in range(scores.shape[0]):
+        total = 0.0
+        for p in range(starts[row], starts[row + 1]):
+            if values[p] > trials:
+                total = -math.inf
+            elif values[p] > 0:
+                total += log_gamma - math.lgamma(values[p] + 1.0) - math.lgamma(trials - values[p] + 1.0)
+        for k in range(scores.shape[1]):
+            scores[row, k] += total
+    return 0.0
+
+
+@Scorer
 def add_factorials(starts, columns, values, scores):
     """Subtract Σⱼ log xⱼ! from all scores of a row; a missing cell adds 0. Return NaN if a logarithm overflows."""
     for row in range(scores.shape[0]):

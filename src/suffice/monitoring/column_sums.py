@@ -62,7 +62,8 @@ def separate_columns(tally: Tally) -> Tally:
     if tally.schema.features is None:
         return tally
     return replace(
-        tally, schema=replace(tally.schema, blocks=tuple(replace(b, pairs=False) for b in tally.schema.blocks))
+        tally,
+        schema=replace(tally.schema, blocks=tuple(replace(b, pairs=False, fourths=False) for b in tally.schema.blocks)),
     )
 
 

@@ -93,8 +93,7 @@ def select_priors(prior: Any, columns: Columns) -> Any:
     """
     if not isinstance(prior, Mapping):
         return prior
-    names, families = columns.names or tuple(range(columns.count)), columns.families
-    found = [prior.get(name, prior.get(family, 0.5)) for name, family in zip(names, families, strict=True)]
+    names, found = columns.names or tuple(range(columns.count)), columns.select(prior, 0.5)
     for name, each in zip(names, found, strict=True):
         if isinstance(each, str):
             raise ValueError(

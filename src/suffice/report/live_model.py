@@ -150,7 +150,13 @@ def _pack_mixture(term: score.LogSumExp) -> Packed:
 
 
 PLAIN_TERMS = (score.LookUp, score.Linear, score.Quadratic, score.LogQuadratic, score.PairLookUp, score.JointLookUp)
-COUNT_TERMS = (score.LogGamma, score.LogGammaOfTotal, score.LogFactorial)
+COUNT_TERMS = (
+    score.LogGamma,
+    score.LogGammaOfRest,
+    score.LogGammaOfTotal,
+    score.LogBinomial,
+    score.LogFactorial,
+)
 PACKERS: dict[type[score.Term], Callable[[Any], Packed]] = {
     **dict.fromkeys((*PLAIN_TERMS, *COUNT_TERMS), _pack_fields),
     score.AveragedPairs: pack_averaged_pairs,

@@ -30,6 +30,12 @@ const TERMS = {
   // weight·(log Γ(a + x) − log Γ(a))
   LogGamma: columnwise((term, x, place) => term.weight * logRising(term.a[place], x)),
 
+  // log Γ(a + trials − x) − log Γ(a + trials)
+  LogGammaOfRest: columnwise((term, x, place) => logRising(term.a[place], Math.max(term.trials - x, 0)) - logRising(term.a[place], term.trials)),
+
+  // log C(trials, x)
+  LogBinomial: columnwise((term, x) => (x > term.trials ? -Infinity : logGamma(term.trials + 1) - logGamma(x + 1) - logGamma(term.trials - x + 1))),
+
   // −log x!
   LogFactorial: columnwise((_, x) => -logGamma(x + 1)),
 

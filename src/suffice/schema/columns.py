@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,6 +36,8 @@ class Columns(Frozen):
         The meaning of the codes of each column; None if codes stand for themselves.
     pairs : bool
         Whether pairs of columns are counted too.
+    fourths : bool
+        Whether their moments of third and fourth order are, which automatic shrinkage needs (gaussian, with pairs).
 
     >>> pixels = Columns("bernoulli", 64, threshold=8.0)
     >>> pixels.name(3)
@@ -48,6 +51,7 @@ class Columns(Frozen):
     sizes: Array | None = None
     codings: tuple[Coding, ...] | None = None
     pairs: bool = False
+    fourths: bool = False
 
     @classmethod
     def coded(cls, family: str, names: tuple[Any, ...], codings: tuple[Coding, ...], pairs: bool = False) -> Columns:
@@ -71,7 +75,7 @@ class Columns(Frozen):
     @property
     def size(self) -> int:
         """The approximate number of sums of a class in the statistic; with pairs, the square of the width."""
-        return self.width**2 if self.pairs else self.width
+        return self.width**2 * (3 if self.fourths else 1) if self.pairs else self.width
 
     def check_pairs(self, classes: int) -> None:
         """Raise if the pairs of these columns take more memory than MOST_PAIR_BYTES."""
@@ -118,6 +122,20 @@ class Columns(Frozen):
         is_same = all(a is b for a, b in zip(codings, self.codings or (), strict=True))
         return self if is_same else self.recoded(codings)
 
+    def select(self, setting: Mapping[Any, Any], otherwise: Any) -> list[Any]:
+        """Return the entry of each column in {column or family: value}; that of a column takes precedence.
+
+        >>> Columns("binomial(10)", 2, ("a", "b")).select({"binomial": 1, "b": 2}, 0)
+        [1, 2]
+        """
+        names: Sequence[Any] = self.names or range(self.count)
+        chosen = []
+        for name, family in zip(names, self.families, strict=True):
+            # the name of a family may end in a setting
+            keys = (key for key in (name, family, family.partition("(")[0]) if key in setting)
+            chosen.append(setting.get(next(keys, None), otherwise))
+        return chosen
+
     @property
     def families(self) -> tuple[str, ...]:
         """The name of the family of each column; bins and binary columns have names of their own."""
@@ -159,6 +177,8 @@ class Columns(Frozen):
             raise ValueError(f"one side has {self.count} columns, the other {other.count}")
         if self.pairs != other.pairs:
             raise ValueError("one side was learned with pairs of columns (structure=…), the other without")
+        if self.fourths != other.fourths:
+            raise ValueError('one side was learned with fourth moments (shrinkage="ledoit-wolf"), the other without')
         if self.threshold != other.threshold:
             raise ValueError(f"one side was binarized at {self.threshold}, the other at {other.threshold}")
 
@@ -221,8 +241,9 @@ class Columns(Frozen):
             return NotImplemented
         if self is other:
             return True
-        plain = (self.family, self.count, self.names, self.threshold, self.codings, self.pairs)
-        if plain != (other.family, other.count, other.names, other.threshold, other.codings, other.pairs):
+        plain = (self.family, self.count, self.names, self.threshold, self.codings, self.pairs, self.fourths)
+        others = (other.family, other.count, other.names, other.threshold, other.codings, other.pairs, other.fourths)
+        if plain != others:
             return False
         return bool(self.sizes is other.sizes or np.array_equal(self.sizes, other.sizes))  # type: ignore[arg-type]
 

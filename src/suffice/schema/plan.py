@@ -90,7 +90,11 @@ class Plan:
         shown = [(escape_controls(str(name)), ", and ".join(parts)) for name, parts in lines.items()]
         width = max((len(name) for name, _ in shown), default=0)
         described = [f"{name:<{width}}  {parts}" for name, parts in shown if parts]
-        pairs = [f"pairs of all {block.family} columns" for block in self.blocks if block.pairs]
+        pairs = [
+            f"pairs of all {block.family} columns{', with fourth moments' if block.fourths else ''}"
+            for block in self.blocks
+            if block.pairs
+        ]
         trees = [f"{block.count} trees with {block.width:,} leaves" for block in self.blocks if block.is_forest]
         pool = [] if self.pool is None else [f"pool: {self.pool}"]
         return "\n".join(described + pairs + trees + pool)

@@ -9,6 +9,8 @@
 | `LogQuadratic` | Σⱼ peak − exponent·log(1 + scale·(xⱼ − centre − tail)²) |
 | `LogGamma` | weight·Σⱼ (log Γ(a + xⱼ) − log Γ(a)) |
 | `LogGammaOfTotal` | log Γ(a) − log Γ(a + Σⱼ xⱼ) |
+| `LogGammaOfRest` | Σⱼ (log Γ(a + trials − xⱼ) − log Γ(a + trials)) |
+| `LogBinomial` | Σⱼ log C(trials, xⱼ), the same for all classes |
 | `LogFactorial` | −Σⱼ log xⱼ!, the same for all classes |
 | `PairLookUp` | Σⱼ table[class, code of xⱼ, code of its parent] |
 | `AveragedPairs` | log of the mean over parents of pair look-ups |
@@ -21,7 +23,16 @@
 A `Score` is a sum of terms. Families and structures return one by ``Parameters.score()``.
 """
 
-from suffice.score.columnwise import LogFactorial, LogGamma, LogGammaOfTotal, LogQuadratic, Quadratic, log_rising
+from suffice.score.columnwise import (
+    LogBinomial,
+    LogFactorial,
+    LogGamma,
+    LogGammaOfRest,
+    LogGammaOfTotal,
+    LogQuadratic,
+    Quadratic,
+    log_rising,
+)
 from suffice.score.linear import CompleteLinear, Linear
 from suffice.score.look_up import AveragedPairs, JointLookUp, LookUp, PairLookUp
 from suffice.score.mean_of_trees import MeanOfTrees
@@ -31,5 +42,6 @@ from suffice.score.term import LogSumExp, Score, Term, as_doubles
 __all__ = ["LogSumExp", "Score", "Term", "as_doubles"]
 __all__ += ["CompleteLinear", "Linear"]
 __all__ += ["LogFactorial", "LogGamma", "LogGammaOfTotal", "LogQuadratic", "Quadratic", "log_rising"]
+__all__ += ["LogBinomial", "LogGammaOfRest"]
 __all__ += ["AveragedPairs", "JointLookUp", "LookUp", "MeanOfTrees", "PairLookUp"]
 __all__ += ["LowRank", "SingularError", "TriangularSolve"]

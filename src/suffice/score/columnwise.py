@@ -1,4 +1,4 @@
-"""Sums over columns: `Quadratic`, `LogQuadratic`, `LogGamma`, `LogGammaOfTotal` and `LogFactorial`."""
+"""Sums over columns: squares, logarithms of Γ and of factorials."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -116,13 +116,18 @@ class GammaTerm(ColumnwiseTerm):
         """The log Γ(a) that the kernel subtracts."""
         return np.asarray(gammaln(self.a))
 
+    @property
+    def constants(self) -> tuple[Any, ...]:
+        """What the kernel takes besides a."""
+        return ()
+
     def add(self, block: Block, rows: slice, scores: Array) -> None:
         if not block.shape[1]:
             return
         poison, gaps = 0.0, True if block.gaps else None
         for cells, part in stored_cells(block, rows, scores):
             work = cells_of(cells) * len(self.a)
-            poison += self.kernel(*cells, self.a, self.log_gamma, gaps, part, work=work)
+            poison += self.kernel(*cells, *self.constants, self.a, self.log_gamma, gaps, part, work=work)
         if poison != 0:
             block.reject_if_not_finite(rows)
             block.reject_uncountable(rows)
@@ -182,6 +187,43 @@ class LogGammaOfTotal(GammaTerm):
 
 
 @dataclass(frozen=True)
+class LogGammaOfRest(GammaTerm):
+    """Σⱼ (log Γ(a + trials − xⱼ) − log Γ(a + trials)), with counts xⱼ from 0 to ``trials``.
+
+    A count above ``trials`` has the value of ``trials``.
+
+    Parameters
+    ----------
+    a : array [class, column]
+        Positive. A missing cell adds 0.
+    trials : float
+        The largest count.
+
+    >>> term = LogGammaOfRest(np.array([[1.0]]), 5.0)
+    >>> round(term.contributions(Dense("example", None, np.array([[2.0]]))).item(), 6)  # log 3! − log 5!
+    -2.995732
+    """
+
+    trials: float
+
+    kernel = score_predictive.add_log_gamma_of_rest
+    shared = ("trials",)
+
+    @cached_property
+    def highest(self) -> Array:
+        """Log Γ(a + trials) − log Γ(a)."""
+        return log_rising(self.a, np.full(self.a.shape, self.trials))
+
+    @property
+    def constants(self) -> tuple[Any, ...]:
+        return self.trials, self.highest
+
+    def contributions(self, block: Block) -> Array:
+        rest = np.maximum(self.trials - as_doubles(block)[0], 0.0)
+        return log_rising(self.a, rest) - self.highest
+
+
+@dataclass(frozen=True)
 class LogFactorial(ColumnwiseTerm):
     """−Σⱼ log xⱼ!, the same for all classes; a missing cell adds 0. It has no parameters."""
 
@@ -195,6 +237,36 @@ class LogFactorial(ColumnwiseTerm):
 
     def contributions(self, block: Block) -> Array:
         return np.asarray(-gammaln(as_doubles(block)[0] + 1))
+
+
+@dataclass(frozen=True)
+class LogBinomial(ColumnwiseTerm):
+    """Σⱼ log C(trials, xⱼ), the same for all classes; −∞ if a count is above ``trials``. A missing cell adds 0.
+
+    Parameters
+    ----------
+    trials : float
+        The largest count.
+
+    >>> term = LogBinomial(5.0)
+    >>> np.exp(term.contributions(Dense("example", None, np.array([[2.0, 6.0]])))).round(9).tolist()
+    [[[10.0, 0.0]]]
+    """
+
+    trials: float
+
+    is_class_independent = True
+    shared = ("trials",)
+
+    def add(self, block: Block, rows: slice, scores: Array) -> None:
+        for cells, part in stored_cells(block, rows, scores):
+            score_predictive.add_binomials(*cells, self.trials, part, work=cells_of(cells))
+
+    def contributions(self, block: Block) -> Array:
+        x = as_doubles(block)[0]
+        with np.errstate(invalid="ignore"):
+            found = gammaln(self.trials + 1) - gammaln(x + 1) - gammaln(np.maximum(self.trials - x, 0.0) + 1)
+        return np.where(x > self.trials, -np.inf, found)
 
 
 def _set_tail(term: Quadratic | LogQuadratic) -> None:

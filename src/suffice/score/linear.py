@@ -34,7 +34,7 @@ class Linear(ColumnwiseTerm):
         Finite. A missing cell adds neither weight nor bias.
     veto : Linear, optional
         Marks impossible cells: column j is impossible for a class if veto.biases + veto.weights·xⱼ > 0. Its weights
-        are −1, 0 or 1, its biases 0 or 1. None if every value is possible.
+        are −1, 0 or 1, its biases 0 or the number of trials. None if every value is possible.
     limit : float
         The value of the term if a cell is impossible: −∞, or +∞ for the complement family.
     threshold : float, optional
@@ -62,16 +62,19 @@ class Linear(ColumnwiseTerm):
         return cls(np.where(infinite, 0.0, weights), biases, veto, limit)
 
     @classmethod
-    def of_bits(cls, log_p: Array, log_q: Array, threshold: float | None) -> Linear:
-        """Return Σⱼ xⱼ·log_p + (1 − xⱼ)·log_q = Σⱼ log_q + xⱼ·(log_p − log_q); either logarithm may be −∞."""
+    def of_bits(cls, log_p: Array, log_q: Array, threshold: float | None, trials: float = 1.0) -> Linear:
+        """Return Σⱼ xⱼ·log_p + (n − xⱼ)·log_q = Σⱼ n·log_q + xⱼ·(log_p − log_q); either logarithm may be −∞.
+
+        xⱼ are bits, or successes in n trials.
+        """
         never, always = np.isinf(log_p), np.isinf(log_q)
         if not (never.any() or always.any()):
-            return cls(log_p - log_q, log_q, threshold=threshold)
-        # a one is impossible where p is 0, a zero where p is 1
-        veto = cls(never.astype(np.float64) - always, always.astype(np.float64), threshold=threshold)
+            return cls(log_p - log_q, trials * log_q, threshold=threshold)
+        # a success is impossible where p is 0, a failure where p is 1
+        veto = cls(never.astype(np.float64) - always, trials * always.astype(np.float64), threshold=threshold)
         certain = never | always
         weights = np.where(certain, 0.0, np.where(never, 0.0, log_p) - np.where(always, 0.0, log_q))
-        return cls(weights, np.where(certain, 0.0, log_q), veto, threshold=threshold)
+        return cls(weights, np.where(certain, 0.0, trials * log_q), veto, threshold=threshold)
 
     @cached_property
     def bias(self) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 from suffice.schema import Columns
 from suffice.statistics.comoments import CoMoments
 from suffice.statistics.constant_columns import cells_of
+from suffice.statistics.fourth_moments import FourthMoments
 from suffice.statistics.moments import LEAST_LEFT, LEAST_SQUARE, ROUNDED, Moments
 from suffice.statistics.tally import Tally
 
@@ -64,8 +65,8 @@ def has_few_digits(before: Tally, after: Tally) -> bool:
 
 def add_errors(tally: Tally) -> Tally | None:
     """Return the tally with every sum of squares as large as it may be; None if all have enough right digits."""
-    shares = {Moments: LARGEST_ERROR, CoMoments: ERROR_OF_PAIRS}
-    if not any(bool(np.any(each.error > shares[type(each)] * each.spreads.m2)) for _, each in _moments_of(tally)):
+    shares = ((each, LARGEST_ERROR if isinstance(each, Moments) else ERROR_OF_PAIRS) for _, each in _moments_of(tally))
+    if not any(bool(np.any(each.error > share * each.spreads.m2)) for each, share in shares):
         return None
     statistics = []
     for statistic in tally.statistics:
@@ -98,12 +99,17 @@ def check_squares(tally: Tally) -> None:
             pooled = spreads.pooled()
             variance = (pooled.m2 / np.where(pooled.n > 0, pooled.n, 1.0))[0]
         means = np.where(spreads.n > 0, spreads.mean, pooled.mean)
-        is_small = (variance < LEAST_SQUARE) & ((variance > 0) | (means != means[:1]).any(axis=0))
+        powers, least = (
+            ("fourth powers", np.sqrt(LEAST_SQUARE))
+            if isinstance(moments, FourthMoments)
+            else ("squares", LEAST_SQUARE)
+        )
+        is_small = (variance < least) & ((variance > 0) | (means != means[:1]).any(axis=0))
         rounding = ROUNDED * np.abs(pooled.mean[0])
         is_close = isinstance(moments, CoMoments) & (variance > 0) & (rounding > LARGEST_ROUNDING * np.sqrt(variance))
         for wrong, what in (
             (~np.isfinite(variance), "large that their squares overflow; rescale it"),
-            (is_small, "small that their squares underflow; rescale it"),
+            (is_small, f"small that their {powers} underflow; rescale it"),
             (is_close, "close together, for their size, that covariances are rounding errors; subtract their mean"),
         ):
             if wrong.any():

@@ -7,7 +7,7 @@ import numpy as np
 from suffice.blocks import Part
 from suffice.kernels import moment_sums
 from suffice.schema import Array
-from suffice.statistics import CoMoments, Moments, two_sum
+from suffice.statistics import CoMoments, FourthMoments, Moments, two_sum
 
 # The means of the first rows, this many per class, are the origin of the deviations of the next rows, whose means are
 # the origin for all others. With the first row alone as the origin, a column that starts with an outlier would lose a
@@ -16,6 +16,9 @@ HEAD = 32
 
 # The scatter matrix is a product of this many cells at a time.
 SCATTERED = 1 << 22
+
+# The most cells of a piece whose fourth moments are merged with those of the others.
+MOST_MERGED = 1 << 25
 
 
 def spreads(part: Part) -> Moments:
@@ -68,6 +71,36 @@ def scatters(part: Part) -> CoMoments:
     comoments = CoMoments(n, *two_sum(shift, drift), scatter - sums[:, :, None] * drift[:, None, :])
     is_complete = np.array_equal(n[:, 0], part.class_count) or not part.block.gaps
     return comoments if is_complete else comoments.with_spreads(spreads(part))
+
+
+def fourths(part: Part) -> FourthMoments:
+    """Return the fourth moments of the columns, over the rows in which no cell is missing.
+
+    Fourth powers of the distance to a common origin would lose digits if the numbers drift away from it, so the rows of
+    a piece are centred at their own mean, and the pieces are merged.
+    """
+    columns, classes = part.block.shape[1], part.classes
+    total = FourthMoments.zero(classes, columns)
+    # a piece has several rows for each column and class, so that products take longer than merging
+    cells = min(max(SCATTERED, 8 * classes * columns**2), MOST_MERGED)
+    for x, codes, weights in part.pieces(cells):
+        present = np.unique(codes)
+        found = []
+        for k in present:
+            chosen = codes == k if weights is None else (codes == k) & (weights > 0)
+            rows, weight = x[chosen].astype(np.float64, copy=False), None if weights is None else weights[chosen]
+            if not np.isfinite(rows.sum()):
+                part.block.reject_if_not_finite(part.rows)
+                complete = np.isfinite(rows).all(axis=1)
+                rows, weight = rows[complete], None if weight is None else weight[complete]
+            with np.errstate(over="ignore", invalid="ignore"):
+                found.append(FourthMoments.of(rows, weight) if len(rows) else FourthMoments.zero(1, columns))
+        arrays = {name: np.concatenate([each.arrays()[name] for each in found]) for name in found[0].arrays()}
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = total + FourthMoments(**arrays).rearrange((classes, columns), present, None, None)
+    _check_squares(part, total.mean, np.diagonal(total.fourths, axis1=1, axis2=2), "fourth powers")
+    is_complete = np.array_equal(total.n[:, 0], part.class_count) or not part.block.gaps
+    return total if is_complete else total.with_spreads(spreads(part))
 
 
 def _moments_of_row(part: Part) -> Moments:
@@ -124,9 +157,9 @@ def _deviations_present(part: Part, before: Moments | None) -> Moments:
     return Moments.about(n, shift, sums, squares)
 
 
-def _check_squares(part: Part, sums: Array, squares: Array) -> None:
+def _check_squares(part: Part, sums: Array, squares: Array, what: str = "squares") -> None:
     finite = np.isfinite(sums) & np.isfinite(squares)
     if not finite.all():
         part.block.reject_if_not_finite(part.rows)
         name = part.block.name(int(np.argmin(finite.all(axis=0))))
-        raise ValueError(f"the numbers of {name} are so large that their squares overflow; rescale it")
+        raise ValueError(f"the numbers of {name} are so large that their {what} overflow; rescale it")

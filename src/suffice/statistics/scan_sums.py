@@ -7,7 +7,7 @@ import numpy as np
 from suffice.blocks import Block, Part, Sparse, cells_of
 from suffice.kernels import count_rows
 from suffice.schema import Array
-from suffice.statistics import Counts
+from suffice.statistics import Counts, SquaredCounts
 
 
 def bits(part: Part, threshold: float | None) -> Counts:
@@ -30,6 +30,22 @@ def sums(part: Part, most: float | None = None) -> Counts:
             return _sums_present(part, most=most)
         _check_sums(part, outside, counts, most)
     return Counts(part.class_count[:, None], counts)
+
+
+def squares(part: Part) -> SquaredCounts:
+    """Return the sum of each column and of its squares; numbers must not be negative."""
+    shape = (part.classes, part.block.shape[1])
+    counts, squared, n = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    if isinstance(part.block, Sparse):
+        stored = part.stored()
+        sums = (counts, squared)
+        outside = count_rows.add_up_squares_sparse(*stored, part.codes, part.weights, *sums, work=cells_of(stored))
+        _check_sums(part, outside, squared, None)
+    else:
+        for x, codes, weights in part.pieces():
+            outside = count_rows.add_up_squares(x, codes, weights, n, counts, squared, work=x.size)
+            _check_sums(part, outside, squared, None)
+    return SquaredCounts(n if part.block.gaps else part.class_count[:, None], counts, squared)
 
 
 def comparable(threshold: float, dtype: np.dtype[Any]) -> Any:

@@ -67,6 +67,7 @@ def _check_partition(tree: Partition) -> None:
 def _check_columns(columns: Columns) -> None:
     count, sizes, codings = columns.count, columns.sizes, columns.codings
     require(columns.family in FAMILIES, f"has the family {columns.family!r}, which is not known")
+    require(columns.pairs or not columns.fourths, "has fourth moments without pairs")
     if columns.names is not None:
         require(len(columns.names) == count, "does not name each column")
         require(len(set(columns.names)) == count, "names a column twice")
@@ -156,6 +157,7 @@ SCHEMA_KINDS = (
             "sizes": optional(integers),
             "codings": optional(sequence(instance(Coding))),
             "pairs": flag,
+            "fourths": flag,
         },
         _check_columns,
     ),

@@ -6,13 +6,14 @@ import numpy as np
 
 from suffice.families import FAMILIES
 from suffice.schema import Columns, Schema, field_names
-from suffice.statistics import CoMoments, Counts, Moments, PairCounts, Statistic, Tally
+from suffice.statistics import CoMoments, Counts, FourthMoments, Moments, PairCounts, SquaredCounts, Statistic, Tally
 from suffice.storage.field_checks import Check, doubles, instance, require, sequence
 from suffice.storage.stored_kind import StoredKind
 
 # Sums that cannot be negative; a mean, its rounding error and a product of two columns can.
-NOT_NEGATIVE = {"n", "total", "pairs", "m2", "alone_n", "alone_m2", "error", "alone_error"}
-MATRICES = {"pairs", "scatter"}
+NOT_NEGATIVE = {"n", "total", "squares", "pairs", "m2", "alone_n", "alone_m2", "error", "alone_error", "fourths"}
+MATRICES = {"pairs", "scatter", "cubes", "fourths"}
+SYMMETRIC = {"pairs", "scatter", "fourths"}
 
 # Sums in the two triangles of a matrix are added in the same order, but not by every engine.
 ROUNDING = 1e-9
@@ -33,7 +34,7 @@ def _check_statistic(statistic: Statistic) -> None:
     for name, array in arrays.items():
         shape = (classes, width, width) if name in MATRICES else (classes, width)
         require(array.shape == shape or (name == "n" and len(array) == classes), f"has {name} of a wrong shape")
-        if name in MATRICES:
+        if name in SYMMETRIC:
             require(_is_symmetric(array), f"has {name} that are not symmetric")
     if isinstance(statistic, CoMoments):
         require(statistic.n.shape == (classes, 1), "has n of a wrong shape")
@@ -50,9 +51,12 @@ def check_fit(statistic: Statistic, block: Columns, classes: int) -> None:
     """Raise if a statistic does not have the shape and the kind of sums that its block of columns needs."""
     arrays, sums = statistic.arrays(), FAMILIES[block.family].sql_sums
     if sums is not None:
-        wanted = (Moments, CoMoments) if sums == "moments" else Counts
+        kinds: dict[str, Any] = {"moments": (Moments, CoMoments), "squares": SquaredCounts}
+        wanted = kinds.get(sums, Counts)
         require(isinstance(statistic, wanted), f"has {type(statistic).__name__} of {block.family} columns")
     require(block.pairs == isinstance(statistic, (PairCounts, CoMoments)), "has pairs that the schema does not have")
+    has_fourths = isinstance(statistic, FourthMoments)
+    require(block.fourths == has_fourths, "has fourth moments that the schema does not have, or the other way round")
     shape = arrays["total" if isinstance(statistic, Counts) else "mean"].shape
     require(shape == (classes, block.width), "has sums of other classes or columns than the schema")
     require(statistic.n.shape[1] in (1, block.count), "has n of other columns than the schema")
@@ -67,7 +71,10 @@ def _check_tally(tally: Tally) -> None:
 
 
 SUM_KINDS = (
-    *(StoredKind(kind, _sums(kind), _check_statistic) for kind in (Counts, PairCounts, Moments, CoMoments)),
+    *(
+        StoredKind(kind, _sums(kind), _check_statistic)
+        for kind in (Counts, PairCounts, SquaredCounts, Moments, CoMoments, FourthMoments)
+    ),
     StoredKind(
         Tally,
         {

@@ -38,7 +38,7 @@ from suffice.storage.field_checks import (
 )
 from suffice.storage.stored_kind import StoredKind
 from suffice.structures import Averaged, Chain, Full, Joint, Naive, Pooled, Structure, Tree, Trees, Twin
-from suffice.structures.covariances import KINDS
+from suffice.structures.covariances import KINDS, LEDOIT_WOLF
 
 MOST_TREES = 1_000_000
 _POSITIVE = number(low=1e-300)
@@ -134,7 +134,7 @@ def _check_chain(chain: Chain) -> None:
 _LOSSES = mapping(text, number())
 _BACKOFF = {"backoff": either(_POSITIVE, choice("laplace"))}
 _EDGES = sequence(sequence(column_name))
-_SHRINKAGE = optional(either(number(0, 1), choice("oas")))
+_SHRINKAGE = optional(either(number(0, 1), choice("oas", *LEDOIT_WOLF)))
 _POSITIVE_ARRAY = doubles(1, 2, low=1e-300)
 _BETWEEN_0_AND_1 = doubles(1, low=0.0, high=1.0)
 _PRIORS = [kind for kind in vars(priors).values() if isinstance(kind, type) and issubclass(kind, priors.Prior)]
@@ -162,7 +162,9 @@ TUNING_KINDS = (
             "numbers": instance(Full, Chain, Tree),
         },
     ),
-    StoredKind(Full, {"shrinkage": _SHRINKAGE, "covariance": choice(*KINDS), "ddof": number(0)}),
+    StoredKind(
+        Full, {"shrinkage": _SHRINKAGE, "covariance": choice(*KINDS), "ddof": number(0), "reg_param": number(0, 1)}
+    ),
     StoredKind(Trees, {"count": whole(1, MOST_TREES), "backoff": _POSITIVE}),
     StoredKind(Pooled, {"components": sequence(either(text, instance(Structure)))}),
     StoredKind(

@@ -70,6 +70,10 @@ class Averaged(Structure):
     def check_columns(self, schema: Schema) -> None:
         self.numbers.check_columns(schema)
 
+    @property
+    def needs_fourths(self) -> bool:
+        return self.numbers.needs_fourths
+
     def check(self, subject: Subject, prior: Any) -> None:
         (self.numbers.check if subject.columns.family == "gaussian" else super().check)(subject, prior)
 

@@ -23,13 +23,16 @@ from suffice.families.gaussian import LEAST_VARIANCE, ddof_error
 from suffice.families.multivariate_gaussian import MultivariateGaussian, MultivariateStudentT
 from suffice.families.normal_inverse_wishart import WishartHyperparameters
 from suffice.schema import Array
-from suffice.statistics import CoMoments, Moments, Statistic
+from suffice.statistics import CoMoments, FourthMoments, Moments, Statistic
 from suffice.structures.structure import Rule, Subject
 
 CovarianceKind = Literal[
     "spherical", "tied-diagonal", "diagonal", "chain", "tridiagonal", "tied-tridiagonal", "full", "shared"
 ]
 KINDS: tuple[CovarianceKind, ...] = get_args(CovarianceKind)
+# Shares of Ledoit and Wolf, computed from fourth moments: of the columns as they are, or in standard units as
+# scikit-learn's discriminants have them.
+LEDOIT_WOLF = ("ledoit-wolf", "auto")
 PAIRED = ("chain", "tridiagonal", "tied-tridiagonal", "full", "shared")
 
 # Off-diagonals are reduced until the smallest eigenvalue of the correlations reaches this value.
@@ -57,16 +60,24 @@ class Estimate:
 
 
 def estimate_covariances(
-    rule: Rule, moments: CoMoments, prior: Any, ddof: float = 0.0, is_shared: bool = False
+    rule: Rule,
+    moments: CoMoments,
+    prior: Any,
+    ddof: float = 0.0,
+    is_shared: bool = False,
+    ledoit_wolf: str | None = None,
 ) -> Estimate:
     """Return means and covariances by a rule; the prior is Normal-inverse-Wishart.
 
     A number c stands for c rows with the mean and the variances of all classes pooled, and uncorrelated columns: the
-    mean of Σ is (c·diag(pooled variances) + scatter + pull) / (n + c).
+    mean of Σ is (c·diag(pooled variances) + scatter + pull) / (n + c). With ``ledoit_wolf``, one of `LEDOIT_WOLF`, the
+    scatter of each class is shrunk first.
     """
     pooled = moments.pooled()
     middle = (pooled.mean + pooled.tail)[0]
     n, mean, scatter = _fill_in(moments)
+    if ledoit_wolf is not None:
+        scatter = shrink_scatter(scatter, moments, is_standardized=ledoit_wolf == "auto")
     mean = np.where(n[:, None] > 0, mean, middle)
     if rule == "mle":
         rows = np.array([n.sum() - ddof * (n > 0).sum()]) if is_shared else n - ddof
@@ -151,6 +162,36 @@ def shrink(covariance: Array, rows: Array, shrinkage: float | str | None) -> Arr
         share = np.full(len(covariance), float(shrinkage))
     common = float(np.maximum(rows, 0) @ level / max(np.maximum(rows, 0).sum(), 1e-300))
     return np.asarray((1 - share)[:, None, None] * covariance + (share * common)[:, None, None] * np.eye(size))
+
+
+def shrink_scatter(scatter: Array, moments: CoMoments, *, is_standardized: bool) -> Array:
+    """Return the scatter S of each class shrunk by Ledoit and Wolf: (1 − s)·S + s·m·I, with m the mean of its diagonal.
+
+    With Σ = S/n, the share is s = min(b, d) / d, where b = (mean of |x − mean|⁴ − |Σ|²) / n is the expected error of Σ
+    and d = |Σ − m/n·I|² its distance to the target. If ``is_standardized``, columns are divided by their standard
+    deviations before, and multiplied by them after it.
+
+    References
+    ----------
+    O. Ledoit and M. Wolf (2004), A well-conditioned estimator for large-dimensional covariance matrices.
+    """
+    if not isinstance(moments, FourthMoments):
+        raise ValueError("this shrinkage needs fourth moments, but the model was learned without them: fit it again")
+    size, n = scatter.shape[1], np.where(moments.n > 0, moments.n, 1.0)[:, :, None]
+    covariance, fourths = moments.scatter / n, moments.fourths / n
+    scale = np.ones(moments.mean.shape)
+    if is_standardized:
+        variance = np.diagonal(covariance, axis1=1, axis2=2)
+        scale = np.sqrt(np.where(variance > 0, variance, 1.0))
+    units = scale[:, :, None] * scale[:, None, :]
+    covariance, fourths = covariance / units, fourths / units**2
+    squares, level = (covariance**2).sum(axis=(1, 2)), np.trace(covariance, axis1=1, axis2=2) / size
+    error = (fourths.sum(axis=(1, 2)) - squares) / (size * n[:, 0, 0])
+    distance = squares / size - level**2
+    has_error = (error > 0) & (distance > 0)
+    share = np.where(has_error, np.minimum(error, distance) / np.where(has_error, distance, 1.0), 0.0)[:, None, None]
+    target = np.trace(scatter / units, axis1=1, axis2=2)[:, None, None] / size * np.eye(size) * units
+    return np.asarray((1 - share) * scatter + share * target)
 
 
 def restrict(kind: str, covariance: Array, shares: Array) -> Array:

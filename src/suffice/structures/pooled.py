@@ -66,3 +66,7 @@ class Pooled(Structure):
 
     def pairs(self, columns: Columns, classes: int, complete: float) -> bool:
         return any(each.pairs(columns, classes, complete) for each in self.components)
+
+    @property
+    def needs_fourths(self) -> bool:
+        return any(each.needs_fourths for each in self.components)

@@ -111,11 +111,17 @@ class Structure(ABC):
 
     def counts_for(self, other: Structure) -> bool:
         """Return whether the counts of this structure are all that another one needs."""
-        return other == self or (other.shares_counts and set(other.paired) <= set(self.paired))
+        is_shared = other.shares_counts and other.needs_fourths <= self.needs_fourths
+        return other == self or (is_shared and set(other.paired) <= set(self.paired))
 
     def pairs(self, columns: Columns, classes: int, complete: float) -> bool:
         """Return whether a block is counted in pairs; ``complete`` is the share of rows without a missing cell."""
         return columns.family in self.paired and columns.count > 1
+
+    @property
+    def needs_fourths(self) -> bool:
+        """Whether fourth moments of numbers that are counted in pairs are needed, too."""
+        return False
 
     def check_columns(self, schema: Schema) -> None:  # noqa: B027  (most structures name no columns)
         """Raise if the structure names columns that a laid out table does not have, or that it cannot join."""

@@ -12,7 +12,7 @@ from typing import Any
 from suffice.data import Table, Target, as_sheet, read_blocks
 from suffice.data.column_names import frame_names, rename_taken
 from suffice.data.engines import memory
-from suffice.data.engines.source import SAMPLE, PartialTally, Request, Scored, Source
+from suffice.data.engines.source import SAMPLE, PartialTally, Request, Scored, ScoreQuery, Source
 from suffice.data.frames import append_columns, as_arrow, concat_frames, encode_frame
 from suffice.parallel import stream_threads
 from suffice.progress import Progress
@@ -141,6 +141,6 @@ class Batches(Source):
     def tally(self, request: Request) -> Tally:
         return tally(chain(*self._read), request)
 
-    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
+    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: ScoreQuery) -> Any:
         batches = merge_batches(chain(*self._read))
         return (append_columns(batch, rename_taken(score(batch), frame_names(batch))) for batch in batches)

@@ -9,7 +9,7 @@ from typing import Any
 from suffice.data import append_columns
 from suffice.data.column_names import rename_taken
 from suffice.data.engines.batches import tally_batch
-from suffice.data.engines.source import PartialTally, Request, Scored, Source, SourceError
+from suffice.data.engines.source import PartialTally, Request, Scored, ScoreQuery, Source, SourceError
 from suffice.statistics import Tally
 
 # Number of tallies that are merged at once; the caller receives no more than these.
@@ -56,7 +56,7 @@ class DaskSource(Source):
             parts = [merge(parts[first : first + FAN]) for first in range(0, len(parts), FAN)]
         return _merge(_compute(lambda: dask.compute(*parts))).whole(request)  # type: ignore[no-any-return]
 
-    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
+    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: ScoreQuery) -> Any:
         names = self.names
         kinds = {bool: "bool", int: "int64", float: "float64"}
         types = {name: kinds.get(type(value), "string") for name, value in rename_taken(added, names).items()}

@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from suffice.data.column_names import quote_names
 from suffice.data.engines.batches import ROWS, Batches
 from suffice.data.engines.ibis_tables import SqlSource
-from suffice.data.engines.source import NoSqlError, Scored, SourceError
+from suffice.data.engines.source import NoSqlError, Scored, ScoreQuery, SourceError
 from suffice.data.files.table_file import ColumnHints, TableFile, hide_password, resolve_column
 from suffice.data.labelled_table import missing_column
 
@@ -53,7 +53,7 @@ class UrlSource(SqlSource):
                 raise missing_column(name, opened.names)
         return cls(opened.table.drop(*ignored), url) if ignored else opened
 
-    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
+    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: ScoreQuery) -> Any:
         try:
             return super().scored(score, added, query)
         except NoSqlError:  # the rows are scored here, batch by batch

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from suffice.data.engines.batches import Batches
 from suffice.data.engines.ibis_tables import SqlSource
-from suffice.data.engines.source import NoSqlError, Request, Scored
+from suffice.data.engines.source import NoSqlError, Request, Scored, ScoreQuery
 from suffice.data.files.csv_group import identifier
 from suffice.data.files.table_file import ColumnHints
 
@@ -59,7 +59,7 @@ class RelationSource(SqlSource):
 
         return self.relation.query(NAME, str(ibis.to_sql(expression, dialect="duckdb")))
 
-    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
+    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: ScoreQuery) -> Any:
         try:
             return self.relation.query(NAME, query(self.dialect, NAME))
         except NoSqlError:

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from suffice.data.column_names import rename_taken
 from suffice.data.engines import batches
-from suffice.data.engines.source import NoSqlError, Request, Scored, Source, SourceError, check_target_type
+from suffice.data.engines.source import NoSqlError, Request, Scored, ScoreQuery, Source, SourceError, check_target_type
 from suffice.data.engines.sql_tally import tally_by_sql
 from suffice.data.plan_columns import Facts
 from suffice.statistics import Tally
@@ -143,15 +143,29 @@ class SqlSource(Source):
     def tally(self, request: Request) -> Tally:
         return tally_by_sql(self, request)
 
-    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
+    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: ScoreQuery) -> Any:
         name = f"suffice_{uuid4().hex[:16]}"  # unique: several tables may be scored at once
         try:
             statement = query(self.dialect, name)
         except NoSqlError:
-            if not self.is_embedded:
-                raise
-            return self._scored_here(score, added)
+            if self.is_embedded:
+                return self._scored_here(score, added)
+            statement = self._create_tables(query, name)
         return self.table.alias(name).sql(statement, dialect=self.dialect)
+
+    def _create_tables(self, query: ScoreQuery, name: str) -> str:
+        """Create temporary tables of parameters in the session of the backend; return the SELECT that reads them."""
+        statements, select = query.tables(self.dialect, name, f"{name}_model")
+        try:
+            for statement in statements:
+                self.backend.raw_sql(statement).close()
+        except Exception as error:
+            raise SourceError(
+                f"{self.dialect} could not create temporary tables for the parameters of the model: "
+                f'{" ".join(str(error).split())[:600]}; create them by the script of to_sql(style="tables"), or '
+                'use model.set_params(structure="tree"), which needs none'
+            ) from error
+        return select
 
     def _scored_here(self, score: Callable[[Any], Scored], added: dict[str, Any]) -> Any:
         """Return the table scored by a Python function that the embedded database calls."""

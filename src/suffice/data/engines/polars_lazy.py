@@ -8,7 +8,7 @@ from typing import Any
 from suffice.data import append_columns
 from suffice.data.column_names import rename_taken
 from suffice.data.engines import batches
-from suffice.data.engines.source import Request, Scored, Source, SourceError
+from suffice.data.engines.source import Request, Scored, ScoreQuery, Source, SourceError
 from suffice.data.plan_columns import Facts
 from suffice.statistics import Tally
 
@@ -70,7 +70,7 @@ class LazySource(Source):
         rows = rows.collect_batches(chunk_size=batches.ROWS, maintain_order=False)
         return self._collect(lambda: batches.tally(rows, request, self.rows))  # type: ignore[no-any-return]
 
-    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
+    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: ScoreQuery) -> Any:
         import polars as pl
 
         kinds = {name: pl.Series([value]).dtype for name, value in added.items()}

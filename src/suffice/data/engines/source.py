@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from suffice.data.files.table_file import ColumnHints
 from suffice.data.labelled_table import missing_labels_error
@@ -97,6 +97,19 @@ class Request:
         return [name for name in names if name in wanted]
 
 
+class ScoreQuery(Protocol):
+    """The scores of a model as SQL."""
+
+    def __call__(self, dialect: str, table: str) -> str:
+        """Return one SELECT for a dialect and a table; raise `NoSqlError` if there is none."""
+
+    def tables(self, dialect: str, table: str, prefix: str) -> tuple[list[str], str]:
+        """Return the statements that create temporary tables of parameters, and the SELECT that reads them.
+
+        Raise `NoSqlError` if there are none. The names of the tables start with ``prefix``.
+        """
+
+
 class Source(ABC):
     """A table outside memory, of which only sums are collected."""
 
@@ -148,7 +161,7 @@ class Source(ABC):
         """Return the tally of all rows, taken in one scan."""
 
     @abstractmethod
-    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
+    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: ScoreQuery) -> Any:
         """Return the table with the scores of each row in new columns, computed lazily.
 
         Parameters
@@ -157,8 +170,8 @@ class Source(ABC):
             Returns the new columns of a frame.
         added : dict
             An example value of each new column, by name.
-        query : callable
-            Returns the same scores as SQL, given a dialect and a table; raises `NoSqlError` if there is none.
+        query : ScoreQuery
+            The same scores as SQL.
         """
 
 

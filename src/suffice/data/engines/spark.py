@@ -13,7 +13,7 @@ from suffice.data import append_columns
 from suffice.data.column_names import rename_taken
 from suffice.data.engines.batches import merge_batches, tally_batch
 from suffice.data.engines.ibis_tables import SqlSource
-from suffice.data.engines.source import PartialTally, Request, Scored, Source, SourceError
+from suffice.data.engines.source import PartialTally, Request, Scored, ScoreQuery, Source, SourceError
 from suffice.data.engines.spark_waiting import call_spark, is_connect
 from suffice.data.plan_columns import Facts
 from suffice.families import FAMILIES
@@ -113,7 +113,7 @@ class SparkSource(Source):
         found = [_read_partial(bytes(row.tally)) for row in sorted(partials, key=lambda row: row.part)]
         return reduce(add, found, PartialTally()).whole(request)
 
-    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: Callable[[str, str], str]) -> Any:
+    def scored(self, score: Callable[[Any], Scored], added: dict[str, Any], query: ScoreQuery) -> Any:
         import pyspark.sql.types as t
 
         schema = t.StructType(list(self._flat.schema.fields))

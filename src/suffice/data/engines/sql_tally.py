@@ -16,7 +16,7 @@ from suffice.data.read_columns import MOST_WHOLE
 from suffice.families import FAMILIES
 from suffice.progress import Progress
 from suffice.schema import Array, Columns, Combinations, Cuts, Levels, Schema, by_group
-from suffice.statistics import CoMoments, Counts, PairCounts, Statistic, Tally
+from suffice.statistics import CoMoments, Counts, PairCounts, SquaredCounts, Statistic, Tally
 
 # An embedded database counts more pairs of columns than this faster from batches than by GROUP BY.
 PAIRS = 64
@@ -86,9 +86,9 @@ class BlockCounter:
         has_many_pairs = block.pairs and block.count * (block.count - 1) // 2 > PAIRS and self.scan.source.is_embedded
         if sums == "levels" and not has_many_pairs and block.codings is not None:
             return self._count_levels(block)
-        if sums == "moments":
+        if sums == "moments" and not block.fourths:
             return block, self._query_moments(block, sample)
-        if sums == "totals":
+        if sums in ("totals", "squares"):
             return block, self._query_totals(block)
         return self._tally_batches(block, sample)
 
@@ -219,13 +219,20 @@ class BlockCounter:
         return CoMoments(whole.n[:, :1], whole.mean, whole.tail, scatter).with_spreads(moments)
 
     def _query_totals(self, block: Columns) -> Counts:
-        scan, columns = self.scan, self._columns(block, self.scan).values()
-        n, sums, least, most = scan.aggregate(
+        scan, columns, family = self.scan, self._columns(block, self.scan).values(), FAMILIES[block.family]
+        has_squares = family.sql_sums == "squares"
+        n, sums, least, most, squares, fractions = scan.aggregate(
             [scan.count(x) for x in columns],
             [scan.sum(x) for x in columns],
             [x.min() for x in columns],
             [x.max() for x in columns],
+            [scan.sum(x * x) for x in columns] if has_squares else [],
+            [(x > x.floor()).ifelse(x, 0.0).max() for x in columns] if family.is_whole else [],
         )
+        for values in (least, most, fractions):
+            for k, j in np.argwhere(family.refuses(values)):
+                value = float(values[k, j])
+                raise SourceError(f"{block.name(int(j))} is {value:g} in a row, but {family.refusal(value)}")
         if block.threshold is not None or not np.isfinite(sums).all():
             self._check_finite(block)
         if FAMILIES[block.family].cells == "bits" and most.max() > 1:
@@ -238,7 +245,7 @@ class BlockCounter:
                 f"Negative values in data: {block.name(int(least.min(axis=0).argmin()))} is {block.family} but has "
                 f"negative values (least: {least.min():g}); make it gaussian or drop them"
             )
-        return Counts(_common_n(n), sums)
+        return SquaredCounts(_common_n(n), sums, squares) if has_squares else Counts(_common_n(n), sums)
 
     def _check_finite(self, block: Columns) -> None:
         """Raise an error if a column of numbers holds infinity, which sums may hide."""

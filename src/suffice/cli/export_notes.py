@@ -1,0 +1,31 @@
+"""Notes of the command line on the size of exported models."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from suffice.cli import output as out
+
+Content = TypeVar("Content", str, bytes)
+
+
+def announce_size(write: Callable[[], Content], learned: Any, output: str) -> Content:
+    """Return what ``write`` returns; print a note if it is larger than `output.LARGE_FILE`, with the way out."""
+    from suffice.export import LargeExportWarning
+    from suffice.export.export_size import describe_size
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LargeExportWarning)  # which names parameters of Python
+        content = write()
+    if len(content) > out.LARGE_FILE:
+        model = learned.estimate_model() if hasattr(learned, "estimate_model") else learned.as_model()
+        reason, has_trees = describe_size(model)
+        remedy = (
+            "--structure averaged writes it without trees, and suffice fit --trees 50 fits fewer"
+            if has_trees
+            else "--structure naive or fewer columns make it smaller"
+        )
+        out.print_note(f"note: {output} will have {len(content) / 1e6:,.1f} MB: {reason}; {remedy}")
+    return content
