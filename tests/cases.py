@@ -34,6 +34,11 @@ COLUMNS: dict[str, Column] = {
     "multinomial": lambda rng, y: rng.poisson(1.0 + 2 * y),
     "poisson": lambda rng, y: rng.poisson(1.0 + 2 * y),
     "text": _text,
+    "exponential": lambda rng, y: rng.exponential(1.0 + 2 * y),
+    "gamma": lambda rng, y: rng.gamma(1.0 + y, 2.0),
+    "log-normal": lambda rng, y: np.exp(rng.normal(size=len(y)) * (1 + 0.2 * y) + y),
+    "kernel": lambda rng, y: np.where(rng.random(len(y)) < 0.5, y, rng.integers(0, 3, len(y))).astype(float),
+    "von-mises": lambda rng, y: rng.vonmises(y, 2.0),
     "geometric": lambda rng, y: rng.geometric(0.6 - 0.2 * y) - 1,
     "negative-binomial": lambda rng, y: rng.negative_binomial(2.0, 0.6 - 0.2 * y),
     "binomial": lambda rng, y: rng.binomial(8, 0.2 + 0.3 * y),
@@ -43,6 +48,7 @@ SET_FAMILIES = {"binomial": "binomial(8)"}
 ALL_FAMILIES = [SET_FAMILIES.get(name, name) for name in FAMILIES]
 # Their sums are not counts, so they are equal up to rounding only.
 WITH_MOMENTS = {"gaussian"}
+WITH_MOMENTS |= {"exponential", "gamma", "log-normal", "von-mises"}
 
 # Structures with settings other than the defaults, which the registry has.
 VARIANTS: dict[str, tuple[Any, ...]] = {
@@ -66,6 +72,10 @@ SOURCES: dict[str, tuple[str, ...]] = {
 
 every_family = pytest.mark.parametrize("family", ALL_FAMILIES)
 every_rule = pytest.mark.parametrize("rule", RULES)
+# some families have no predictive distribution in closed form
+every_family_and_rule = pytest.mark.parametrize(
+    ("family", "rule"), [(name, rule) for name in ALL_FAMILIES for rule in FAMILIES[name].rules]
+)
 every_structure = pytest.mark.parametrize("structure", ALL_STRUCTURES, ids=str)
 
 

@@ -510,11 +510,12 @@ def test_other_classifiers_go_by_names_too(tmp_path: Path) -> None:
         fitted.save(tmp_path / "m.suffice")
         out, _ = told("predict", tmp_path / "m.suffice", tmp_path / "other.csv")
         np.testing.assert_allclose(said(out, "p(1)"), fitted.predict_proba(frame.drop("y"))[:, 1], rtol=1e-9)
-    for what in ("explain", "learn"):
-        _, errors = told(
-            what, tmp_path / "m.suffice", tmp_path / "other.csv", *["-t", "y"][: 2 * (what == "learn")], code=1
-        )
-        assert "is a LogisticRegression, which" in errors
+    _, errors = told("learn", tmp_path / "m.suffice", tmp_path / "other.csv", "-t", "y", code=1)
+    assert "is a LogisticRegression, which" in errors
+    out, _ = told("explain", tmp_path / "m.suffice", tmp_path / "other.csv")
+    assert "Main reasons: c = 1.4" in " ".join(out.split())
+    told("report", tmp_path / "m.suffice", "--data", tmp_path / "other.csv", "-t", "y", "-o", tmp_path / "page.html")
+    assert "LogisticRegression" in (tmp_path / "page.html").read_text()
     out, _ = told("sql", tmp_path / "m.suffice", "--dialect", "sqlite", "--table", "flowers")
     assert out.strip() == fitted.to_sql("sqlite", table="flowers").strip()
     _, errors = told("sql", tmp_path / "m.suffice", "--structure", "naive", code=1)

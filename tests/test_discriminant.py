@@ -179,7 +179,9 @@ def test_an_estimate_that_does_not_exist_is_an_error_that_names_the_class(kind: 
     X, y = rng.normal(size=(40, 6)), np.repeat(["few", "many"], [4, 36])
     X[:, 3] = 1.0  # constant
     if kind == "full":
-        with pytest.raises(ValueError, match=r"covariance matrix of class 'few' is not full rank .4 rows, 6 columns"):
+        with pytest.raises(
+            ValueError, match=r"covariance matrix of class 'few' is not full rank .singular: 4 rows, 6 columns"
+        ):
             GaussianDiscriminant(covariance=kind, estimate="mle").fit(X, y).predict(X)
     elif kind == "shared":
         with pytest.raises(ValueError, match="covariance matrix of the classes is not full rank"):

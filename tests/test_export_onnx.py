@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from typer.testing import CliRunner
 
-from cases import every_family, every_rule, every_structure, family_model, family_table
+from cases import every_family_and_rule, every_rule, every_structure, family_model, family_table
 from half_normal import HalfNormal
 from suffice import (
     BayesClassifier,
@@ -171,8 +171,7 @@ def test_unseen_levels_that_are_ignored_or_impossible(structure: str, rule: Any)
     assert_same(fitted(structure, unseen="ignore", estimate=rule), mixed(ROWS, 1, new=True)[0], "float64")
 
 
-@every_rule
-@every_family
+@every_family_and_rule
 def test_every_family_agrees_with_predict_proba(family: str, rule: Any) -> None:
     table, y = family_table(family, 80, missing=0.1 if family != "text" else 0.0)
     model = family_model(family, estimate=rule).fit(table, y)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import suffice
-from cases import WITH_MOMENTS, every_family, every_rule, family_model, family_table
+from cases import WITH_MOMENTS, every_family, every_family_and_rule, family_model, family_table
 from conftest import CASES, Case, assert_same_model, assert_same_scores, every_case, example, forgets, tables
 from suffice.data import Table
 from suffice.folds.held_out import open_rows
@@ -113,14 +113,15 @@ def test_laws_hold_for_every_family_in_a_table(family: str, missing: float) -> N
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2], ids=["complete", "missing cells"])
-@every_rule
-@every_family
+@every_family_and_rule
 def test_leave_one_out_of_every_family_equals_as_many_refits(family: str, rule: str, missing: float) -> None:
     X, y = family_table(family, rows=24, missing=missing)
     y[5] = 7  # the last row of its class
     model = suffice.BayesClassifier(families=family, structure="naive", estimate=rule, missing="skip")
     recipe = model.recipe()
-    assert recipe.has_closed_leave_one_out
+    assert recipe.has_closed_leave_one_out == (family != "kernel")  # its cells depend on the rows
+    if family == "kernel":
+        return
     opened, target = open_rows(recipe, X, y, None)
     tally = recipe.lay_out(recipe.tally(opened, target))
     table = Table(recipe.read_for_scoring(opened, tally.schema), target)
@@ -134,8 +135,7 @@ def test_leave_one_out_of_every_family_equals_as_many_refits(family: str, rule: 
         np.testing.assert_allclose(np.exp(found[row : row + 1]), expected, rtol=1e-9, atol=1e-9)
 
 
-@every_rule
-@every_family
+@every_family_and_rule
 def test_every_rule_gives_probabilities_that_sum_to_one(family: str, rule: str) -> None:
     X, y = family_table(family, missing=0.2)
     model = family_model(family, estimate=rule).fit(X, y)
@@ -145,8 +145,7 @@ def test_every_rule_gives_probabilities_that_sum_to_one(family: str, rule: str) 
     assert (model.classes_[probabilities.argmax(axis=1)] == model.predict(X)).all()
 
 
-@every_rule
-@every_family
+@every_family_and_rule
 def test_the_explanation_of_every_family_sums_to_the_log_joint(family: str, rule: str) -> None:
     X, y = family_table(family, missing=0.2)
     model = family_model(family, estimate=rule, prior=2.0).fit(X, y)

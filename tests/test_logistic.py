@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -186,7 +187,7 @@ def test_the_generative_start_saves_steps() -> None:
     near = LogisticRegression().fit(X, y)
     far = LogisticRegression(start="zero").fit(X, y)
     np.testing.assert_allclose(near.coef_, far.coef_, atol=1e-6)
-    assert near.n_iter_ < far.n_iter_
+    assert near.n_iter_.item() < far.n_iter_.item()
 
 
 def test_lifts() -> None:
@@ -367,3 +368,87 @@ def test_dates_are_named() -> None:
         LogisticRegression().fit(frame, [0, 1, 0])
     with pytest.raises(ValueError, match="X holds datetime64"):
         LogisticRegression().fit(frame[["day"]].to_numpy(), [0, 1, 0])
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("settings", [{}, {"l1_ratio": 0.5, "C": 0.1}, {"lift": "quadratic"}])
+def test_single_precision_is_kept_and_solved_in_double(classes: int, settings: dict[str, Any], tmp_path: Path) -> None:
+    X, y = make_classification(400, 8, n_informative=6, n_redundant=0, n_classes=classes, random_state=0)
+    X = X.astype(np.float32)
+    narrow, wide = LogisticRegression(**settings).fit(X, y), LogisticRegression(**settings).fit(X.astype(np.float64), y)
+    assert narrow.coef_.dtype == narrow.intercept_.dtype == np.float32
+    assert wide.coef_.dtype == wide.predict_proba(X[:1]).dtype == np.float64
+    np.testing.assert_allclose(narrow.coef_, wide.coef_, rtol=2e-7, atol=1e-7)
+    assert narrow.n_iter_ == wide.n_iter_
+    sparse = LogisticRegression(**settings).fit(sp.csr_matrix(X), y)
+    assert sparse.coef_.dtype == np.float32
+    np.testing.assert_allclose(sparse.coef_, narrow.coef_, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(narrow.predict_proba(X), wide.predict_proba(X), atol=1e-5)
+    loaded: Any = suffice.load(narrow.save(tmp_path / "narrow.suffice"))
+    np.testing.assert_array_equal(loaded.coef_, narrow.coef_)
+
+
+def test_single_precision_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No array of doubles has as many cells as X, and what blocks compute is what the whole does."""
+    import tracemalloc
+
+    rng = np.random.default_rng(0)
+    X, y = rng.random((120_000, 50), np.float32), rng.integers(0, 2, 120_000)
+    LogisticRegression().fit(X[:2000], y[:2000])
+    tracemalloc.start()
+    LogisticRegression().fit(X, y)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 2 * X.nbytes  # a copy in doubles takes 2 * X.nbytes by itself
+    monkeypatch.setattr("suffice.logistic.loss.WIDENED", 1)
+    wide, narrow = (Problem(each, y[:500], None, 2, 1.0, True) for each in (X[:500].astype(np.float64), X[:500]))
+    W, weights = rng.normal(size=(51, 1)), rng.random(500)
+    for name, arguments in (("linear", (W,)), ("transposed_product", (weights[:, None],)), ("gram", (weights,))):
+        np.testing.assert_allclose(getattr(narrow, name)(*arguments), getattr(wide, name)(*arguments), rtol=1e-10)
+    np.testing.assert_allclose(narrow.squares(weights), wide.squares(weights), rtol=1e-12)
+
+
+def test_an_infinite_c_is_no_penalty() -> None:
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:, :2], y == 1
+    free, infinite = LogisticRegression(C=None).fit(X, y), LogisticRegression(C=np.inf, l1_ratio=0.5).fit(X, y)
+    np.testing.assert_allclose(infinite.coef_, free.coef_, rtol=1e-8)
+    assert infinite.summary()[0]["error"] > 0
+
+
+def test_scores_of_classes_sum_to_zero() -> None:
+    X, y = load_iris(return_X_y=True)
+    for settings in ({}, {"C": 1e3}, {"start": "zero"}):
+        model = LogisticRegression(**settings).fit(X, y)
+        np.testing.assert_allclose(model.coef_.sum(axis=0), 0, atol=1e-12)
+        np.testing.assert_allclose(model.intercept_.sum(), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix, pd.DataFrame])
+@pytest.mark.parametrize("lift", ["linear", "quadratic"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_an_explanation_adds_up_to_the_log_odds(layout: Any, lift: Any, classes: int) -> None:
+    X, y = load_iris(return_X_y=True)
+    rows, y = layout(X[y < classes]), np.array(["a", "b", "c"])[y[y < classes]]
+    model = LogisticRegression(lift=lift, C=0.1).fit(rows, y)
+    few = rows[:7]
+    explained, log_proba = model.explain(few), model.predict_log_proba(few)
+    assert len(explained) == 7
+    for row in range(7):
+        parts = explained.log_odds(row, "a", "b")
+        assert sum(nats for *_, nats in parts) == pytest.approx(log_proba[row, 0] - log_proba[row, 1], abs=1e-9)
+        assert explained.most_probable(row) == model.predict(few)[row]
+    np.testing.assert_allclose(explained.prior + explained.contributions.sum(-1), explained.log_joint)
+    means = layout(np.asarray(rows.todense() if hasattr(rows, "todense") else rows).mean(0, keepdims=True))
+    np.testing.assert_allclose(model.explain(means).contributions, 0, atol=1e-9)
+    assert ("column 0²" in explained.features or "0²" in explained.features) == (lift == "quadratic")
+    assert "Main reasons" in explained.sentence()
+
+
+def test_moments_of_columns_are_by_class_and_weighted() -> None:
+    X, y = load_iris(return_X_y=True)
+    weights = np.random.default_rng(0).integers(1, 4, len(X))
+    for layout in (np.asarray, sp.csr_matrix):
+        moments = LogisticRegression().fit(layout(X), y, weights).column_moments_
+        repeated = LogisticRegression().fit(np.repeat(X, weights, 0), np.repeat(y, weights)).column_moments_
+        assert moments.isclose(repeated, 1e-9)

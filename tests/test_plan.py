@@ -252,8 +252,8 @@ def bad(name: str, values: list[Any]) -> pd.DataFrame:
         (bad("map", [{"a": 1}, None, None, None]), "auto", "column 'map' holds .*nested"),
         (bad("n", [1, -3, 2, 2]), {"n": "poisson"}, "column 'n' is -3.* in row 1"),
         (bad("n", [1, 2, 3, 3]), {"n": "bernoulli"}, "column 'n' is bernoulli, but has more than two values: 1, 2, 3"),
-        (bad("n", [1, 2, 3, 3]), {"n": "gamma"}, "sets 'gamma' for column 'n', which is not a family"),
-        (bad("n", [1, 2, 3, 3]), "gamma", "sets 'gamma' for column 'ok', which is not a family"),
+        (bad("n", [1, 2, 3, 3]), {"n": "gama"}, "sets 'gama' for column 'n', which is not a family"),
+        (bad("n", [1, 2, 3, 3]), "gama", "sets 'gama' for column 'ok', which is not a family"),
         (bad("age", [1, 2, 3, 3]), {"agee": "poisson"}, "names column 'agee', which is not there; did you mean 'age'"),
         (
             bad("n", ["x", "y", "x", "y"]),

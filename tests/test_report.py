@@ -10,6 +10,7 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import t
 from sklearn.datasets import load_digits, load_iris
 from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.svm import LinearSVC
 
 import suffice
 from suffice import (
@@ -138,10 +139,31 @@ def test_long_vocabularies_are_cut_with_a_note(monkeypatch):
     assert "differ most between classes" in " ".join(data_of(page)["engine"]["notes"])
 
 
+def test_a_logistic_regression_has_a_report():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = LogisticRegression().fit(X, y)
+    data = data_of(report.render({"linear": model, "gaussian": GaussianNB().fit(X, y)}, X, y))
+    assert "linear in the columns" in data["about"]["structure"]
+    assert data["about"]["rows"] == 150
+    assert list(data["about"]["families"]) == ["linear"]
+    assert data["about"]["parameters"] == 8
+    assert data["quality"]["scores"]["accuracy"]["value"] == pytest.approx(model.score(X, y))
+    assert len(data["comparison"]) == 2
+    features = data["learned"]["features"]
+    importance = model.explain(X).importance
+    assert features[0]["name"] == next(iter(importance)) == "petal length (cm)"
+    assert data["engine"]["live"]
+    alone = data_of(report.render(model))
+    means = {its["name"]: its["mean"] for its in alone["learned"]["features"]}
+    np.testing.assert_allclose(means["sepal width (cm)"], X.groupby(y)["sepal width (cm)"].mean(), rtol=1e-6)
+
+
 def test_errors_of_models_and_rows_without_a_report():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(TypeError, match="LogisticRegression is none"):
-        report.render(LogisticRegression().fit(X, y))
+    with pytest.raises(TypeError, match="LinearSVC is none"):
+        report.render(LinearSVC().fit(X, y))
+    with pytest.raises(ValueError, match="products of columns"):
+        report.render(LogisticRegression(lift="quadratic").fit(X, y))
     with pytest.raises(ValueError, match="pass X as well"):
         report.render(GaussianNB().fit(X, y), y=y)
     with pytest.raises(ValueError, match="150 rows, and y has 2"):

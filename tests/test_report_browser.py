@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, load_iris
 
 from cases import column_of
 from half_normal import HalfNormal
@@ -23,6 +23,7 @@ from suffice import (
     GaussianDiscriminant,
     GaussianNB,
     Joint,
+    LogisticRegression,
     MixtureClassifier,
     MultinomialNB,
     PoissonNB,
@@ -177,6 +178,23 @@ TABLES = {
 }
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_page_computes_a_logistic_regression(opened, classes):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y < classes], y[y < classes]
+    model = LogisticRegression().fit(X, y)
+    page = opened(model)
+    found = np.array(page.evaluate("rows => rows.map(suffice.probabilities)", cells(X)), float)
+    np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-9, rtol=0)
+    for its, expected in zip(
+        page.evaluate("rows => rows.map(suffice.explain)", cells(X[:9])),
+        model.explain(X[:9]).contributions,
+        strict=True,
+    ):
+        parts = sorted(its["contributions"], key=lambda part: part["feature"])
+        np.testing.assert_allclose(np.array([part["added"] for part in parts]).T, expected, rtol=1e-7, atol=1e-9)
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_page_computes_models_of_tables(opened, name):
     table, y = mixed()
@@ -265,6 +283,21 @@ def test_page_computes_families_of_counts(opened, family, rule):
     page.keyboard.press("Tab")
     assert shown(page) != before
     assert len(opened_values(page, "events")) > 2
+
+
+@pytest.mark.parametrize("rule", ["mle", "mean", "predictive"])
+def test_page_computes_functions_of_numbers(opened, rule):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 200)
+    table = pd.DataFrame(
+        {"wait": rng.exponential(1 + y), "size": np.exp(rng.normal(y)), "wind": rng.normal(40 * y) % 360}
+    )
+    table["rain"] = rng.gamma(1 + y, 2.0)
+    families = {"wait": "exponential", "size": "log-normal", "wind": "von-mises(360)", "rain": "gamma"}
+    other = {"gamma": "map", "von-mises(360)": "map"}
+    rules = other | {"exponential": rule, "log-normal": rule}
+    model = BayesClassifier(structure="naive", families=families, estimate=rules).fit(table, y)
+    check(opened(model, table, y), model, table[:ROWS].mask(rng.random(table[:ROWS].shape) < 0.1))
 
 
 IMAGES = {

@@ -68,7 +68,7 @@ class QuadraticDiscriminantAnalysis(Adapter):
         )
 
 
-# Tests that fail on purpose, each with what differs. docs/discriminants.md lists them for users.
+# Tests that fail on purpose, each with what differs. docs/guides/discriminants.md lists them for users.
 DIFFERENCES = {
     "test_lda_predict": 'solver="svd" with shrinkage is a ValueError, not a NotImplementedError',
     "test_lda_priors": "class probabilities that do not sum to 1 are an error, not a warning",
@@ -82,7 +82,7 @@ DIFFERENCES = {
     "test_get_feature_names_out": "names begin with the name of our class",
 }
 
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = pytest.mark.filterwarnings("ignore")
 globals().update(
     collect(
         load_suite(

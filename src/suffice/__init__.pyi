@@ -22,11 +22,16 @@ from suffice.classifiers.trusted_types import trusted_types as trusted_types
 from suffice.distributions.bernoulli import Bernoulli as Bernoulli
 from suffice.distributions.binomial import Binomial as Binomial
 from suffice.distributions.categorical import Categorical as Categorical
+from suffice.distributions.exponential import Exponential as Exponential
+from suffice.distributions.gamma import GammaDistribution as GammaDistribution
 from suffice.distributions.gaussian import Gaussian as Gaussian
 from suffice.distributions.geometric import Geometric as Geometric
+from suffice.distributions.kernel import KernelDensity as KernelDensity
+from suffice.distributions.log_normal import LogNormal as LogNormal
 from suffice.distributions.multinomial import Multinomial as Multinomial
 from suffice.distributions.negative_binomial import NegativeBinomial as NegativeBinomial
 from suffice.distributions.poisson import Poisson as Poisson
+from suffice.distributions.von_mises import VonMises as VonMises
 from suffice.evaluation.comparison import compare as compare
 from suffice.evaluation.cross_validation import cross_validate as cross_validate
 from suffice.evaluation.streams import Window as Window
@@ -49,6 +54,7 @@ from suffice.schema import Plan as Plan
 from suffice.schema import Text as Text
 from suffice.statistics import CoMoments as CoMoments
 from suffice.statistics import Counts as Counts
+from suffice.statistics import FunctionSums as FunctionSums
 from suffice.statistics import Moments as Moments
 from suffice.statistics import PairCounts as PairCounts
 from suffice.statistics import SquaredCounts as SquaredCounts

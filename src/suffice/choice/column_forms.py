@@ -4,17 +4,18 @@ A numeric column is a Gaussian, or has levels, which are bins made of cells. A m
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.special import log_ndtr
 
 from suffice.choice.cuts import CUTTERS, CellCounts
+from suffice.choice.family_scores import score_cells
 from suffice.schema import TIE, Array, Combinations, Cuts, MissingLevel, Words, round_ties
 from suffice.statistics import CoMoments, Counts, Moments, Tally, rest_of
 
-NUMERIC = ("gaussian", *CUTTERS, "auto")
+NUMERIC = ("gaussian", *CUTTERS, "kernel", "auto")
 MISSING = ("auto", "skip", "level")
 
 # The pseudo-count with which forms are compared: it is added to each count, and as the number of pseudo-rows with the
@@ -32,6 +33,18 @@ LEAST_GAIN, LEAST_GAIN_A_CELL, SAME_ROWS = 3.0, 0.05, 0.1
 
 # The row that is left out of an open cell is at most about this many standard deviations away.
 MOST_LEFT_OUT = 10.0
+
+# Sums of the same weights in another order differ by less.
+SAME_WEIGHT = 1e-9
+
+# One of these families takes the place of a Gaussian if the likelihood of the numbers is better by so many nats, and by
+# so many for each row. A cell that a family finds impossible counts as LEAST_LOG_OF_A_CELL, so that a single row does
+# not decide.
+POSITIVE, POSITIVE_GAIN, POSITIVE_GAIN_A_ROW = ("log-normal", "gamma", "exponential"), 3.0, 0.05
+LEAST_LOG_OF_A_CELL = -50.0
+
+# It takes the place of bins if its likelihood is also better than that of a histogram, by so many nats.
+HISTOGRAM_GAIN = 10.0
 
 # The least log probability of a cell.
 LEAST_LOG = -700.0
@@ -51,10 +64,13 @@ class Form:
         The bins of a numeric column; None if it is a Gaussian, or if it is not numeric.
     missing : bool
         Whether a missing cell is a level of its own.
+    family : str or None
+        The family of a numeric column; None if it is a Gaussian or has bins, or if it is not numeric.
     """
 
     cuts: Cuts | None = None
     missing: bool = False
+    family: str | None = None
 
 
 @dataclass(frozen=True)
@@ -71,12 +87,22 @@ class ColumnSums:
         The cells of a number.
     moments : tuple of arrays [class] or None
         The weight, the mean and the squared deviations of a number, if they were counted.
+    log_moments : tuple of arrays [class] or None
+        The same of the logarithms of those numbers that are positive.
     """
 
     counts: Array
     missing: Array
     cuts: Cuts | None = None
     moments: tuple[Array, Array, Array] | None = None
+    log_moments: tuple[Array, Array, Array] | None = None
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether all numbers are positive, and the moments of their logarithms were counted."""
+        if self.moments is None or self.log_moments is None:
+            return False
+        return bool(self.moments[0].any() and np.allclose(self.log_moments[0], self.moments[0], rtol=SAME_WEIGHT))
 
     @property
     def edges(self) -> tuple[float, ...] | None:
@@ -114,9 +140,11 @@ def choose_forms(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: 
     for name, column in columns.items():
         candidates = found[name]
         score, form = _best(column, candidates)
+        if numeric == "auto" and hows[name] == "any":
+            score, form = _best_positive(column, score, form)
         if column.edges is not None:
             forms[name] = form
-        levels = [(form.cuts, counts) for form, counts in candidates if counts is not None]
+        levels = [(form.cuts, counts) for form, counts in candidates if counts is not None and form.family is None]
         if missing == "skip" or not levels or not column.missing.any():
             continue
         with_level = [(Form(cuts, True), np.vstack([counts, column.missing])) for cuts, counts in levels]
@@ -126,6 +154,42 @@ def choose_forms(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: 
         elif new_score - score > max(LEAST_GAIN, LEAST_GAIN_A_CELL * float(column.missing.sum())):
             gains[name] = new_score - score, new_form
     return forms | _keep_one_of_the_same_rows(gains, columns)
+
+
+def _best_positive(column: ColumnSums, score: float, form: Form) -> tuple[float, Form]:
+    """Return the family of positive numbers that describes a column best, if it is better than a form; else the form.
+
+    The likelihood of the numbers must be better than that of a Gaussian by a margin, and the predictions of the class
+    must not be worse than those of the form. If the form has bins, the likelihood must also be better than that of the
+    histogram of all cells: then the numbers have the shape of the family.
+    """
+    if not column.is_positive or column.has_few_values:
+        return score, form
+    likelihoods = {family: _log_likelihood_of(column, family) for family in ("gaussian", *POSITIVE)}
+    best = max(POSITIVE, key=lambda family: likelihoods[family])
+    least = likelihoods["gaussian"] + POSITIVE_GAIN + POSITIVE_GAIN_A_ROW * float(column.counts.sum())
+    bins = None
+    if form.cuts is not None:
+        assert column.edges is not None
+        bins = CellCounts.of(column.edges, column.counts).bins(form.cuts)
+        least = max(least, _log_likelihood_of_cells(column.counts) + HISTOGRAM_GAIN)
+    if likelihoods[best] <= least:
+        return score, form
+    of_form, of_best = _score(column, replace(form, missing=False), bins), _score(column, Form(family=best), None)
+    return (of_best, Form(family=best)) if of_best >= of_form else (score, form)
+
+
+def _log_likelihood_of_cells(counts: Array) -> float:
+    """Return Σ log p(cell | class, other rows), where p is the share of the rows of the class, over all rows."""
+    n, size = counts.sum(axis=0), PSEUDO_COUNT * float((counts.sum(axis=1) > 0).sum())
+    without = np.log(np.maximum(counts - 1, 0) + PSEUDO_COUNT) - _log(np.maximum(n - 1, 0) + size)
+    return float((counts * without).sum())
+
+
+def _log_likelihood_of(column: ColumnSums, family: str) -> float:
+    """Return Σ log p(cell | class, other rows) of a family over all rows."""
+    _, without = _log_probabilities(column, family)
+    return float((column.counts * np.maximum(without, LEAST_LOG_OF_A_CELL)).sum())
 
 
 def _keep_one_of_the_same_rows(
@@ -142,7 +206,7 @@ def _keep_one_of_the_same_rows(
 
 def collect_sums(tally: Tally) -> dict[Any, ColumnSums]:
     """Return the sums of the columns that have levels or cells."""
-    moments = _moments(tally)
+    moments, logarithms = find_moments(tally, "gaussian"), find_moments(tally, "log-normal")
     found: dict[Any, ColumnSums] = {}
     for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
         if block.codings is None or block.is_forest or not isinstance(statistic, Counts):
@@ -154,15 +218,15 @@ def collect_sums(tally: Tally) -> dict[Any, ColumnSums]:
             counts = statistic.total[:, first : first + coding.size].T
             missing = rest_of(tally.class_count, statistic.n[:, j if statistic.n.shape[1] > 1 else 0])
             cuts = coding if isinstance(coding, Cuts) else None
-            found[name] = ColumnSums(counts, missing, cuts, moments.get(name))
+            found[name] = ColumnSums(counts, missing, cuts, moments.get(name), logarithms.get(name))
     return found
 
 
-def _moments(tally: Tally) -> dict[Any, tuple[Array, Array, Array]]:
-    """Return the weight, mean and squared deviations by class of each column of numbers."""
+def find_moments(tally: Tally, family: str) -> dict[Any, tuple[Array, Array, Array]]:
+    """Return the weight, mean and squared deviations by class of each column of a family that counts moments."""
     found: dict[Any, tuple[Array, Array, Array]] = {}
     for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
-        if block.codings is None and isinstance(statistic, (Moments, CoMoments)):
+        if block.family == family and isinstance(statistic, (Moments, CoMoments)):
             own = statistic.spreads if isinstance(statistic, CoMoments) else statistic
             n = np.broadcast_to(own.n, own.m2.shape)
             found |= {name: (n[:, j], own.mean[:, j], own.m2[:, j]) for j, name in enumerate(block.names or ())}
@@ -180,6 +244,10 @@ def _list_candidates(columns: Mapping[Any, ColumnSums], hows: Mapping[Any, str])
         how = hows[name]
         if column.edges is None:
             found[name] = [(Form(), column.counts)]
+            continue
+        if how == "kernel":
+            assert column.cuts is not None
+            found[name] = [(Form(replace(column.cuts, by="kernel"), family="kernel"), column.counts)]
             continue
         has_gaussian = column.moments is not None and not (how == "auto" and column.has_few_values)
         found[name] = [(Form(), None)] if has_gaussian and how in ("auto", "gaussian") else []
@@ -211,7 +279,7 @@ def _score(column: ColumnSums, form: Form, counts: Array | None) -> float:
     """
     shares = column.counts.sum(axis=0) + column.missing
     if counts is None:
-        score = _score_gaussian(column, shares)
+        score = _score_family(column, form.family or "gaussian", shares)
     else:
         score = _score_levels(counts, shares)
     return score if form.missing else score + _score_shares(column.missing, shares)
@@ -228,17 +296,40 @@ def _score_shares(missing: Array, shares: Array) -> float:
     return float((missing * (_log(shares) - _log(shares.sum()))).sum())
 
 
-def _score_gaussian(column: ColumnSums, shares: Array) -> float:
-    """Return the score of a Gaussian, whose probabilities of cells are differences of its distribution function."""
+def _score_family(column: ColumnSums, family: str, shares: Array) -> float:
+    """Return the score of a family."""
+    with_all, without = _log_probabilities(column, family)
+    return _log_likelihood(_log(shares) + with_all, _log(shares) + without, column.counts)
+
+
+def _log_probabilities(column: ColumnSums, family: str) -> tuple[Array, Array]:
+    """Return the log probability of each cell, [cell, class]: with all rows, and without a row of that cell.
+
+    The probability of a cell is a difference of the distribution function of the family.
+    """
     assert column.moments is not None
     assert column.edges is not None
-    n, mean, squares = column.moments
+    edges = np.array(column.edges)
+    if family == "gaussian":
+        return _log_probabilities_of_gaussian(column.moments, edges)
+    assert column.log_moments is not None
+    if family == "log-normal":
+        logs = np.log(np.maximum(edges, np.finfo(np.float64).tiny))
+        return _log_probabilities_of_gaussian(column.log_moments, logs)
+    bounds = np.concatenate([[0.0], np.maximum(edges, 0.0), [np.inf]])[:, None]
+    means = column.moments[0], column.moments[1], column.log_moments[1]
+    with_all, without = score_cells(family, bounds, means, PSEUDO_COUNT)
+    return np.maximum(with_all, LEAST_LOG), np.maximum(without, LEAST_LOG)
+
+
+def _log_probabilities_of_gaussian(moments: tuple[Array, Array, Array], edges: Array) -> tuple[Array, Array]:
+    n, mean, squares = moments
     total = max(float(n.sum()), 1e-300)
     centre = float((n * mean).sum() / total)
     pooled = max(float((squares + n * (mean - centre) ** 2).sum() / total), 1e-300)
     # standardised, so that the numbers below are of order 1
     mean, squares = np.where(n > 0, (mean - centre) / np.sqrt(pooled), 0.0), squares / pooled
-    edges = np.clip((np.array(column.edges) - centre) / np.sqrt(pooled), -MOST_DEVIATIONS, MOST_DEVIATIONS)
+    edges = np.clip((edges - centre) / np.sqrt(pooled), -MOST_DEVIATIONS, MOST_DEVIATIONS)
     bounds = np.concatenate([[-np.inf], edges, [np.inf]])[:, None]
     with_all = _log_cells(bounds, mean, (squares + PSEUDO_COUNT) / (n + PSEUDO_COUNT))
     # the row that is left out is taken to lie in the middle of its cell
@@ -248,7 +339,7 @@ def _score_gaussian(column: ColumnSums, shares: Array) -> float:
     without_mean = np.where(rest > 0, mean - distance / left, 0.0)
     without_squares = np.where(rest > 0, np.maximum(squares - distance**2 * n / left, 0.0), 0.0)
     without = _log_cells(bounds, without_mean, (without_squares + PSEUDO_COUNT) / (rest + PSEUDO_COUNT))
-    return _log_likelihood(_log(shares) + with_all, _log(shares) + without, column.counts)
+    return with_all, without
 
 
 def _log_cells(bounds: Array, mean: Array, variance: Array) -> Array:

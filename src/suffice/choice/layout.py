@@ -4,17 +4,17 @@ Cells become bins, a column leaves the block that its form does not need, and a 
 Everything is computed from the sums, so a fold or a merged model has its own layout without another pass.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from suffice.blocks import Block, Coded, Sparse
-from suffice.choice.column_forms import Form
+from suffice.choice.column_forms import Form, find_moments
 from suffice.data.read_columns import combine_levels
 from suffice.schema import Array, Coding, Columns, Combinations, Cuts, MissingLevel, recoding
-from suffice.statistics import Counts, PairCounts, Statistic, Tally, rest_of
+from suffice.statistics import Counts, FunctionSums, PairCounts, Statistic, Tally, rest_of
 
 
 def lay_out_columns(tally: Tally, forms: Mapping[Any, Form]) -> Tally:
@@ -29,11 +29,21 @@ def lay_out_columns(tally: Tally, forms: Mapping[Any, Form]) -> Tally:
     """
     if not forms:
         return tally
-    blocks, statistics = [], []
+    blocks, statistics = list[Columns](), list[Statistic]()
     for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
         kept = [j for j, name in enumerate(block.names or ()) if _stays(block, j, forms.get(name))]
         if not kept:
             continue
+        smoothed = [j for j in kept if _is_kernel(forms.get((block.names or ())[j]))]
+        if smoothed and isinstance(statistic, Counts):
+            kernel, counts = _select_levels(
+                replace(block, pairs=False), Counts(statistic.n, statistic.total), smoothed, forms
+            )
+            blocks.append(replace(kernel, family="kernel"))
+            statistics.append(counts)
+            kept = [j for j in kept if j not in smoothed]
+            if not kept:
+                continue
         if block.codings is None:
             block, statistic = _select_numbers(block, statistic, kept)
         elif isinstance(statistic, Counts):
@@ -41,7 +51,25 @@ def lay_out_columns(tally: Tally, forms: Mapping[Any, Form]) -> Tally:
             block, statistic = _add_missing(block, statistic, forms, tally.class_count)
         blocks.append(block)
         statistics.append(statistic)
+    for block, statistic in _derive_blocks(tally, forms):
+        blocks.append(block)
+        statistics.append(statistic)
     return Tally(replace(tally.schema, blocks=tuple(blocks)), tally.class_count, tuple(statistics))
+
+
+def _derive_blocks(tally: Tally, forms: Mapping[Any, Form]) -> Iterator[tuple[Columns, Statistic]]:
+    """Yield the blocks of families whose sums follow from the moments of x and of log x."""
+    moments, logarithms = find_moments(tally, "gaussian"), find_moments(tally, "log-normal")
+    for family in ("exponential", "gamma"):
+        names = tuple(name for name, form in forms.items() if form.family == family)
+        if not names:
+            continue
+        n, mean, _ = (np.column_stack([moments[name][part] for name in names]) for part in range(3))
+        totals: Statistic = Counts(n, n * mean)
+        if family == "gamma":
+            means = np.column_stack([logarithms[name][1] for name in names])
+            totals = FunctionSums(n, n * mean, n * means)
+        yield Columns(family, len(names), names), totals
 
 
 def lay_out_rows(
@@ -54,10 +82,16 @@ def lay_out_rows(
     blocks: list[Block | None] = []
     for columns in chosen:
         place = next(
-            place
-            for place, other in enumerate(counted)
-            if other.family == columns.family and set(columns.names or ()) <= set(other.names or ())
+            (
+                place
+                for place, other in enumerate(counted)
+                if other.family == columns.family and set(columns.names or ()) <= set(other.names or ())
+            ),
+            None,
         )
+        if place is None:  # of a family whose sums were computed from others
+            blocks.append(None)
+            continue
         block, other = cells[place], counted[place]
         if columns.codings is None:
             blocks.append(block if columns.count == other.count else None)
@@ -71,8 +105,12 @@ def _stays(block: Columns, j: int, form: Form | None) -> bool:
     if form is None:
         return True
     if block.codings is None:
-        return form.cuts is None
+        return form.cuts is None and block.family == (form.family or "gaussian")
     return form.cuts is not None or not _has_cells(block.codings[j])
+
+
+def _is_kernel(form: Form | None) -> bool:
+    return form is not None and form.family == "kernel"
 
 
 def _has_cells(coding: Coding) -> bool:

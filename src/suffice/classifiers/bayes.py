@@ -46,9 +46,11 @@ class BayesClassifier(TallyClassifier):
     families : "auto", a family, or dict {column: family}, default="auto"
         The family of each column: "bernoulli", "categorical", "number" (as ``numeric`` says), "gaussian", "poisson",
         "geometric", "negative-binomial" or "negative-binomial(r)", "binomial(n)" of n trials, "quantiles" or "mdl"
-        (numbers cut into bins), "text" or `Text`, "multinomial" or "complement" (counts, all such
-        columns together), any other registered family, "ignore", or "auto". Columns that are not named are "auto". A
-        column has at most 100,000 levels.
+        (numbers cut into bins), "text" or `Text`, "multinomial" or "complement" (counts, all such columns together),
+        "exponential", "gamma", "log-normal" (positive numbers), "von-mises" (angles in radians) or "von-mises(360)" (in
+        degrees), "kernel" (a smoothed histogram), any other registered family, "ignore", "auto", or "any": as "auto",
+        but a column of positive numbers may also be log-normal, gamma or exponential, if it has the shape of one.
+        Columns that are not named are "auto". A column has at most 100,000 levels.
     structure : "auto", "naive", "chain", "tree", "averaged", "full", "joint", "trees", "pooled", or a Structure, \
 default="auto"
         Which column depends on which, given the class. "trees" are decision trees whose leaves are counts, and
@@ -58,10 +60,11 @@ default="auto"
         pairs of columns to count. Pair counts take at most 8 GiB. `Chain`, `Tree`, `Averaged`, `Full`, `Joint`,
         `Trees` and `Pooled` have settings of their own. The pool of a table with texts or columns of counts also
         has a `Twin`, which corrects the coefficients of words and counts as logistic regression would.
-    numeric : {"gaussian", "quantiles", "mdl", "auto"}, default="auto"
+    numeric : {"gaussian", "quantiles", "mdl", "kernel", "auto"}, default="auto"
         How numeric columns of many different values are modelled, unless named: by a Gaussian, by ten bins of equal
-        weight, by bins chosen from the classes (MDL), or for each column by the one of the three with the best
-        leave-one-out predictions of the class. It is chosen from the sums, so it can be changed without another pass.
+        weight, by bins chosen from the classes (MDL), by a kernel density over all cells, or for each column by the one
+        of the first three with the best leave-one-out predictions of the class. It is chosen from the sums, so it can
+        be changed without another pass.
     missing : {"auto", "skip", "level"}, default="auto"
         What a missing cell of a column with levels or bins means: nothing ("skip"), or a level of its own ("level").
         "auto" decides for each column by leave-one-out predictions of the class. A Gaussian column skips it.
@@ -130,7 +133,7 @@ default="auto"
         *,
         families: Any = "auto",
         structure: Any = "auto",
-        numeric: Literal["gaussian", "quantiles", "mdl", "auto"] = "auto",
+        numeric: Literal["gaussian", "quantiles", "mdl", "kernel", "auto"] = "auto",
         missing: Literal["auto", "skip", "level"] = "auto",
         estimate: Rule | Mapping[Any, Rule] = "mean",
         prior: Any = 0.5,

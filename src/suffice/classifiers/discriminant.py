@@ -471,8 +471,8 @@ def _explain_singular(covariance: str, tally: Tally, place: int) -> str:
     whose = "the classes" if shared else f"class {tally.schema.classes.tolist()[place]!r}"
     rows = tally.class_count.sum() if shared else tally.class_count[place]
     reason = (
-        f"The covariance matrix of {whose} is not full rank ({rows:g} rows, {columns} columns, which may be constant "
-        "or linearly dependent), so that its maximum-likelihood estimate has no density"
+        f"The covariance matrix of {whose} is not full rank (singular: {rows:g} rows, {columns} columns, which may be "
+        "constant or linearly dependent), so that its maximum-likelihood estimate has no density"
     )
     if shared and rows <= len(tally.class_count):
         reason = "The number of samples must be more than the number of classes: no class has a row to spare"

@@ -7,7 +7,7 @@ from typing import Any
 from suffice.classifiers.checkpoint import Checkpoint
 from suffice.data import as_sheet, concat_frames, missing_labels_error, split_frame
 from suffice.data.engines.source import SAMPLE, Counted, PartialTally, Request, Source
-from suffice.data.plan_columns import MOST_CODED_NUMBERS, choose_family, collect_facts
+from suffice.data.plan_columns import ANY, MOST_CODED_NUMBERS, choose_family, collect_facts
 from suffice.statistics import CoMoments
 
 # If a column is empty in the sample, up to this many rows in which it has a value are added to the sample.
@@ -62,7 +62,8 @@ def _fit_sample(source: Source, model: Any, target: str, weight: str | None, mis
         X, y, weights = split_frame(frame, target, weight, "drop")
         families = _correct_families(source, model.families, X) if model.plan is None else {}
         if families:
-            model.families = {**(model.families if isinstance(model.families, Mapping) else {}), **families}
+            named = model.families if isinstance(model.families, Mapping) else dict.fromkeys(X, model.families)
+            model.families = {**named, **families}
     if not is_whole and isinstance(getattr(model, "class_weight", None), Mapping):  # a rare class is not in the sample
         model.class_weight = {label: each for label, each in model.class_weight.items() if label in set(y.tolist())}
     model.fit(X, y, weights)
@@ -113,14 +114,14 @@ def _correct_families(source: Source, families: Any, X: Any) -> dict[str, str]:
 
     A column that is constant in the sample may vary in the table, and one with few levels may have many.
     """
-    if families != "auto" and not isinstance(families, Mapping):
+    if families not in ("auto", ANY) and not isinstance(families, Mapping):
         return {}
     sheet = as_sheet(X, owner="fit_table")
     named = families if isinstance(families, Mapping) else {}
     in_sample = {
         name: collect_facts(sheet, name, None)
         for name in sheet.names
-        if named.get(name, "auto") == "auto" and sheet.kind(name) not in ("date", "empty", "boolean")
+        if named.get(name, "auto") in ("auto", ANY) and sheet.kind(name) not in ("date", "empty", "boolean")
     }
     doubtful = {
         name: facts.kind

@@ -10,6 +10,7 @@ from suffice.data.files.date_parts import PARTS
 from suffice.data.reader import ColumnReader
 from suffice.decision.calibration import Calibration
 from suffice.decision.pooling import Pool
+from suffice.families import FAMILIES
 from suffice.families.low_rank_gaussian import LowRankGaussian
 from suffice.mixtures import Mixture
 from suffice.recipe import Rows
@@ -21,7 +22,9 @@ from suffice.storage.field_checks import (
     choice,
     class_labels,
     doubles,
+    either,
     instance,
+    integers,
     mapping,
     number,
     optional,
@@ -60,12 +63,13 @@ LEARNED: dict[str, Check] = {
     "fitted_with_": sequence(anything),
     "subspace_": sequence(anything),
     "class_covariances_": doubles(3),
-    "coef_": doubles(2, low=-MOST_WEIGHT, high=MOST_WEIGHT),
-    "intercept_": doubles(1, low=-MOST_WEIGHT, high=MOST_WEIGHT),
+    "coef_": doubles(2, low=-MOST_WEIGHT, high=MOST_WEIGHT, single=True),
+    "intercept_": doubles(1, low=-MOST_WEIGHT, high=MOST_WEIGHT, single=True),
     "classes_": class_labels,
-    "n_iter_": whole(0, LARGEST),
+    "n_iter_": either(whole(0, LARGEST), integers),
     "n_features_in_": whole(1, LARGEST),
     "feature_names_in_": instance(np.ndarray),
+    "column_moments_": instance(Tally),
     "trace_": sequence(mapping(text, number())),
     "_hessian": optional(doubles(2)),
     "_feature_names_in": optional(instance(np.ndarray)),
@@ -98,6 +102,13 @@ def _check_logistic(model: LogisticRegression) -> None:
     require(model.intercept_.shape == (scores,), "its intercepts have a wrong shape")
     names = vars(model).get("feature_names_in_")
     require(names is None or names.shape == (columns,), "it does not name each column")
+    moments = vars(model).get("column_moments_")
+    is_right = moments is None or (
+        moments.class_count.shape == (classes,) and moments.schema.blocks[0].count == columns and moments.statistics
+    )
+    require(bool(is_right), "its moments are those of other columns or classes")
+    if isinstance(vars(model).get("n_iter_"), int):  # of a file of an earlier version
+        model.n_iter_ = np.array([model.n_iter_], np.int32)
     size = scores * (features + bool(model.fit_intercept))
     if "_hessian" not in vars(model):
         model._hessian = None
@@ -161,7 +172,7 @@ def _values(schema: Schema) -> list[Any]:
     found: dict[Any, Any] = {}
     for block in schema.blocks:
         for name, coding in zip(block.names or (), block.codings or (None,) * block.count, strict=True):
-            value: Any = 0.0
+            value: Any = 1.0 if FAMILIES[block.family].domain.excludes(np.zeros(1))[0] else 0.0
             if isinstance(coding, Levels):
                 value = coding.labels[0] if coding.labels and not isinstance(coding, Words) else "text"
             elif isinstance(coding, Cuts) and coding.edges and np.isfinite(coding.edges[0]):

@@ -3,10 +3,10 @@
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, cast, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Self, cast, get_args
 
 import numpy as np
 from scipy.special import log_softmax
@@ -21,9 +21,11 @@ from suffice.classifiers.concurrency import on_snapshot, take_snapshot
 from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.predict_table import predict_source
 from suffice.classifiers.tally_classifier import Dialect, FloatType, InputType
-from suffice.data import Target, weights_of
+from suffice.data import Table, Target, weights_of
+from suffice.data.engines import memory
 from suffice.data.reader import NumberReader
 from suffice.decision.class_weights import weight_classes
+from suffice.explain import Explanation, column_title
 from suffice.export import ExportError, Style, to_onnx, to_sql
 from suffice.families.family import Parameters
 from suffice.logistic.forms import Lift, LinearForm, feature_names, lift_rows
@@ -37,6 +39,7 @@ from suffice.records import Records
 from suffice.schema import Array, Columns, Schema
 from suffice.score import CompleteLinear, Score
 from suffice.score.term import all_rows
+from suffice.statistics import Moments, Tally
 from suffice.storage.atomic_write import replace_file
 
 # The Hessian is kept for standard errors if it takes no more multiplications than this.
@@ -48,9 +51,28 @@ class Coefficients(Parameters):
     """The coefficients of a logistic regression, [class, column], as parameters of a `Model`."""
 
     coefficients: Array
+    biases: Array | None = None  # added to the product with each column, [class, column]
 
     def score(self) -> Score:
-        return Score((CompleteLinear.of(self.coefficients),))
+        term = CompleteLinear.of(self.coefficients)
+        return Score((term if self.biases is None else replace(term, biases=self.biases),))
+
+    @property
+    def n_parameters(self) -> int:
+        return int(self.coefficients[1:].size)
+
+
+class LinearRows(NamedTuple):
+    """Rows as the model scores them, and their cells as the user would write them."""
+
+    opened: Block
+    names: list[Any]
+    values: list[list[Any]]
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The rows, which are one block of numbers."""
+        return (self.opened,)
 
 
 @with_constructor
@@ -65,7 +87,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     C : float or None, default=1.0
         Inverse of the penalty. For a ridge penalty, it is the variance of a Gaussian prior of the coefficients (MAP).
-        None means no penalty (maximum likelihood).
+        None and infinity mean no penalty (maximum likelihood).
     l1_ratio : float, default=0.0
         Share of absolute values in the penalty: 0 is ridge, 1 is lasso (a Laplace prior), between is the elastic net.
         With more than 0, coefficients of features that predict little are exactly 0.
@@ -88,17 +110,20 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Coefficients of the (lifted) features.
+        Coefficients of the (lifted) features, in the precision of X if that is single or double. They are always
+        computed in double precision.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercepts.
     classes_ : ndarray of shape (n_classes,)
         Labels.
-    n_iter_ : int
+    n_iter_ : ndarray of shape (1,)
         Number of Newton steps.
     trace_ : tuple of dict
         "objective", largest entry of the "gradient" and length of the following "step", for each step and the end.
     fitted_with_ : tuple
         The settings ``lift`` and ``fit_intercept`` at the time of fitting.
+    column_moments_ : Tally
+        Mean and variance of each column in each class, from which explanations and reports start.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -110,12 +135,12 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> model = LogisticRegression().fit(X, y)
-    >>> round(model.score(X, y), 2), model.n_iter_ < 10
+    >>> round(model.score(X, y), 2), model.n_iter_.item() < 10
     (0.97, True)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "C": [None, Interval(Real, 0, None, closed="neither")],
+        "C": [None, Interval(Real, 0, None, closed="right")],
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "fit_intercept": ["boolean"],
@@ -182,7 +207,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._validate_params()
         block = self._reader().open(X)
-        rows = _as_finite_doubles(block)
+        rows = _as_finite_numbers(block)
         target = Target.of(rows.shape[0], y, sample_weight, None, type(self).__name__)
         classes = len(target.classes)
         if classes < 2:
@@ -193,27 +218,31 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = weight_classes(self.class_weight, target.classes, target.codes, target.weights)
         problem = self._problem(rows, target.codes, weights, classes)
         with np.errstate(over="ignore", invalid="ignore"):  # newton raises if something overflows
-            start = self._find_start(problem, target.classes)
-            if self.C is None or self.l1_ratio == 0:
-                start = scale_start(problem, start)
+            start, is_warm = self._find_start(problem, target.classes)
+            absolute = self.l1_ratio * self._penalty
+            if absolute == 0:
+                start = start if is_warm else scale_start(problem, start)
                 solution = newton(problem, start, steps=self.max_iter, tolerance=self.tol)
             else:
-                absolute = self.l1_ratio / self.C
                 solution = proximal_newton(problem, absolute, start, steps=self.max_iter, tolerance=self.tol)
         size = problem.shape[0] * problem.shape[1]
         hessian = problem.hessian(solution.probabilities) if rows.shape[0] * size**2 <= CHEAP else None
-        for message in solution.problems(self.C is not None):  # before anything is set: warnings may be errors
+        for message in solution.problems(self._penalty > 0):  # before anything is set: warnings may be errors
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         learned = self._snapshot()
         learned.__dict__.pop("feature_names_in_", None)
         learned.n_features_in_ = block.shape[1]
         if block.names is not None:
             learned.feature_names_in_ = np.array(block.names, dtype=object)
-        lines = solution.parameters[:-1] if self.fit_intercept else solution.parameters
-        learned.coef_ = np.ascontiguousarray(lines.T)
-        learned.intercept_ = solution.parameters[-1].copy() if self.fit_intercept else np.zeros(problem.scores)
-        learned.classes_, learned.n_iter_, learned.trace_ = target.classes, len(solution.trace) - 1, solution.trace
+        parameters = _centre(problem, solution.parameters, is_invariant=absolute == 0)
+        lines = parameters[:-1] if self.fit_intercept else parameters
+        dtype = np.float32 if block.dtype == np.float32 else np.float64
+        learned.coef_ = np.ascontiguousarray(lines.T, dtype=dtype)
+        learned.intercept_ = (parameters[-1] if self.fit_intercept else np.zeros(problem.scores)).astype(dtype)
+        learned.classes_, learned.trace_ = target.classes, solution.trace
+        learned.n_iter_ = np.array([len(solution.trace) - 1], np.int32)
         learned._hessian, learned.fitted_with_ = hessian, self._fixed()
+        learned.column_moments_ = _sum_moments(block, target)
         self.__dict__ = learned.__dict__  # at once: other threads may fit it or predict with it
         return self
 
@@ -332,8 +361,66 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         columns = Columns("linear", self.n_features_in_, None if names is None else tuple(names.tolist()))
         return Schema(self.classes_, (columns,))
 
-    def as_model(self) -> Model:
+    @on_snapshot
+    def read_rows(self, X: Any) -> LinearRows:
+        """Return rows as the model reads them, matched with the columns that were learned.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame, dict or list of dict
+            Rows.
+
+        Returns
+        -------
+        LinearRows
+            The rows as a block, the names of the columns, and the cells.
+        """
+        opened = self._reader().open(X, self.schema_)
+        return LinearRows(opened, *self._reader().list_cells(opened, self.schema_))
+
+    @on_snapshot
+    def explain(self, X: Any) -> Explanation:
+        """Return what each column contributes to the score of each class, compared with the mean of the column.
+
+        A column contributes coef·(x − mean), so a cell at the mean contributes 0. What is left of the score is the
+        "(prior)", the score of a row of means. With ``lift="quadratic"``, squares and products are features of their
+        own, compared with those of the means.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame, dict or list of dict
+            Rows. All contributions are kept in memory, so pass a few.
+
+        Returns
+        -------
+        Explanation
+            With ``contributions`` [row, class, feature], ``log_odds(row)``, ``sentence(row)`` and ``to_frame()``, as
+            other classifiers return it.
+
+        Examples
+        --------
+        >>> from suffice import LogisticRegression
+        >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"])
+        >>> [(name, value, round(nats, 2)) for name, value, nats in model.explain([[3.0]]).log_odds()]
+        [('(prior)', None, 0.0), ('column 0', 3.0, 1.75)]
+        """
+        self._check_fitted()
+        rows, (coefficients, intercepts) = self.read_rows(X), self._lines()
+        reference = lift_rows(self._column_means()[None], self.lift)[0]
+        features = lift_rows(np.array(rows.values, np.float64).reshape(len(rows.values), -1), self.lift)
+        contributions = (features - reference)[:, None, :] * coefficients
+        prior = intercepts + coefficients @ reference
+        names = feature_names([column_title(name) for name in rows.names], self.lift)
+        scores, log_proba = prior + contributions.sum(axis=-1), self.predict_log_proba(X).astype(np.float64)
+        return Explanation(self.classes_.tolist(), names, features.tolist(), prior, contributions, scores, log_proba)
+
+    def as_model(self, *, centred: bool = False) -> Model:
         """Return the model that exports translate: log P(class | x) is its score, up to a constant of the row.
+
+        Parameters
+        ----------
+        centred : bool, default=False
+            Whether the means of the columns are subtracted from them, as in ``explain``; scores are the same.
 
         Returns
         -------
@@ -346,7 +433,16 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"lift={form.lift!r} has products of columns, which no export has: fit with lift='linear', to columns "
                 "that include the products you need, or predict in Python (predict, predict_table)"
             )
-        return Model(self.schema_.blocks, form.intercepts - form.intercepts.max(), (Coefficients(form.coefficients),))
+        prior, parameters = form.intercepts, Coefficients(form.coefficients)
+        if centred:
+            biases = -form.coefficients * self._column_means()
+            prior, parameters = prior - biases.sum(axis=1), replace(parameters, biases=biases)
+        return Model(self.schema_.blocks, prior - prior.max(), (parameters,))
+
+    def _column_means(self) -> Array:
+        """Return the mean of each column over all rows; 0 for models of files that do not have it."""
+        moments: Any = vars(self).get("column_moments_")
+        return np.zeros(self.n_features_in_) if moments is None else moments.statistics[0].pooled().mean[0]
 
     def to_sql(
         self,
@@ -477,7 +573,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ['x0', '(intercept)']
         """
         self._check_fitted()
-        if self.C is not None and self.l1_ratio:
+        if self._penalty * self.l1_ratio:
             raise ValueError("coefficients under a penalty of absolute values have no standard errors: set l1_ratio=0")
         hessian = self._hessian if X is None else self._hessian_of(X, sample_weight)
         if hessian is None:
@@ -509,10 +605,11 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.lift, bool(self.fit_intercept)
 
     def _lines(self) -> tuple[Array, Array]:
-        """Return coefficients and intercepts with one row per class."""
+        """Return coefficients and intercepts as doubles with one row per class."""
+        coefficients, intercepts = self.coef_.astype(np.float64), self.intercept_.astype(np.float64)
         if len(self.classes_) > 2:
-            return self.coef_, self.intercept_
-        return np.vstack([0 * self.coef_, self.coef_]), np.append(0.0, self.intercept_)
+            return coefficients, intercepts
+        return np.vstack([0 * coefficients, coefficients]), np.append(0.0, intercepts)
 
     def _check_fitted(self) -> None:
         """Raise if the model is not fitted, or was fitted with other settings."""
@@ -521,8 +618,13 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("lift or fit_intercept was changed after fitting: fit it again")
 
     def _problem(self, rows: Any, codes: Array, weights: Array | None, classes: int) -> Problem:
-        penalty = 0.0 if self.C is None else (1.0 - self.l1_ratio) / self.C
+        penalty = (1.0 - self.l1_ratio) * self._penalty
         return Problem(lift_rows(rows, self.lift), codes, weights, classes, penalty, self.fit_intercept)
+
+    @property
+    def _penalty(self) -> float:
+        """1/C, which is 0 without a penalty."""
+        return 0.0 if self.C is None else 1.0 / self.C
 
     def _hessian_of(self, X: Any, sample_weight: Any) -> Array:
         """Return the Hessian of the loss at the coefficients; it does not depend on the labels of the rows."""
@@ -533,34 +635,65 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return problem.hessian(problem.probabilities(problem.linear(lines))[0])
 
     def _rows(self, X: Any) -> Any:
-        """Return rows, whose columns are those that were learned, as doubles."""
-        return _as_finite_doubles(self._reader().open(X, self.schema_))
+        """Return rows, whose columns are those that were learned, as numbers in single or double precision."""
+        return _as_finite_numbers(self._reader().open(X, self.schema_))
 
     def _reader(self) -> NumberReader:
         return NumberReader(type(self).__name__, "linear")
 
-    def _find_start(self, problem: Problem, classes: Array) -> Array:
-        """Return the parameters at which the iteration starts."""
-        form = self.start
+    def _find_start(self, problem: Problem, classes: Array) -> tuple[Array, bool]:
+        """Return the parameters at which the iteration starts, and whether they are those of the fit before."""
+        form, is_warm = self.start, False
         if self.warm_start and hasattr(self, "coef_"):
             lines, same = self._lines(), np.array_equal(self.classes_, classes) and self.fitted_with_ == self._fixed()
             if same and lines[0].shape[1] == problem.X.shape[1]:
-                form = LinearForm(classes, *lines, self.lift)
+                form, is_warm = LinearForm(classes, *lines, self.lift), True
         if isinstance(form, str):
             is_generative = form == "generative" and not self.l1_ratio
-            return generative_start(problem) if is_generative else np.zeros(problem.shape)
+            return (generative_start(problem) if is_generative else np.zeros(problem.shape)), False
         if form.classes.tolist() != classes.tolist() or form.coefficients.shape[1] != problem.X.shape[1]:
             raise ValueError(
                 f"start has {form.coefficients.shape[1]} features and classes {form.classes.tolist()}, but the data "
                 f"have {problem.X.shape[1]} features and classes {classes.tolist()}"
             )
         found = parameters_of_scores(problem, np.vstack([form.coefficients.T, form.intercepts]))
-        return np.where(np.isfinite(found), found, 0.0)
+        return np.where(np.isfinite(found), found, 0.0), is_warm
 
 
-def _as_finite_doubles(block: Block) -> Any:
-    """Return a block as an array or a sparse matrix of doubles; raise where a cell is not finite."""
-    rows = (block.matrix if isinstance(block, Sparse) else all_rows(cast(Dense, block))).astype(np.float64, copy=False)
+def _centre(problem: Problem, parameters: Array, *, is_invariant: bool) -> Array:
+    """Return parameters of one score per class that sum to 0 over the classes, as far as that changes nothing.
+
+    Adding a constant to all scores changes no probability, nor does it change the penalty of intercepts, which have
+    none. ``is_invariant`` is True if the sum of the coefficients is 0 at the minimum, but for rounding, or arbitrary.
+    """
+    if problem.scores == 1:
+        return parameters
+    centred = parameters - parameters.mean(axis=1, keepdims=True)
+    if not is_invariant:
+        centred[: problem.X.shape[1]] = parameters[: problem.X.shape[1]]
+    return np.asarray(centred)
+
+
+def _sum_moments(block: Block, target: Target) -> Tally:
+    """Return the moments of the columns by class."""
+    columns = Columns("gaussian", block.shape[1], block.names)
+    if not isinstance(block, Sparse):
+        return memory.tally(Table((block,), target), (columns,))
+    indicators = np.eye(len(target.classes))[target.codes]
+    indicators = indicators if target.weights is None else indicators * target.weights[:, None]
+    matrix, n = block.matrix.astype(np.float64, copy=False), indicators.sum(axis=0)[:, None]
+    sums, squares = (np.asarray(each.T @ indicators).T for each in (matrix, matrix.power(2)))
+    moments = Moments.about(n, np.zeros(sums.shape), sums, squares)
+    return Tally(Schema(target.classes, (columns,)), n[:, 0], (moments,))
+
+
+def _as_finite_numbers(block: Block) -> Any:
+    """Return a block as an array in single or double precision or a sparse matrix of doubles; raise if not finite."""
+    if isinstance(block, Sparse):
+        rows = block.matrix.astype(np.float64, copy=False)
+    else:
+        rows = all_rows(cast(Dense, block))
+        rows = rows.astype(rows.dtype if rows.dtype == np.float32 else np.float64, copy=False)
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isfinite(rows.sum()):
             block.reject_if_not_finite(slice(0, rows.shape[0]))

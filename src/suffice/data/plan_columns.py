@@ -31,8 +31,12 @@ from suffice.data.cells import count_cells, fit_cells
 from suffice.families import FAMILIES
 from suffice.schema import Array, Coding, Columns, Features, Levels, Text, Words
 
-# The ways to cut a numeric column into bins, after it was counted in cells.
-BINNED = ("quantiles", "mdl")
+# The ways to cut a numeric column into bins, after it was counted in cells; "kernel" keeps and smooths the cells.
+BINNED = ("quantiles", "mdl", "kernel")
+
+# The setting of a column that may have any family. It is "auto", and of a number whose values are all positive the
+# moments of the logarithms are counted, too, from which it may be exponential, gamma or log-normal.
+ANY = "any"
 
 MOST_CODED_NUMBERS, ROWS_A_LEVEL = 20, 5
 WORDS_OF_A_TEXT = 3
@@ -115,12 +119,11 @@ def plan_columns(sheet: Sheet, target: Target, families: Any, complete: bool) ->
     chosen: dict[Any, Any] = {}
     left_out: dict[Any, str] = {}
     for name in sheet.names:
-        family = asked.get(name, "auto")
-        if family == "auto":
-            family, reason = choose_family(collect_facts(sheet, name, weights), complete)
-            if family == "ignore":
+        chosen[name] = asked.get(name, "auto")
+        if chosen[name] in ("auto", ANY):
+            chosen[name], reason = _choose(chosen[name], collect_facts(sheet, name, weights), complete)
+            if chosen[name] == "ignore":
                 left_out[name] = reason
-        chosen[name] = family
     if all(family == "ignore" for family in chosen.values()):
         # a table of constants still gives a model, which predicts the class priors
         constant = [name for name, reason in left_out.items() if reason in ("constant", "empty")]
@@ -143,9 +146,15 @@ def plan_columns(sheet: Sheet, target: Target, families: Any, complete: bool) ->
     return _blocks(sheet, weights, chosen, most_cells), Features(sheet.names, tuple(ignored.items()))
 
 
+def _choose(setting: str, facts: Facts, complete: bool) -> tuple[str, str]:
+    """Return the family of a column that is "auto" or "any", or "ignore" with the reason."""
+    family, reason = choose_family(facts, complete)
+    return (ANY if setting == ANY and family == "number" else family), reason
+
+
 def _of_sparse(sheet: SparseSheet, families: Any, complete: bool) -> Columns:
     """Return a sparse matrix as one block, bernoulli if it is complete and all stored values are 1, or multinomial."""
-    if families == "auto":
+    if families in ("auto", ANY):
         stored = sheet.block.matrix.data
         bits = stored.dtype == bool or (complete and bool(np.all(stored == 1)))
         families = "bernoulli" if bits else "multinomial"
@@ -199,7 +208,7 @@ def _asked(families: Any, sheet: Sheet) -> dict[Any, Any]:
     """Return the family of each column for which the user named one."""
     if not isinstance(families, Mapping):
         families = dict.fromkeys(sheet.names, families)
-    known = ("auto", "number", *BINNED, *FAMILIES, "ignore")
+    known = ("auto", ANY, "number", *BINNED, *FAMILIES, "ignore")
     for name, family in families.items():
         if name not in sheet.places:
             near = difflib.get_close_matches(str(name), [str(each) for each in sheet.names], 1)
@@ -233,16 +242,18 @@ def _blocks(sheet: Sheet, weights: Array | None, chosen: Mapping[Any, Any], most
     coded: dict[str, dict[Any, Coding]] = {"categorical": {}}
     # these come first, in this order, because saved models have them so
     plain: dict[str, list[Any]] = {"gaussian": [], "poisson": [], "multinomial": [], "complement": []}
-    texts = []
+    texts, logarithms = [], list[Any]()
     for name, setting in chosen.items():
         if setting == "ignore":
             continue
         family = "text" if isinstance(setting, Text) else setting
-        if family == "number" or family in BINNED:
+        if family in ("number", ANY) or family in BINNED:
             values, its_weights = _numbers(sheet, name, weights)
             coded["categorical"][name] = fit_cells(values, its_weights, most_cells)
-            if family == "number" and np.abs(values).max(initial=0.0) < MOST_SQUARED:
+            if family in ("number", ANY) and np.abs(values).max(initial=0.0) < MOST_SQUARED:
                 plain["gaussian"].append(name)
+                if family == ANY and values.min(initial=np.inf) > 0:
+                    logarithms.append(name)
             continue
         kind = FAMILIES[family]
         if kind.cells == "words":
@@ -256,6 +267,8 @@ def _blocks(sheet: Sheet, weights: Array | None, chosen: Mapping[Any, Any], most
             plain.setdefault(_block_name(family), []).append(name)
     blocks = [Columns.coded(family, tuple(named), tuple(named.values())) for family, named in coded.items() if named]
     blocks += [Columns(family, len(names), tuple(names)) for family, names in plain.items() if names]
+    # a block of their own: log-normal columns that the user named reject numbers that are not positive
+    blocks += [Columns("log-normal", len(logarithms), tuple(logarithms))] if logarithms else []
     return (*blocks, *texts)
 
 

@@ -1,19 +1,21 @@
 """Read the columns of a sheet into blocks of cells, which are counted and scored."""
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from suffice.blocks.block import Block, Coded, Sparse
+from suffice.blocks import Block, Coded, Function, Sparse
 from suffice.data.column_names import list_names
 from suffice.data.labels import is_missing
 from suffice.data.read_trees import read_leaves
 from suffice.data.sheets import Sheet
 from suffice.data.texts import count_words
 from suffice.families import FAMILIES
+from suffice.families.domain import POSITIVE
 from suffice.kernels import binning as kernels
 from suffice.schema import Array, Columns, Combinations, Cuts, Levels, MissingLevel, Words, recoding
 
@@ -24,23 +26,36 @@ MOST_WHOLE = 2.0**53
 FEW_ROWS = 2048
 
 
-def read_blocks(sheet: Sheet, blocks: Iterable[Columns], grow: bool) -> tuple[tuple[Columns, ...], tuple[Block, ...]]:
+def read_blocks(
+    sheet: Sheet, blocks: Iterable[Columns], grow: bool, chosen: Collection[Any] | None = None
+) -> tuple[tuple[Columns, ...], tuple[Block, ...]]:
     """Return the columns, with new levels and words if ``grow``, and their cells.
 
-    Columns are matched by name. The cells of a column that the sheet lacks are empty.
+    Columns are matched by name. The cells of a column that the sheet lacks are empty. In the columns whose family was
+    ``chosen`` from the rows, and not by the user, numbers outside of its domain count as missing; by default these are
+    the columns that are in several blocks.
     """
+    blocks = tuple(blocks)
+    if chosen is None:
+        chosen = find_repeated(blocks)
     found, texts = [], dict[int, tuple[Columns, Block]]()
     for block in blocks:
         words = block.codings[0] if block.codings else None
         if isinstance(words, Words):  # several models of a pool read the same text, which is slow to split
-            found.append(texts.setdefault(id(words), texts.get(id(words)) or _read(sheet, block, grow)))
+            found.append(texts.setdefault(id(words), texts.get(id(words)) or _read(sheet, block, grow, chosen)))
         else:
-            found.append(_read(sheet, block, grow))
+            found.append(_read(sheet, block, grow, chosen))
     columns, cells = zip(*found, strict=True)
     return columns, cells
 
 
-def _read(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
+def find_repeated(blocks: Iterable[Columns]) -> set[Any]:
+    """Return the columns that are counted in several ways, from which a form is chosen."""
+    names = [name for block in blocks for name in block.names or ()]
+    return {name for name, count in Counter(names).items() if count > 1}
+
+
+def _read(sheet: Sheet, columns: Columns, grow: bool, chosen: Collection[Any]) -> tuple[Columns, Block]:
     assert columns.names is not None
     if columns.is_forest:
         return columns, read_leaves(sheet, columns)
@@ -52,11 +67,38 @@ def _read(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:
                     f"numbers, or learn it as levels: BayesClassifier(families={{{name!r}: 'categorical'}})"
                 )
         numbers = sheet.numbers(columns.names)
-        FAMILIES[columns.family].check_cells(numbers)
+        family = FAMILIES[columns.family]
+        if family.domain == POSITIVE and all(name in chosen for name in columns.names):
+            return columns, Function("positive").map_block(numbers)
+        check_domain(numbers, columns)
+        family.check_cells(numbers)
         return columns, numbers
     if isinstance(columns.codings[0], Words):
         return _read_text(sheet, columns, grow)
     return _read_levels(sheet, columns, grow)
+
+
+def check_domain(block: Block, columns: Columns) -> None:
+    """Raise if a number is outside of the domain of its family, naming the cell and the families that take it."""
+    domain = FAMILIES[columns.family].domain
+    if not domain.is_bounded or FAMILIES[columns.family].cells != "numbers":
+        return  # counts and bits are checked where they are counted
+    found = block.find(slice(0, block.shape[0]), domain.excludes)
+    if found is not None:
+        row, column, value = found
+        if np.isinf(value):
+            block.reject_not_finite(row, column, value)
+        raise outside_domain(block.name(column), columns.family, value, f" in row {row}")
+
+
+def outside_domain(column: str, family: str, value: float, where: str = "") -> ValueError:
+    """Return the error for a number outside of the domain of a family."""
+    x = np.array(value)
+    others = [name for name, its in FAMILIES.items() if its.cells == "numbers" and not its.domain.excludes(x)]
+    return ValueError(
+        f"{column} is {value:g}{where}, but {family} columns hold {FAMILIES[family].domain.text}; families that take "
+        f"{value:g}: {', '.join(['number', *others, 'quantiles', 'mdl', 'kernel'])}"
+    )
 
 
 def _read_text(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, Block]:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from suffice.blocks import Block, Dense, Sparse
 from suffice.data.dictionaries import Dictionaries, read_dictionaries
-from suffice.data.plan_columns import BINNED, plan_columns
+from suffice.data.plan_columns import ANY, BINNED, plan_columns
 from suffice.data.read_columns import compare_columns, read_blocks
 from suffice.data.sheets import Sheet, SparseSheet
 from suffice.data.table import Target, as_block, as_sheet
@@ -184,7 +184,8 @@ class ColumnReader(Reader):
         return Plan(schema.blocks, schema.features, is_marked=True)
 
     def read(self, opened: Sheet, blocks: tuple[Columns, ...], *, grow: bool) -> tuple[tuple[Columns, ...], Any]:
-        return read_blocks(opened, blocks, grow)
+        named = self.name_families([name for block in blocks for name in block.names or ()])
+        return read_blocks(opened, blocks, grow, {name for name, family in named.items() if family == ANY})
 
     def list_cells(self, opened: Sheet, schema: Schema) -> tuple[list[Any], list[list[Any]]]:
         assert schema.features is not None
@@ -200,7 +201,7 @@ class ColumnReader(Reader):
     @property
     def plan_depends_on_rows(self) -> bool:
         # with "auto", what is counted of a column depends on its values; cells depend on all rows
-        return not isinstance(self.families, str) or self.families in ("auto", *BINNED)
+        return not isinstance(self.families, str) or self.families in ("auto", ANY, *BINNED)
 
     def covers(self, other: Reader) -> bool:
         return (

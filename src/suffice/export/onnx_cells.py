@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from suffice.blocks import Function
 from suffice.data.column_names import column_name
 from suffice.export.dialects import ExportError
 from suffice.export.onnx_graph import ML, TYPES, Graph, Tensor
@@ -211,6 +212,26 @@ class Cells:
                 parts.append(self.inputs.codes(each.name, each.levels).cast("float64"))
                 places.append(place)
         return self.graph.concat(parts), np.argsort(places)
+
+
+@dataclass(frozen=True)
+class MappedCells(Cells):
+    """The cells of a block of numbers, of which a function is taken."""
+
+    function: Function
+
+    @cached_property
+    def numbers(self) -> Tensor:
+        x = self.inputs.numbers(self.names)
+        scaled = x if self.function.factor == 1 else x * self.function.factor
+        if self.function.name == "cos":  # runtimes have no cosine of doubles
+            return self.graph.add("Sin", scaled + np.pi / 2)
+        return self.graph.add(self.function.name.capitalize(), scaled)
+
+    @cached_property
+    def is_missing(self) -> Tensor:
+        # a number outside of the domain has no function: it is not missing, and its row has no probabilities
+        return self.inputs.numbers(self.names).is_nan()
 
 
 def _list_readings(columns: Columns) -> Iterator[tuple[Any, Reading]]:

@@ -13,13 +13,13 @@ from suffice.data.column_names import rename_taken
 from suffice.decision.calibration import Calibration
 from suffice.export import onnx_columnwise, onnx_covariance, onnx_joint, onnx_pairs, onnx_trees
 from suffice.export.dialects import ExportError
-from suffice.export.onnx_cells import IN_PYTHON, Cells, FloatType, Inputs, InputType, check_text
+from suffice.export.onnx_cells import IN_PYTHON, Cells, FloatType, Inputs, InputType, MappedCells, check_text
 from suffice.export.onnx_graph import Tensor
 from suffice.export.onnx_posterior import calibrate, log_posterior, log_sum_exp, normalise
 from suffice.model import Model
 from suffice.pooled_model import AnyModel, PooledModel
 from suffice.schema import Array
-from suffice.score import Linear, LogSumExp, Score, Term
+from suffice.score import Linear, LogSumExp, OfFunction, Score, Term
 
 # A translator returns what a term adds to the score of each class, [row, class].
 Translator = Callable[[Any, Cells], Tensor]
@@ -29,6 +29,11 @@ def translate_log_sum_exp(term: LogSumExp, cells: Cells) -> Tensor:
     """Write log Σᵢ exp(log weight + score of component i) of each class."""
     parts = zip(term.components, term.log_weights, strict=True)
     return cells.graph.concat([log_sum_exp(write_score(score, cells) + log_weights, 1) for score, log_weights in parts])
+
+
+def translate_of_function(term: OfFunction, cells: Cells) -> Tensor:
+    """Write a term of a function of each cell."""
+    return TRANSLATORS[type(term.term)](term.term, MappedCells(cells.inputs, cells.columns, term.mapping))
 
 
 TRANSLATORS: dict[type[Term], Translator] = {
@@ -47,6 +52,7 @@ TRANSLATORS: dict[type[Term], Translator] = {
     terms.LowRank: onnx_covariance.translate_low_rank,
     terms.MeanOfTrees: onnx_trees.translate_mean_of_trees,
     terms.LogSumExp: translate_log_sum_exp,
+    terms.OfFunction: translate_of_function,
 }
 
 

@@ -1,10 +1,12 @@
 """Cells of a table as SQL: numbers, and the codes of levels and bins."""
 
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from sqlglot import exp
 
+from suffice.blocks import Function
 from suffice.data.column_names import column_name
 from suffice.export import sql_expressions as sql
 from suffice.export.dialects import ExportError, check_text
@@ -20,6 +22,9 @@ MIN_SQUARED = 1e-160
 
 # Greater integers are not all doubles.
 MAX_EXACT_INTEGER = 2**53
+
+# The functions of numbers.
+FUNCTIONS: dict[str, type[exp.Func]] = {"log": exp.Ln, "sqrt": exp.Sqrt, "cos": exp.Cos, "sin": exp.Sin}
 
 # Ends every message about a model that cannot be written.
 IN_PYTHON = "or predict in Python (predict, predict_table), which works for every model"
@@ -48,6 +53,7 @@ class Cells:
 
     def __init__(self, query: StagedQuery, columns: Columns, first: int) -> None:
         self.query, self.columns, self.first = query, columns, first
+        self.function: Function | None = None
         self.names = column_names(columns)
         if columns.codings is not None and any(isinstance(coding, Words) for coding in columns.codings):
             raise ExportError(
@@ -67,6 +73,8 @@ class Cells:
     def number(self, j: int, *, is_squared: bool = False) -> Expression:
         """Return the number in column j; ``is_squared`` says that its square must not underflow."""
         is_flushed = is_squared and self.query.dialect.underflow_is_error
+        if self.function is not None:
+            return self._mapped_number(j, self.function, is_flushed)
         name = f"{'z' if is_flushed else 'x'}{self.first + j}"
         if not self._is_read(name):
             value = self._number(j)
@@ -75,6 +83,12 @@ class Cells:
             )
             self.query.add(0, name, sql.case_when([*flushed, (abs(value) <= MAX_NUMBER, value)]))
         return sql.column(self.query.prefix + name)
+
+    def mapped(self, function: Function) -> Self:
+        """Return the same cells, of whose numbers a function is taken."""
+        found = copy(self)
+        found.function = function
+        return found
 
     def code(self, j: int) -> Expression:
         """Return the code of column j's level or bin; the number of known levels if it is another level.
@@ -89,6 +103,28 @@ class Cells:
     def block_column(self, stage: int, letter: str, expression: Expression) -> Expression:
         """Add a column that is computed once for the block; return the reference to it."""
         return self.query.add(stage, f"{letter}{self.first}", expression)
+
+    def _mapped_number(self, j: int, function: Function, is_flushed: bool) -> Expression:
+        """Return a function of the number in column j; NULL outside of its domain, where the row has no result."""
+        name = f"{'z' if is_flushed else 'x'}{self.first + j}_{function.name}"
+        if not self._is_read(name):
+            value = self._number(j)
+            scaled = value if function.factor == 1 else value * function.factor
+            is_inside = abs(value) <= MAX_NUMBER
+            if function.name in ("log", "sqrt"):
+                is_outside = value <= 0.0 if function.name == "log" else value < 0.0
+                flag = self.query.add(0, f"o{name}", sql.case_when([(is_outside, sql.integer(1))], sql.integer(0)))
+                self.query.null_conditions.append(flag.equals(sql.integer(1)))
+                least = float(np.finfo(np.float64).tiny) if function.name == "log" else 0.0
+                branches: list[tuple[Expression, Operand]] = [(value < least, Expression(exp.null()))]
+            else:
+                branches = []
+            found = FUNCTIONS[function.name](this=scaled.node)
+            self.query.add(0, name, sql.case_when([*branches, (is_inside, Expression(found))]))
+        mapped = sql.column(self.query.prefix + name)
+        if not is_flushed:
+            return mapped
+        return sql.case_when([(abs(mapped) < MIN_SQUARED, sql.double(0.0))], mapped)
 
     def _is_read(self, name: str) -> bool:
         return self.query.prefix + name in self.query.stages[0]

@@ -105,7 +105,9 @@ class LongCells(Cells):
         """Return the name of the array of numbers."""
         count = len(self.names)
         return self.query.add_array(
-            ("x", self.first, is_squared), [self.number(j, is_squared=is_squared) for j in range(count)], "double"
+            ("x", self.first, is_squared, self.function),
+            [self.number(j, is_squared=is_squared) for j in range(count)],
+            "double",
         )
 
     def codes(self, count: int | None = None) -> str:

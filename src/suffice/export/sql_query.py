@@ -20,7 +20,7 @@ from suffice.export.sql_posterior import Posterior, calibrate, softmax
 from suffice.export.sql_stages import StagedQuery
 from suffice.families.family import Parameters
 from suffice.model import Model
-from suffice.score import Score, Term
+from suffice.score import OfFunction, Score, Term
 
 # Numbers of a block that a statement may contain: with more of them, parsing takes longer than scoring.
 MAX_NUMBERS = 100_000
@@ -31,6 +31,12 @@ MAX_SELECT_NUMBERS = 4000
 
 # A translator returns the expressions that a term adds to the score of each class.
 Translator = Callable[[Any, Cells], ByClass]
+
+
+def translate_of_function(term: OfFunction, cells: Cells) -> ByClass:
+    """Write a term of a function of each cell."""
+    return TRANSLATORS[type(term.term)](term.term, cells.mapped(term.mapping))
+
 
 TRANSLATORS: dict[type[Term], Translator] = {
     terms.LookUp: sql_columnwise.translate_look_up,
@@ -44,6 +50,7 @@ TRANSLATORS: dict[type[Term], Translator] = {
     terms.PairLookUp: sql_tree.translate_pair_look_up,
     terms.TriangularSolve: sql_covariance.translate_triangular_solve,
     terms.LowRank: sql_covariance.translate_low_rank,
+    terms.OfFunction: translate_of_function,
 }
 
 # For terms without a translator: why not, and what to do instead. The command line rewrites style="…" as --style ….

@@ -22,10 +22,16 @@ from suffice.export.sql_table_query import SCORES, TableQuery
 from suffice.model import Model
 from suffice.pooled_model import AnyModel, PooledModel
 from suffice.schema import Partition
-from suffice.score import Term
+from suffice.score import OfFunction, Term
 
 # A translator returns what a term adds to the score of each class; NULL adds nothing.
 LongTranslator = Callable[[Any, LongCells], list[Expression]]
+
+
+def translate_of_function(term: OfFunction, cells: LongCells) -> list[Expression]:
+    """Add a term of a function of each cell."""
+    return LONG_TRANSLATORS[type(term.term)](term.term, cells.mapped(term.mapping))
+
 
 LONG_TRANSLATORS: dict[type[Term], LongTranslator] = {
     terms.LookUp: sql_long_columnwise.translate_look_up,
@@ -42,6 +48,7 @@ LONG_TRANSLATORS: dict[type[Term], LongTranslator] = {
     terms.MeanOfTrees: sql_long_trees.translate_mean_of_trees,
     terms.TriangularSolve: sql_long_covariance.translate_triangular_solve,
     terms.LowRank: sql_long_covariance.translate_low_rank,
+    terms.OfFunction: translate_of_function,
 }
 
 

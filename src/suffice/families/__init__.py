@@ -8,12 +8,17 @@ from suffice.families.bernoulli import Bernoulli
 from suffice.families.binomial import Binomial
 from suffice.families.categorical import Categorical
 from suffice.families.complement import Complement
+from suffice.families.exponential import Exponential
 from suffice.families.family import Family, Parameters
+from suffice.families.gamma import Gamma
 from suffice.families.gaussian import Gaussian
 from suffice.families.geometric import Geometric
+from suffice.families.kernel import Kernel
+from suffice.families.log_normal import LogNormal
 from suffice.families.multinomial import Multinomial, WordCounts
 from suffice.families.negative_binomial import NegativeBinomial
 from suffice.families.poisson import Poisson
+from suffice.families.von_mises import VonMises
 
 
 class Registry(dict[str, Family]):
@@ -54,6 +59,11 @@ FAMILIES = Registry(
             Multinomial(),
             Poisson(),
             WordCounts(),
+            Exponential(),
+            Gamma(),
+            LogNormal(),
+            VonMises(),
+            Kernel(),
             Geometric(),
             NegativeBinomial(),
             Binomial(),

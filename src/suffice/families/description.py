@@ -19,6 +19,9 @@ CURVE_POINTS = 241
 # Values of a sum over all values of a column: their distances from a mean, in deviations; and numbers at a time.
 OFFSETS, SUM_CELLS = np.concatenate([np.linspace(0, 8, 33), np.geomspace(10, 1e4, 15)]), 1 << 22
 
+# The exponential of this is still a number, and so is its square.
+LARGEST_LOG = 300.0
+
 
 @dataclass(frozen=True)
 class Support:
@@ -130,7 +133,13 @@ def information_of_levels(columns: Columns, counts: Any) -> Array:
 
 
 def information_of_scores(
-    score_of: Callable[[Array], Score], shares: Array, mean: Array, deviation: Array, *, is_count: bool
+    score_of: Callable[[Array], Score],
+    shares: Array,
+    mean: Array,
+    deviation: Array,
+    *,
+    is_count: bool,
+    is_log: bool = False,
 ) -> Array:
     """Return I(column; class) = Σₖ πₖ Σₓ pₖ(x)·log(pₖ(x) / Σₗ πₗ·pₗ(x)) in nats, for each column.
 
@@ -145,6 +154,8 @@ def information_of_scores(
         πₖ, the share of each class among the rows that have the column, and where its values are.
     is_count : bool
         Whether values are the whole numbers from 0, and not real numbers.
+    is_log : bool, default=False
+        Whether mean and deviation are those of log x, over which the integral then is.
     """
     found = np.zeros(mean.shape[1])
     deviation = np.maximum(deviation, 0.5 if is_count else 1e-12 * np.abs(mean) + 1e-300)
@@ -156,6 +167,9 @@ def information_of_scores(
         here = order[first : first + max(int(SUM_CELLS / (few * len(mean))), 1)]
         first += len(here)
         values, weights = _quadrature(mean[:, here], deviation[:, here], is_count)
+        if is_log:
+            values = np.exp(np.clip(values, -LARGEST_LOG, LARGEST_LOG))
+            weights = weights * values
         with np.errstate(all="ignore"):
             p = np.exp(score_of(here).contributions_of(values)) * weights[:, None]
             p /= p.sum(axis=0)

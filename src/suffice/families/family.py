@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from suffice.blocks import Block, Part
+from suffice.blocks import Block, Function, Part
 from suffice.families import description
+from suffice.families.domain import Domain
 from suffice.priors import Prior, broadcast_to_columns
 from suffice.schema import Array, Columns, Frozen, Words, by_group, field_names
 from suffice.score import Score
@@ -61,7 +62,8 @@ class Family(ABC):
     Attributes
     ----------
     name : str
-        The name by which users ask for the family, as in ``BayesClassifier(families={"x": name})``.
+        The name by which users ask for the family, as in ``BayesClassifier(families={"x": name})``. The name of an
+        instance with a setting ends with it in parentheses, such as "von-mises(360)".
     cells : {"numbers", "counts", "bits", "levels", "words"}
         What a cell holds: a real number, a count from 0, a number that is above a threshold or not, the code of a
         level, or a text.
@@ -75,9 +77,16 @@ class Family(ABC):
         Whether fractions are refused, so that a database has to look for them.
     setting : str or None
         The field that a number after the name sets, as in "binomial(10)"; None if there is none.
-    sql_sums : {"levels", "moments", "totals", "squares"} or None
+    sql_sums : {"levels", "moments", "totals", "squares", "functions"} or None
         The sums from which a database computes the statistic: counts of levels, moments of the numbers, their totals,
-        or their totals and those of their squares. None if SQL cannot compute it, so that rows are read.
+        their totals and those of their squares, or the totals of two functions of them. None if SQL cannot compute it,
+        so that rows are read.
+    functions : tuple of Function or None
+        The functions of a number whose moments or totals are counted; None is the number itself.
+    domain : Domain
+        The numbers that a column may hold. Readers reject others.
+    rules : tuple of str
+        The rules by which parameters can be estimated.
     """
 
     name: ClassVar[str]
@@ -87,7 +96,14 @@ class Family(ABC):
     is_compositional: ClassVar[bool] = False
     is_whole: ClassVar[bool] = False
     setting: ClassVar[str | None] = None
-    sql_sums: ClassVar[Literal["levels", "moments", "totals", "squares"] | None] = None
+    sql_sums: ClassVar[Literal["levels", "moments", "totals", "squares", "functions"] | None] = None
+    rules: ClassVar[tuple[str, ...]] = ("mle", "map", "mean", "predictive")
+    domain: Domain = Domain()
+
+    @property
+    def functions(self) -> tuple[Function | None, ...]:
+        """The functions of a number whose moments or totals are counted; None is the number itself."""
+        return (None,)
 
     @property
     def full_name(self) -> str:
@@ -175,6 +191,10 @@ class Family(ABC):
         rate = statistic.total / np.maximum(np.broadcast_to(statistic.n, statistic.total.shape), 1)
         return rate, np.sqrt(rate)
 
+    def log_location(self, statistic: Any) -> tuple[Array, Array] | None:
+        """Return the mean and the standard deviation of log x, if columns hold positive numbers; None by default."""
+        return None
+
     def support(self, columns: Columns, statistic: Any, j: int, seen: Sequence[float] = ()) -> description.Support:
         """Return the values that column j can have; ``seen`` are values that a numeric support has to include."""
         if columns.codings is not None:
@@ -186,6 +206,7 @@ class Family(ABC):
         if not some.any():  # all cells are missing
             return description.support_of_numbers(0.0, 1.0, list(seen))
         low, high = (mean - 3 * deviation)[some].min(), (mean + 3 * deviation)[some].max()
+        low, high = self.domain.clip(np.array([low, high])).tolist()
         found = description.support_of_numbers(float(low), float(high), list(seen))
         is_possible = ~self.refuses(np.array(found.values))
         return replace(found, values=np.array(found.values)[is_possible].tolist())
@@ -201,6 +222,9 @@ class Family(ABC):
             return description.summarize_words(coding, statistic.total)
         if columns.sizes is not None:
             return description.summarize_levels(columns, statistic, j)
+        if self.cells == "numbers":
+            mean, spread = (each[:, j].tolist() for each in self.location(statistic))
+            return {"shows": "numbers", "mean": mean, "spread": spread}
         means = statistic.total[:, j] / description.rows_of(statistic, j)
         return {"shows": "numbers", "mean": means.tolist(), "spread": [0.0] * len(means)}
 
@@ -222,6 +246,9 @@ class Family(ABC):
             few = replace(columns, count=len(places), names=None)
             return self.maximum_likelihood(few, replace(statistic, **arrays)).score()
 
+        of_logs = self.log_location(statistic)
+        if of_logs is not None:
+            return description.information_of_scores(score_of, shares, *of_logs, is_count=False, is_log=True)
         return description.information_of_scores(score_of, shares, mean, deviation, is_count=self.cells == "counts")
 
 

@@ -28,7 +28,7 @@ def lift_rows(X: Any, lift: str) -> Any:
     if hasattr(X, "tocsc"):
         columns = X.tocsc()
         return sp.hstack([columns[:, first].multiply(columns[:, second]), columns]).tocsr()
-    X = np.asarray(X)
+    X = np.asarray(X, np.float64)  # products in single precision would lose digits
     return np.concatenate([X[:, first] * X[:, second], X], axis=1)
 
 

@@ -4,6 +4,7 @@ Scores are z = X·W + b, [row, score]: one score for two classes (the log-odds o
 The loss is Σ w·(log Σ exp z − z of the own class) + ½·λ·|W|²; intercepts are not penalised.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -17,6 +18,9 @@ from suffice.schema import Array
 # Number of cells that are weighted and multiplied at a time, so that they stay in cache.
 BLOCK = 1 << 20
 
+# The same for single-precision cells, which are widened to doubles a block at a time.
+WIDENED = 1 << 18
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -25,7 +29,7 @@ class Problem:
     Attributes
     ----------
     X : array or sparse matrix of shape (n_rows, n_features)
-        Features.
+        Features. All results are doubles; an array in single precision is not copied as a whole.
     codes : array of shape (n_rows,)
         Code of the class of each row.
     weights : array of shape (n_rows,) or None
@@ -67,14 +71,40 @@ class Problem:
 
     def linear(self, parameters: Array) -> Array:
         """Return X·W + b."""
-        if not self.intercept:
-            return np.asarray(self.X @ parameters)
-        return np.asarray(self.X @ parameters[:-1] + parameters[-1])
+        lines = parameters[:-1] if self.intercept else parameters
+        if self._is_narrow:
+            found = np.empty((len(self.codes), lines.shape[1]))
+            for part, rows in self._widened():
+                np.matmul(rows, lines, out=found[part])
+        else:
+            found = np.asarray(self.X @ lines)
+        return found + parameters[-1] if self.intercept else found
 
     def transposed_product(self, residuals: Array) -> Array:
         """Return Xᵀ·residuals, with their sums as the last row if there are intercepts."""
-        found = np.asarray(self.X.T @ residuals)
+        found = self._transposed(residuals)
         return np.vstack([found, residuals.sum(axis=0)]) if self.intercept else found
+
+    def _transposed(self, residuals: Array) -> Array:
+        """Return Xᵀ·residuals."""
+        if not self._is_narrow:
+            return np.asarray(self.X.T @ residuals)
+        found = np.zeros((self.X.shape[1], *residuals.shape[1:]))
+        for part, rows in self._widened():
+            found += rows.T @ residuals[part]
+        return found
+
+    @property
+    def _is_narrow(self) -> bool:
+        return isinstance(self.X, np.ndarray) and self.X.dtype == np.float32
+
+    def _widened(self) -> Iterator[tuple[slice, Array]]:
+        """Yield ranges of rows, and their features as doubles."""
+        rows, features = self.X.shape
+        step = max(WIDENED // max(features, 1), 64)
+        for first in range(0, rows, step):
+            part = slice(first, first + step)
+            yield part, self.X[part].astype(np.float64)
 
     def penalty_gradient(self, parameters: Array) -> Array:
         """Return λ·W, 0 for intercepts."""
@@ -123,7 +153,7 @@ class Problem:
                 found += rows.T @ rows
         if not self.intercept:
             return np.asarray(found)
-        edge = np.asarray(self.X.T @ weights)
+        edge = self._transposed(weights)
         return np.block([[found, edge[:, None]], [edge, weights.sum()]])
 
     def hessian_at(self, p: Array, places: list[Array]) -> Array:
@@ -157,15 +187,20 @@ class Problem:
                 rows = self.X[first : first + step]
                 core += rows[:, left].T @ (rows[:, right] * weights[first : first + step, None])
         if len(left) < len(mine) or len(right) < len(others):
-            edge = np.append(self.X.T @ weights, weights.sum())
+            edge = np.append(self._transposed(weights), weights.sum())
             found[len(left) :] = edge[others]
             found[:, len(right) :] = edge[mine, None]
         return found
 
     def squares(self, weights: Array) -> Array:
         """Return the diagonal of `gram`."""
-        squared = self.X.power(2) if hasattr(self.X, "tocsr") else self.X**2
-        found = np.asarray(squared.T @ weights).ravel()
+        if self._is_narrow:
+            found = np.zeros(self.X.shape[1])
+            for part, rows in self._widened():
+                found += weights[part] @ (rows * rows)
+        else:
+            squared = self.X.power(2) if hasattr(self.X, "tocsr") else self.X**2
+            found = np.asarray(squared.T @ weights).ravel()
         return np.append(found, weights.sum()) if self.intercept else found
 
     def hessian(self, p: Array) -> Array:

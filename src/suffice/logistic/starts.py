@@ -33,7 +33,7 @@ def generative_start(problem: Problem) -> Array:
         return start
     shares = counts / counts.sum()
     indicators = np.eye(problem.classes)[problem.codes] * weight[:, None]
-    means = np.asarray(problem.X.T @ indicators).T / counts[:, None]
+    means = problem.transposed_product(indicators)[:-1].T / counts[:, None]
     gram = problem.gram(weight)[:-1, :-1]
     within = (gram - (means.T * counts) @ means) / counts.sum()
     spread = np.diagonal(gram) / counts.sum()

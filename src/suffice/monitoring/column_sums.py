@@ -10,7 +10,7 @@ from suffice.explain import column_keys
 from suffice.families import FAMILIES
 from suffice.monitoring.divergences import CountPair, MomentPair
 from suffice.schema import Array, Coding, Columns, Cuts, Levels, Words
-from suffice.statistics import CoMoments, Moments, Tally
+from suffice.statistics import CoMoments, FunctionSums, Moments, Tally
 from suffice.structures.combinations import drop_combinations
 
 BINS = 10  # of numbers
@@ -90,6 +90,9 @@ def _sum_block(columns: Columns, statistic: Any, rows: float) -> Iterable[Column
                 key, missing=_subtract(rows, n[j]), moments=(float(n[j]), float(pooled.mean[0, j]), float(variance[j]))
             )
         return
+    if isinstance(statistic, FunctionSums) or (columns.sizes is None and cells == "numbers"):
+        yield from _sum_by_location(columns, statistic, rows)
+        return
     total = statistic.total.sum(axis=0)
     if columns.codings and isinstance(columns.codings[0], Words):
         yield ColumnSums(keys[0], columns.codings[0], total, None)
@@ -105,6 +108,16 @@ def _sum_block(columns: Columns, statistic: Any, rows: float) -> Iterable[Column
             yield ColumnSums(key, Levels((0, 1)), np.array([n[j] - total[j], total[j]]), _subtract(rows, n[j]))
     else:
         yield ColumnSums(COUNTS, Levels(tuple(map(str, keys))), total, None)
+
+
+def _sum_by_location(columns: Columns, statistic: Any, rows: float) -> Iterable[ColumnSums]:
+    """Yield the mean and the variance that a family says a column has."""
+    arrays = {name: array.sum(axis=0, keepdims=True) for name, array in statistic.arrays().items()}
+    mean, deviation = FAMILIES[columns.family].location(replace(statistic, **arrays))
+    n = np.broadcast_to(arrays["n"], mean.shape)[0]
+    for j, key in enumerate(column_keys(columns)):
+        moments = float(n[j]), float(mean[0, j]), float(deviation[0, j] ** 2)
+        yield ColumnSums(key, missing=_subtract(rows, n[j]), moments=moments)
 
 
 def _subtract(rows: float, n: float) -> float:

@@ -231,8 +231,8 @@ def points(model: Any, X: Any = None, label: Any = None, against: Any = None, *,
     (0.64, 0.64)
     """
     check_fitted(model)
-    if not hasattr(model, "explain"):
-        raise TypeError(f"nomogram needs a classifier that has explain, not {type(model).__name__}")
+    if not hasattr(model, "chosen_tally"):
+        raise TypeError(f"nomogram needs a classifier that learns from sums, not {type(model).__name__}")
     seen = {} if X is None else column_values(model, X, row)
     columns = columns_of(model)
     supports = [find_support(model, column, seen.get(column.title, [])) for column in columns]

@@ -64,6 +64,9 @@ def read_inputs(schema: Schema, blocks: Blocks, scored: tuple[Columns, ...]) -> 
                 found[key].family, found[key].may_be_empty = family, schema.features is not None
                 _set_kind(found[key], columns, statistic, j)
     for columns in scored:
+        if columns.family not in FAMILIES:  # of a model that has no p(x | class)
+            for its in found.values():
+                its.family = columns.family
         if columns.codings is None and columns.sizes is not None:
             for its, size in zip(found.values(), columns.sizes.tolist(), strict=True):
                 its.labels = list(range(size))

@@ -156,11 +156,17 @@ COUNT_TERMS = (
     score.LogGammaOfTotal,
     score.LogBinomial,
     score.LogFactorial,
+    score.NegativeLog,
 )
 PACKERS: dict[type[score.Term], Callable[[Any], Packed]] = {
     **dict.fromkeys((*PLAIN_TERMS, *COUNT_TERMS), _pack_fields),
     score.AveragedPairs: pack_averaged_pairs,
     score.LogSumExp: _pack_mixture,
+    score.OfFunction: lambda term: {
+        "inner": _pack_term(term.term),
+        "function": term.function,
+        "factor": pack_value(term.factor),
+    },
     score.MeanOfTrees: pack_leaves,
     score.TriangularSolve: _pack_triangular_solve,
     score.CompleteLinear: lambda term: {"type": "Linear"} | _pack_fields(term),

@@ -15,6 +15,7 @@ from suffice.report.model_view import ModelView
 from suffice.schema import Array
 from suffice.score import (
     AveragedPairs,
+    CompleteLinear,
     JointLookUp,
     LogSumExp,
     LowRank,
@@ -36,6 +37,7 @@ DEPENDENCE: dict[type[Term], str] = {
     LowRank: "numeric columns have a covariance matrix",
     LogSumExp: "each class is a mixture of components",
     MeanOfTrees: "decision trees",
+    CompleteLinear: "the log-odds of the classes are linear in the columns (logistic regression)",
 }
 
 

@@ -68,9 +68,11 @@ class ModelView:
 
 def view_model(classifier: Any) -> ModelView:
     """Return the view of a fitted classifier."""
+    if hasattr(classifier, "as_model"):
+        return _view_linear(classifier)
     if not hasattr(classifier, "estimate_model"):
         name = type(classifier).__name__
-        raise TypeError(f"a report needs a fitted classifier that learns from sums (a tally); {name} is none")
+        raise TypeError(f"a report needs a fitted classifier of this library; {name} is none")
     tally, recipe = classifier.chosen_tally(), classifier.recipe()
     separate = recipe.part(Naive()).lay_out(classifier.tally_) if recipe.is_pooled else tally
     is_table = tally.schema.features is not None
@@ -85,6 +87,28 @@ def view_model(classifier: Any) -> ModelView:
         binned=binned_recipe(recipe).lay_out(classifier.tally_) if is_table else separate,
         model=classifier.estimate_model(),
         calibration=classifier.fitted_calibration(),
+    )
+
+
+def _view_linear(classifier: Any) -> ModelView:
+    """Return the view of a logistic regression, whose columns are described by their moments in each class."""
+    model = classifier.as_model(centred=True)
+    tally = getattr(classifier, "column_moments_", None)
+    if tally is None:
+        raise ValueError(
+            "the model is of a version that kept no moments of the columns, which a report shows: fit again"
+        )
+    return ModelView(
+        classifier=type(classifier).__name__,
+        settings=classifier.get_params(deep=False),
+        target=getattr(classifier, "target_name_", None),
+        left_out={},
+        tally=tally,
+        class_count=tally.class_count,
+        separate=tally,
+        binned=tally,
+        model=model,
+        calibration=None,
     )
 
 

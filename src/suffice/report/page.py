@@ -99,7 +99,9 @@ def render(model: Any, X: Any = None, y: Any = None, title: str | None = None) -
         "policy": f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'",
         "style": style,
         "script": script,
-        "data": embed_json(_collect(views, rows, y, str(title), lambda: describe_drift(first, X))),
+        "data": embed_json(
+            _collect(views, rows, y, str(title), lambda: describe_drift(first, X) if hasattr(first, "tally_") else [])
+        ),
     }
     # in one pass: inserted text that holds a placeholder stays as it is
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _read("template.html"))

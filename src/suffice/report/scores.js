@@ -37,6 +37,7 @@ function prepareMixture(term) {
 /** Return a term with its arrays unpacked; ``width`` is the length of a row of its first array [class, …]. */
 function prepareTerm(term, classes) {
   if (term.components) return prepareMixture(term);
+  if (term.inner) return { ...term, factor: prepareField(term.factor, classes), inner: prepareTerm(term.inner, classes), classes };
   const table = Object.values(term).find((its) => its && its.shape && its.shape.length === 2);
   const made = {
     ...Object.fromEntries(Object.entries(term).map(([name, its]) => [name, prepareField(its, classes)])),

@@ -30,6 +30,17 @@ const TERMS = {
   // weight·(log Γ(a + x) − log Γ(a))
   LogGamma: columnwise((term, x, place) => term.weight * logRising(term.a[place], x)),
 
+  // −log x
+  NegativeLog: columnwise((_, x) => -Math.log(x)),
+
+  // another term, of a function of each cell
+  OfFunction: {
+    contributions(term, cells) {
+      const mapped = cells.map((cell) => ({ ...cell, x: Math[term.function](cell.x * term.factor) }));
+      return TERMS[term.inner.type].contributions(term.inner, mapped);
+    },
+  },
+
   // log Γ(a + trials − x) − log Γ(a + trials)
   LogGammaOfRest: columnwise((term, x, place) => logRising(term.a[place], Math.max(term.trials - x, 0)) - logRising(term.a[place], term.trials)),
 

@@ -12,6 +12,8 @@
 | `LogGammaOfRest` | Σⱼ (log Γ(a + trials − xⱼ) − log Γ(a + trials)) |
 | `LogBinomial` | Σⱼ log C(trials, xⱼ), the same for all classes |
 | `LogFactorial` | −Σⱼ log xⱼ!, the same for all classes |
+| `OfFunction` | another term, of log xⱼ, √xⱼ, cos xⱼ or sin xⱼ in place of xⱼ |
+| `NegativeLog` | −Σⱼ log xⱼ, the same for all classes |
 | `PairLookUp` | Σⱼ table[class, code of xⱼ, code of its parent] |
 | `AveragedPairs` | log of the mean over parents of pair look-ups |
 | `JointLookUp` | table[class, code of the combination of all columns] |
@@ -37,6 +39,7 @@ from suffice.score.linear import CompleteLinear, Linear
 from suffice.score.look_up import AveragedPairs, JointLookUp, LookUp, PairLookUp
 from suffice.score.mean_of_trees import MeanOfTrees
 from suffice.score.multivariate import LowRank, SingularError, TriangularSolve
+from suffice.score.of_function import NegativeLog, OfFunction
 from suffice.score.term import LogSumExp, Score, Term, as_doubles
 
 __all__ = ["LogSumExp", "Score", "Term", "as_doubles"]
@@ -44,4 +47,5 @@ __all__ += ["CompleteLinear", "Linear"]
 __all__ += ["LogFactorial", "LogGamma", "LogGammaOfTotal", "LogQuadratic", "Quadratic", "log_rising"]
 __all__ += ["LogBinomial", "LogGammaOfRest"]
 __all__ += ["AveragedPairs", "JointLookUp", "LookUp", "MeanOfTrees", "PairLookUp"]
+__all__ += ["NegativeLog", "OfFunction"]
 __all__ += ["LowRank", "SingularError", "TriangularSolve"]

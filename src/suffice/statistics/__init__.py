@@ -3,6 +3,7 @@
 from suffice.statistics.comoments import CoMoments
 from suffice.statistics.counts import Counts
 from suffice.statistics.fourth_moments import FourthMoments
+from suffice.statistics.function_sums import FunctionSums
 from suffice.statistics.moments import Moments, two_sum
 from suffice.statistics.pair_counts import PairCounts
 from suffice.statistics.squared_counts import SquaredCounts
@@ -13,6 +14,7 @@ __all__ = [
     "CoMoments",
     "Counts",
     "FourthMoments",
+    "FunctionSums",
     "GroupedTally",
     "Moments",
     "OverdrawnError",

@@ -2,7 +2,7 @@
 
 from suffice.statistics.scan_levels import coded, levels, pairs
 from suffice.statistics.scan_moments import fourths, scatters, spreads
-from suffice.statistics.scan_sums import bits, comparable, finite_check, squares, sums
+from suffice.statistics.scan_sums import bits, comparable, finite_check, functions, squares, sums
 
 __all__ = [
     "bits",
@@ -10,6 +10,7 @@ __all__ = [
     "comparable",
     "finite_check",
     "fourths",
+    "functions",
     "levels",
     "pairs",
     "scatters",

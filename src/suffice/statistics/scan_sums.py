@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from suffice.blocks import Block, Part, Sparse, cells_of
+from suffice.blocks import Block, Function, Part, Sparse, cells_of
+from suffice.blocks.block import PIECE
 from suffice.kernels import count_rows
 from suffice.schema import Array
-from suffice.statistics import Counts, SquaredCounts
+from suffice.statistics import Counts, FunctionSums, SquaredCounts
 
 
 def bits(part: Part, threshold: float | None) -> Counts:
@@ -30,6 +31,30 @@ def sums(part: Part, most: float | None = None) -> Counts:
             return _sums_present(part, most=most)
         _check_sums(part, outside, counts, most)
     return Counts(part.class_count[:, None], counts)
+
+
+def functions(part: Part, mappings: tuple[Function | None, Function]) -> FunctionSums:
+    """Return the sums of two functions of each column; None is the number itself."""
+    shape = (part.classes, part.block.shape[1])
+    n, sums = np.zeros(shape), (np.zeros(shape), np.zeros(shape))
+    for x, codes, weights in part.pieces(PIECE // 8):
+        x = np.asarray(x, np.float64)
+        present = ~np.isnan(x)
+        weight = present * (1.0 if weights is None else weights[:, None])
+        places = (codes[:, None].astype(np.intp) * shape[1] + np.arange(shape[1])).ravel()
+
+        def add_up(values: Array, places: Array = places) -> Array:
+            return np.bincount(places, values.ravel(), minlength=shape[0] * shape[1]).reshape(shape)
+
+        n += add_up(weight)
+        for total, mapping in zip(sums, mappings, strict=True):
+            total += add_up(weight * np.where(present, x if mapping is None else mapping(x), 0.0))
+    if not all(np.isfinite(total).all() for total in sums):
+        part.block.reject_if_not_finite(part.rows)
+        raise ValueError("the numbers of a column are so large that their sum overflows; rescale it")
+    # rows without missing cells have the same n in all columns, up to the rounding of weights
+    is_complete = not part.block.gaps or bool(np.allclose(n, part.class_count[:, None], rtol=1e-12, atol=0.0))
+    return FunctionSums(part.class_count[:, None] if is_complete else n, *sums)
 
 
 def squares(part: Part) -> SquaredCounts:

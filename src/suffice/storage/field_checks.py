@@ -129,11 +129,17 @@ def mapping(check_key: Check, check_value: Check) -> Check:
     return check
 
 
-def doubles(*dimensions: int, low: float = -np.inf, high: float = np.inf, infinite: bool = False) -> Check:
-    """Return the check that a value is an array of doubles in a range, of one of some numbers of dimensions."""
+def doubles(
+    *dimensions: int, low: float = -np.inf, high: float = np.inf, infinite: bool = False, single: bool = False
+) -> Check:
+    """Return the check that a value is an array of doubles in a range, of one of some numbers of dimensions.
+
+    If ``single``, numbers may be in single precision, too.
+    """
 
     def check(value: Any) -> None:
-        require(isinstance(value, np.ndarray) and value.dtype == np.float64, "is not an array of doubles")
+        kinds = (np.float64, np.float32) if single else (np.float64,)
+        require(isinstance(value, np.ndarray) and value.dtype in kinds, "is not an array of doubles")
         require(value.ndim in dimensions, f"has {value.ndim} dimensions")
         require(
             not np.isnan(value).any() if infinite else np.isfinite(value).all(), "holds numbers that are not finite"

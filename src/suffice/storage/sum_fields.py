@@ -6,7 +6,17 @@ import numpy as np
 
 from suffice.families import FAMILIES
 from suffice.schema import Columns, Schema, field_names
-from suffice.statistics import CoMoments, Counts, FourthMoments, Moments, PairCounts, SquaredCounts, Statistic, Tally
+from suffice.statistics import (
+    CoMoments,
+    Counts,
+    FourthMoments,
+    FunctionSums,
+    Moments,
+    PairCounts,
+    SquaredCounts,
+    Statistic,
+    Tally,
+)
 from suffice.storage.field_checks import Check, doubles, instance, require, sequence
 from suffice.storage.stored_kind import StoredKind
 
@@ -30,7 +40,7 @@ def _sums(kind: type[Statistic]) -> dict[str, Check]:
 def _check_statistic(statistic: Statistic) -> None:
     """Check that the arrays of a statistic have the same classes and cells, and that matrices are symmetric."""
     arrays = statistic.arrays()
-    classes, width = arrays["total" if isinstance(statistic, Counts) else "mean"].shape
+    classes, width = arrays[_main_sum(statistic)].shape
     for name, array in arrays.items():
         shape = (classes, width, width) if name in MATRICES else (classes, width)
         require(array.shape == shape or (name == "n" and len(array) == classes), f"has {name} of a wrong shape")
@@ -47,17 +57,22 @@ def _is_symmetric(matrices: Any) -> bool:
     return all(bool((np.abs(each - each.T) <= ROUNDING * size).all()) for each in matrices)
 
 
+def _main_sum(statistic: Statistic) -> str:
+    """Return the name of an array that has an entry for each class and cell."""
+    return "total" if isinstance(statistic, Counts) else "first" if isinstance(statistic, FunctionSums) else "mean"
+
+
 def check_fit(statistic: Statistic, block: Columns, classes: int) -> None:
     """Raise if a statistic does not have the shape and the kind of sums that its block of columns needs."""
     arrays, sums = statistic.arrays(), FAMILIES[block.family].sql_sums
     if sums is not None:
-        kinds: dict[str, Any] = {"moments": (Moments, CoMoments), "squares": SquaredCounts}
+        kinds: dict[str, Any] = {"moments": (Moments, CoMoments), "squares": SquaredCounts, "functions": FunctionSums}
         wanted = kinds.get(sums, Counts)
         require(isinstance(statistic, wanted), f"has {type(statistic).__name__} of {block.family} columns")
     require(block.pairs == isinstance(statistic, (PairCounts, CoMoments)), "has pairs that the schema does not have")
     has_fourths = isinstance(statistic, FourthMoments)
     require(block.fourths == has_fourths, "has fourth moments that the schema does not have, or the other way round")
-    shape = arrays["total" if isinstance(statistic, Counts) else "mean"].shape
+    shape = arrays[_main_sum(statistic)].shape
     require(shape == (classes, block.width), "has sums of other classes or columns than the schema")
     require(statistic.n.shape[1] in (1, block.count), "has n of other columns than the schema")
 
@@ -73,7 +88,7 @@ def _check_tally(tally: Tally) -> None:
 SUM_KINDS = (
     *(
         StoredKind(kind, _sums(kind), _check_statistic)
-        for kind in (Counts, PairCounts, SquaredCounts, Moments, CoMoments, FourthMoments)
+        for kind in (Counts, PairCounts, SquaredCounts, Moments, CoMoments, FourthMoments, FunctionSums)
     ),
     StoredKind(
         Tally,

@@ -164,6 +164,13 @@ def bin_expression(x: Any, cuts: Cuts) -> Any:
     return x.isnull().ifelse(ibis.null("int32"), half(0, len(edges)))
 
 
+def positive_expression(x: Any) -> Any:
+    """Return the expression of a number that is positive; NULL for others, which count as missing."""
+    import ibis
+
+    return (x > 0).ifelse(x, ibis.null("float64"))
+
+
 def _to_doubles(column: Any) -> Array:
     """Return a column of an answer as doubles; NULL is 0."""
     return np.asarray(column.cast("float64").fill_null(0.0).to_numpy(), np.float64)

@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from suffice.blocks import Function
 from suffice.data import encode, label_of, missing_labels_error
 from suffice.data.engines import batches
 from suffice.data.engines.source import Request, SourceError
-from suffice.data.engines.sql_aggregates import Encoded, Scan, bin_expression, query_moments
-from suffice.data.read_columns import MOST_WHOLE
+from suffice.data.engines.sql_aggregates import Encoded, Scan, bin_expression, positive_expression, query_moments
+from suffice.data.read_columns import MOST_WHOLE, find_repeated, outside_domain
 from suffice.families import FAMILIES
+from suffice.families.domain import POSITIVE
 from suffice.progress import Progress
 from suffice.schema import Array, Columns, Combinations, Cuts, Levels, Schema, by_group
-from suffice.statistics import CoMoments, Counts, PairCounts, SquaredCounts, Statistic, Tally
+from suffice.statistics import CoMoments, Counts, FunctionSums, PairCounts, SquaredCounts, Statistic, Tally
 
 # An embedded database counts more pairs of columns than this faster from batches than by GROUP BY.
 PAIRS = 64
@@ -90,7 +92,14 @@ class BlockCounter:
             return block, self._query_moments(block, sample)
         if sums in ("totals", "squares"):
             return block, self._query_totals(block)
+        if sums == "functions":
+            return block, self._query_functions(block)
         return self._tally_batches(block, sample)
+
+    @property
+    def _chosen(self) -> set[Any]:
+        """The columns that are counted in several ways, from which a form is chosen."""
+        return find_repeated(self.request.blocks)
 
     def _tally_batches(self, block: Columns, sample: Statistic) -> tuple[Columns, Statistic]:
         """Return the statistic of a block that SQL cannot count, from batches of its columns."""
@@ -116,8 +125,47 @@ class BlockCounter:
                 value = value.cast("float64")
             if block.threshold is not None:
                 value = (value > block.threshold).cast("int32")
+            if name in self._chosen and FAMILIES[block.family].domain == POSITIVE:
+                value = positive_expression(value)
             columns[name] = bin_expression(value, coding) if isinstance(coding, Cuts) else value
         return columns
+
+    def _check_domain(self, block: Columns) -> None:
+        """Raise an error if a column holds numbers outside of the domain of its family."""
+        domain = FAMILIES[block.family].domain
+        if not domain.is_bounded:
+            return
+        columns = self._columns(block, self.scan).values()
+        for ends in self.scan.aggregate([x.min() for x in columns], [x.max() for x in columns]):
+            # a class without numbers has 0, which is no number of it
+            is_outside = domain.excludes(ends) & (ends != 0)
+            if is_outside.any():
+                k, j = np.argwhere(is_outside)[0].tolist()
+                raise SourceError(str(outside_domain(block.name(j), block.family, float(ends[k, j]))))
+        zeros = [(x == 0).ifelse(1, 0).sum() for x in columns] if domain.excludes(np.zeros(1))[0] else []
+        for (count,) in [self.scan.aggregate(zeros)] if zeros else []:
+            if count.any():
+                raise SourceError(str(outside_domain(block.name(int(np.argmax(count.sum(axis=0)))), block.family, 0.0)))
+
+    def _map_columns(self, block: Columns, columns: Sequence[Any], mapping: Function | None) -> list[Any]:
+        """Return a function of each column, as SQL."""
+        if mapping is None:
+            return list(columns)
+        inner = [x * mapping.factor if mapping.factor != 1 else x for x in columns]
+        return [getattr(x, {"log": "ln"}.get(mapping.name, mapping.name))() for x in inner]
+
+    def _query_functions(self, block: Columns) -> FunctionSums:
+        """Return the sums of two functions of columns of numbers."""
+        self._check_domain(block)
+        scan, columns = self.scan, list(self._columns(block, self.scan).values())
+        mapped = [self._map_columns(block, columns, each) for each in FAMILIES[block.family].functions]
+        n, first, second = scan.aggregate(
+            [scan.count(x) for x in columns], *([scan.sum(x) for x in each] for each in mapped)
+        )
+        if not (np.isfinite(first).all() and np.isfinite(second).all()):
+            self._check_finite(block)
+            raise SourceError(f"numbers of {block.name(0)} or a similar column are so large that their sums overflow")
+        return FunctionSums(_common_n(n), first, second)
 
     def _count_levels(self, block: Columns) -> tuple[Columns, Counts]:
         """Return the block with all levels of the table, and the counts of levels and of pairs of levels."""
@@ -188,6 +236,7 @@ class BlockCounter:
 
     def _query_moments(self, block: Columns, sample: Any) -> Statistic:
         """Return the moments or co-moments of columns of numbers."""
+        self._check_domain(block)
         pooled = sample.pooled()
         deviation = np.sqrt(pooled.m2 / np.maximum(pooled.n, 1.0))
         # a column is shifted by its mean only where that is far from 0, so that sums of whole numbers stay exact
@@ -202,7 +251,8 @@ class BlockCounter:
 
     def _query_guarded_moments(self, block: Columns, shift: Array, guarded: bool) -> Statistic:
         columns = self._columns(block, self.scan, guarded)
-        moments, scatter = query_moments(self.scan, list(columns.values()), shift, block.pairs)
+        mapped = self._map_columns(block, list(columns.values()), FAMILIES[block.family].functions[0])
+        moments, scatter = query_moments(self.scan, mapped, shift, block.pairs)
         if not all(np.isfinite(array).all() for array in (*moments.arrays().values(), scatter)):
             raise SourceError(
                 f"numbers of {block.name(0)} or a similar column are so large that their squares overflow"
@@ -240,6 +290,8 @@ class BlockCounter:
                 f"{block.name(int(most.max(axis=0).argmax()))} must hold 0s and 1s, but holds {most.max():g}; set "
                 "binarize to the threshold above which a value counts as 1"
             )
+        if FAMILIES[block.family].domain.is_bounded:
+            self._check_domain(block)
         if least.min() < 0:
             raise SourceError(
                 f"Negative values in data: {block.name(int(least.min(axis=0).argmin()))} is {block.family} but has "
