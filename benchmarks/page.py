@@ -66,12 +66,14 @@ def _describe(groups: dict[str, list[dict[str, Any]]], machine: dict[str, Any]) 
     lines += [f"{len(lost)} of {sum(map(len, groups.values()))} comparisons:", ""] if lost else ["Nowhere in this run."]
     for record in sorted(lost, key=lambda record: record["ratio"]):
         reason = f" {record['note']}" if record["note"] else ""
-        lines.append(f"- {record['case']}: {1 / record['ratio']:.1f} times the time of {record['peer']}.{reason}")
+        work = f"{1 / record['work_ratio']:.1f} times the work" if record["work_ratio"] else "work not measured"
+        times = f"{1 / record['ratio']:.1f} times the time of {record['peer']} ({work})"
+        lines.append(f"- {record['case']}: {times}.{reason}")
     for name, records in groups.items():
         lines += ["", f"## {name.capitalize()}", "", GROUPS[name].about, "", f"![ratios]({name}.svg)", ""]
         lines += [
-            "| case | peer | seconds | ratio | memory, MB | its memory, MB | floor |",
-            "|---|---|---:|---:|---:|---:|---|",
+            "| case | peer | seconds | ratio | work | memory, MB | its memory, MB | floor |",
+            "|---|---|---:|---:|---:|---:|---:|---|",
         ]
         lines += map(_row, records)
     return "\n".join(lines) + "\n"
@@ -85,9 +87,9 @@ def _row(record: dict[str, Any]) -> str:
     )
     floors = "; ".join(f"{_short(value)} × {name}" for name, value in record["floors"].items())
     memory = [f"{record[key]:.0f}" if record[key] is not None else "" for key in ("peak_mb", "peer_peak_mb")]
-    return (
-        f"| {record['case']} | {record['peer']} | {record['seconds']:.4f} | {ratio} | {' | '.join(memory)} | {floors} |"
-    )
+    work = _short(record["work_ratio"]) if record["work_ratio"] is not None else ""
+    cells = [record["case"], record["peer"], f"{record['seconds']:.4f}", ratio, work, *memory, floors]
+    return f"| {' | '.join(cells)} |"
 
 
 def _short(number: float) -> str:

@@ -73,6 +73,7 @@ def libraries(is_quick: bool) -> Iterator[Case]:
         "Bernoulli naive Bayes, one batch",
         lambda: suffice.BernoulliNB().partial_fit(codes % 2, classes, classes=np.arange(5)),
         installed({"river": river_batch}),
+        note="A small batch of a new model: kernels run uncompiled until they have enough work, and input is checked.",
     )
 
     def pyagrum() -> Any:

@@ -26,7 +26,7 @@ QUALITY = {
     "histogram gradient boosting": (0.871, 0.327),
     "logistic regression": (0.837, 0.367),
 }
-# benchmarks/speed.py: times faster than scikit-learn 1.9 on two cores (docs/design/measured.md)
+# times faster than scikit-learn 1.9 on two cores (docs/design/measured.md); `make bench` repeats the cases
 SPEED = {
     "Bernoulli, MNIST uint8": (1100, 24),
     "Bernoulli, MNIST float64": (20, 13),

@@ -37,9 +37,11 @@ PAGES: tuple[str, ...] = (
     "guides/logistic_regression",
     "guides/teaching",
 )
-PAGES += tuple(f"tour/{path.stem}" for path in sorted((DOCS / "tour").glob("*.md")) if ">>> " in path.read_text())
+PAGES += tuple(f"tour/{path.stem}" for path in sorted((DOCS / "tour").glob("[0-9]*.md")))
 BLOCK = re.compile(r"^( *)```python\n(.*?)^\1```\n?", re.M | re.S)
-LINK = re.compile(r"\]\(([^)\s#:]+\.(?:md|csv|svg))(#[^)\s]*)?\)")
+LINK = re.compile(r"\]\(([^)\s#:]+\.(?:md|csv|svg|png))(#[^)\s]*)?\)")
+# the interactive parts of a page need the site
+WIDGET = re.compile(r'^(?:<div class="suffice-widget".*?</div>|<script>.*?</script>)\n', re.M | re.S)
 DETAILS = re.compile(r'^\?\?\? \w+ "(.*)"\n', re.M)
 
 
@@ -69,7 +71,7 @@ def text_cell(text: str, page: str) -> str:
 def make_notebook(page: str) -> nbformat.NotebookNode:
     """Return the notebook of a page."""
     source, cells, place = (DOCS / f"{page}.md").read_text(), [], 0
-    source = re.sub(r"^```text\n--8<-- .*?\n```\n", "", source, flags=re.M)
+    source = WIDGET.sub("", re.sub(r"^```text\n--8<-- .*?\n```\n", "", source, flags=re.M))
     for match in BLOCK.finditer(source):
         cells.append(new_markdown_cell(text_cell(source[place : match.start()], page)))
         cells += map(new_code_cell, example_cells(re.sub(rf"^{match[1]}", "", match[2], flags=re.M)))

@@ -211,8 +211,9 @@ def as_doubles(block: Block) -> tuple[Array, Array]:
 
 
 def all_rows(block: Dense) -> Array:
-    """Return all rows of a small block as one array."""
-    return np.concatenate([piece for _, piece in block.pieces(0, block.shape[0])])
+    """Return all rows of a block as one array, which is not a copy if the kernels can read the array as it is."""
+    pieces = [piece for _, piece in block.pieces(0, block.shape[0])]
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
 def sequential_contributions(term: Term, block: Block, orders: Sequence[Array], each_class: bool = False) -> Array:
