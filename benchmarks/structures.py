@@ -18,7 +18,6 @@ from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
 from suffice import Averaged, BayesClassifier, Chain, GaussianDiscriminant, MixtureClassifier, Tree
 from tables import folder, read, ten_fold
-from timing import least
 
 LADDER: dict[str, Any] = {
     "naive": "naive",
