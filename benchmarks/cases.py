@@ -14,7 +14,7 @@ class Case:
     """Calls that do the same work.
 
     ``floor`` are calls that do part of the work that every method has to do, by name. ``note`` says why a peer is
-    faster, where one is.
+    faster, where one is. ``is_local`` is False if other processes do the work, of which only the time is measured.
     """
 
     name: str
@@ -22,6 +22,7 @@ class Case:
     peers: Mapping[str, Call] = field(default_factory=dict)
     floor: Mapping[str, Call] = field(default_factory=dict)
     note: str = ""
+    is_local: bool = True
 
 
 # Yields the cases of a group one at a time, so that their data are not in memory together; small ones if True.

@@ -63,6 +63,8 @@ def measure(case: Case, rounds: int, seconds: float) -> list[dict[str, Any]]:
                 "note": case.note,
             }
         )
+    if not case.is_local:
+        records = [{**record, "work_ratio": None, "peak_mb": None, "peer_peak_mb": None} for record in records]
     return records
 
 
@@ -79,9 +81,9 @@ def describe_machine() -> dict[str, Any]:
 
 
 def ratios_of(results: dict[str, list[dict[str, Any]]]) -> dict[str, float]:
-    """Return the ratio of processor times of each case and peer."""
+    """Return the ratio of processor times, or else of times, of each case and peer."""
     return {
-        f"{record['case']} | {record['peer']}": round(record["work_ratio"], 3)
+        f"{record['case']} | {record['peer']}": round(record["work_ratio"] or record["ratio"], 3)
         for records in results.values()
         for record in records
         if record["ratio"] is not None

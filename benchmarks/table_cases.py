@@ -114,12 +114,14 @@ def spark(is_quick: bool) -> Iterator[Case]:
                 lambda: suffice.GaussianNB().fit_table(few, "y"),
                 {"MLlib NaiveBayes": lambda: gaussian.fit(few)},
                 count,
+                is_local=False,
             )
             yield Case(
                 f"Spark, {rows:,} x 20, default, fit",
                 lambda: suffice.BayesClassifier().fit_table(table, "y"),
                 {peer: lambda: boosted.fit(table)},
                 count,
+                is_local=False,
             )
             ours, theirs = suffice.BayesClassifier().fit_table(table, "y"), boosted.fit(table)
             yield Case(
@@ -127,6 +129,7 @@ def spark(is_quick: bool) -> Iterator[Case]:
                 lambda: write_nowhere(ours.predict_table(table)),
                 {peer: lambda: write_nowhere(theirs.transform(table))},
                 count,
+                is_local=False,
             )
         finally:
             session.stop()

@@ -62,7 +62,11 @@ def _fit_sample(source: Source, model: Any, target: str, weight: str | None, mis
         X, y, weights = split_frame(frame, target, weight, "drop")
         families = _correct_families(source, model.families, X) if model.plan is None else {}
         if families:
-            named = model.families if isinstance(model.families, Mapping) else dict.fromkeys(X, model.families)
+            named = (
+                model.families
+                if isinstance(model.families, Mapping)
+                else dict.fromkeys(as_sheet(X, owner="fit_table").names, model.families)
+            )
             model.families = {**named, **families}
     if not is_whole and isinstance(getattr(model, "class_weight", None), Mapping):  # a rare class is not in the sample
         model.class_weight = {label: each for label, each in model.class_weight.items() if label in set(y.tolist())}
