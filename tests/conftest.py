@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -36,6 +37,18 @@ SHARES = ("few", "many", "all")  # the cases of tests/hostile: in `make test`, i
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--hostile", choices=SHARES, default=SHARES[0], help="how many hostile cases are run")
+
+
+class ClosedFigures:
+    """Closes the figures of each test and example, of which matplotlib warns if there are many."""
+
+    def pytest_runtest_teardown(self) -> None:
+        if "matplotlib.pyplot" in sys.modules:
+            sys.modules["matplotlib.pyplot"].close("all")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(ClosedFigures())  # a fixture would not reach the examples in src/
 
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

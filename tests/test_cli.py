@@ -425,7 +425,8 @@ def test_a_large_script_is_announced(folder: Path, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("suffice.cli.output.LARGE_FILE", 1000)
     _, errors = told("sql", folder / "model.suffice", "-o", tmp_path / "score.sql")
     assert "MB" in errors
-    assert "suffice fit --structure averaged" in errors
+    assert "leaves of decision trees" in errors
+    assert "--structure averaged writes it without trees, and suffice fit --trees 50 fits fewer" in errors
 
 
 def test_sql_says_in_one_line_what_it_cannot_write(folder: Path) -> None:

@@ -508,7 +508,7 @@ def test_large_integers_are_compared_exactly(run_query: RunQuery) -> None:
 
 
 def test_the_documentation_page_runs() -> None:
-    page = Path(__file__).resolve().parents[1] / "docs" / "sql.md"
+    page = Path(__file__).resolve().parents[1] / "docs" / "guides" / "deployment" / "sql.md"
     failed, tried = doctest.testfile(str(page), module_relative=False)
     assert tried > 8
     assert failed == 0

@@ -34,7 +34,6 @@ from suffice import (
     Trees,
     Twin,
 )
-from suffice.estimation import RULES
 from suffice.export import DIALECTS, ExportError
 from suffice.export.sql_query import MAX_SELECT_NUMBERS
 from suffice.export.sql_script import LONG_TRANSLATORS, Script, write_script
@@ -61,7 +60,7 @@ CASES: dict[str, tuple[Any, str]] = {
     **{
         f"{family} {rule}": (family_model(family, estimate=rule), family)
         for family in ALL_FAMILIES
-        for rule in RULES
+        for rule in FAMILIES[family].rules
         if family != "text"
     },
     **{

@@ -251,7 +251,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         >>> from suffice import GaussianDiscriminant
         >>> model = GaussianDiscriminant().fit([[1.0], [2.0], [5.0], [7.0]], ["low", "low", "up", "up"])
         >>> model.decision_function([[1.0], [8.0]]).round(2).tolist()
-        [-5.33, 11.33]
+        [-2.28, 4.09]
         """
         if self.calibrate is not None:
             scores = self.predict_log_proba(X)

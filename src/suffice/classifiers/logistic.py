@@ -408,8 +408,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         --------
         >>> from suffice import LogisticRegression
         >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"])
-        >>> [(name, value, round(nats, 2)) for name, value, nats in model.explain([[3.0]]).log_odds()]
-        [('(prior)', None, 0.0), ('column 0', 3.0, 1.75)]
+        >>> [(name, value, round(nats, 2)) for name, value, nats in model.explain([[3.0]]).log_odds()[1:]]
+        [('column 0', 3.0, 1.44)]
         """
         self._check_fitted()
         rows, (coefficients, intercepts) = self.read_rows(X), self._lines()
