@@ -22,6 +22,10 @@ FEW_COLUMNS, STACKED = 128, 1 << 17
 # multiply. With at least so many rows it is as fast as a large product, so that rows are distributed over threads.
 SMALL_PRODUCT, ENOUGH_ROWS = 1 << 18, 32
 
+# Up to this squared distance of the means of classes with one covariance, in its standard deviations, the squares of
+# all classes are computed by one product; the rounding errors of greater ones would show.
+NEAR = 1e4
+
 # The least variance of a column given the others, as a share of its variance; less is rounding error.
 SINGULAR = 1e-13
 
@@ -81,10 +85,10 @@ class TriangularSolve(Term):
 
     @cached_property
     def stacked(self) -> tuple[Array, Array, Array]:
-        """A point between the means, all factors side by side, and the means multiplied by them."""
-        middle = self.mean.mean(axis=0)
-        factors = np.broadcast_to(self.factors[0], (len(self.mean), *self.factors[0].shape[1:]))
-        places = np.einsum("kd,kde->ke", self.mean - middle, factors)
+        """A point between the means, all factors side by side (one if it is shared), and the means times factors."""
+        middle, factors = self.mean.mean(axis=0), self.factors[0]
+        by_class = np.broadcast_to(factors, (len(self.mean), *factors.shape[1:]))
+        places = np.einsum("kd,kde->ke", self.mean - middle, by_class)
         return middle, np.concatenate(list(factors), axis=1), places
 
     def add(self, block: Block, rows: slice, scores: Array) -> None:
@@ -111,11 +115,10 @@ class TriangularSolve(Term):
         """Use one product for all classes, a few rows at a time, so that it stays in the cache."""
         middle, factors, places = self.stacked
         logs = np.broadcast_to(self.factors[1], len(places))
-        step = max(STACKED // factors.shape[1], 16) if self.is_multithreaded else self._few_rows
+        step = max(STACKED // places.size, 16) if self.is_multithreaded else self._few_rows
         for first in range(0, len(x), step):
-            away = ((x[first : first + step] - middle) @ factors).reshape(-1, *places.shape)
-            away -= places
-            squares = np.einsum("rkd,rkd->rk", away, away)
+            turned = (x[first : first + step] - middle) @ factors
+            squares = _squared_distances(turned.reshape(-1, len(self.factors[0]), x.shape[1]), places)
             scores[first : first + step] += self.log_density(squares, logs, x.shape[1], slice(None))
 
     def _add_by_class(self, x: Array, scores: Array) -> None:
@@ -255,6 +258,17 @@ def lower_triangle(sigma: Array, k: int) -> Array:
     if not np.isfinite(lower).all() or bool(np.any(np.diagonal(lower) ** 2 < SINGULAR * np.diagonal(sigma))):
         raise SingularError(k)
     return lower
+
+
+def _squared_distances(turned: Array, places: Array) -> Array:
+    """Return the squared distances of rows [row, class or 1, column] to a place of each class, [row, class]."""
+    norms = np.einsum("kd,kd->k", places, places)
+    if turned.shape[1] == len(places) or norms.max() > NEAR:
+        away = turned - places
+        return np.asarray(np.einsum("rkd,rkd->rk", away, away))
+    rows = turned[:, 0]
+    found = np.einsum("rd,rd->r", rows, rows)[:, None] - 2 * (rows @ places.T) + norms
+    return np.asarray(np.maximum(found, 0.0))
 
 
 def _product(centred: Array, upper: Array) -> Array:
