@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from suffice.choice.column_forms import LEAST_GAIN, LEAST_GAIN_A_CELL, Form, choose_forms
+from suffice.choice.column_forms import LEAST_GAIN, LEAST_GAIN_A_CELL, choose_forms
 from suffice.choice.cuts import CellCounts, mdl, quantiles
 from suffice.choice.layout import lay_out_columns
 from suffice.choice.score_forms import PSEUDO_COUNT
+from suffice.choice.single_column import Form
 from suffice.data.cells import fit_cells
 from suffice.schema import Columns, Cuts, Schema
 from suffice.statistics import Counts, PairCounts, Tally

@@ -15,7 +15,8 @@ from hypothesis.extra import numpy as hnp
 from conftest import data
 from suffice import BayesClassifier
 from suffice.choice.cell_density import CellDensity
-from suffice.choice.column_forms import ColumnSums, collect_sums
+from suffice.choice.column_forms import collect_sums
+from suffice.choice.single_column import ColumnSums
 from suffice.data.cells import fit_cells
 from suffice.data.engines.ibis_tables import SqlSource
 from suffice.data.engines.source import Request

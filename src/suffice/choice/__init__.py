@@ -6,9 +6,10 @@ number is distributed within its bin, which samples and densities need.
 """
 
 from suffice.choice.cell_density import log_density_in_bins
-from suffice.choice.column_forms import MISSING, NUMERIC, Form, choose_forms
+from suffice.choice.column_forms import MISSING, NUMERIC, choose_forms
 from suffice.choice.decode_rows import decode_rows
 from suffice.choice.layout import lay_out_columns, lay_out_rows
+from suffice.choice.single_column import Form
 
 __all__ = [
     "MISSING",

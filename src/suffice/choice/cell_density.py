@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
-from suffice.choice.column_forms import ColumnSums, collect_sums
+from suffice.choice.column_forms import collect_sums
 from suffice.choice.score_forms import PSEUDO_COUNT
+from suffice.choice.single_column import ColumnSums
 from suffice.data import Sheet
 from suffice.schema import Array, Cuts, MissingLevel, Schema
 from suffice.statistics import Tally

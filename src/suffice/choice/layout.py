@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from suffice.blocks import Block, Coded, Sparse
-from suffice.choice.column_forms import Form, find_moments
+from suffice.choice.column_forms import find_moments
+from suffice.choice.single_column import Form
 from suffice.data.read_columns import combine_levels
 from suffice.schema import Array, Coding, Columns, Combinations, Cuts, MissingLevel, join_places, recodings, starts_of
 from suffice.statistics import Counts, FunctionSums, PairCounts, Statistic, Tally, rest_of

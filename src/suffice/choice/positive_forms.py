@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.special import log_ndtr
 
-from suffice.choice.column_forms import ColumnSums, Form
 from suffice.choice.family_scores import score_cells
 from suffice.choice.score_forms import MOST_DEVIATIONS, MOST_LEFT_OUT, PSEUDO_COUNT
+from suffice.choice.single_column import ColumnSums, Form
 from suffice.schema import Array
 
 # One of these families takes the place of a Gaussian if the likelihood of the numbers is better by so many nats, and by
