@@ -28,8 +28,8 @@ LEAST_REST = 5e-9
 # Angles of a sum over the circle; the sum converges exponentially.
 GRID = 1024
 
-# The least concentration, for a uniform distribution.
-LEAST_CONCENTRATION = 1e-9
+# The least concentration, for a uniform distribution, and the greatest, which belongs to LEAST_REST.
+LEAST_CONCENTRATION, MOST_CONCENTRATION = 1e-9, 1e8
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,8 @@ class VonMises(Family):
         return mean * scale, np.minimum(spread, np.pi / 3) * scale
 
     def _parameters(self, cosines: Array, sines: Array, kappa: Array) -> VonMisesParameters:
-        return VonMisesParameters(np.arctan2(sines, cosines), np.maximum(kappa, LEAST_CONCENTRATION), self.turn)
+        bounded = np.clip(kappa, LEAST_CONCENTRATION, MOST_CONCENTRATION)
+        return VonMisesParameters(np.arctan2(sines, cosines), bounded, self.turn)
 
     def _averages(self, hyperparameters: Hyperparameters) -> Averages:
         """Return averages over the posterior of the concentration, ∝ I₀(Rκ) / I₀(κ)^N."""
