@@ -219,7 +219,7 @@ def attempt(call: Callable[[], Any]) -> Any:
         return None
 
 
-# Tables that fail and are not mended yet. They are checked again by hand: python tests/hostile/test_fuzzed_tables.py 89 1
+# Tables that fail and are not mended yet; to check one: python tests/hostile/test_fuzzed_tables.py 89 1
 OPEN = {
     89: "weights of 1e66 and a constant column: covariances of merged sums differ by rounding errors",
     646: "angles that are nearly equal: the posterior mean of a concentration near its limit has too few digits",
