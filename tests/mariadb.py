@@ -41,6 +41,7 @@ def start() -> Iterator[str]:
             "--skip-networking",
             f"--socket={socket}",
             f"--pid-file={home}/pid",
+            f"--tmpdir={home}",  # a server that starts deletes the temporary tables of every server in its tmpdir
             "--innodb-buffer-pool-size=64M",
         ]
         with open(f"{home}/log", "wb") as log:
