@@ -63,5 +63,7 @@ def average(log_density: Callable[[Array], Array], mode: Array) -> Averages:
     offsets = np.linspace(-REACH, REACH, NODES).reshape(-1, *(1,) * t.ndim)
     nodes = t + offsets * deviation
     logs = log_f(nodes) + np.log(deviation * (2 * REACH / (NODES - 1)))
-    total = logsumexp(logs, axis=0)
-    return Averages(np.exp(nodes), logs - total, np.asarray(total))
+    # relative to the greatest: the logarithm for weights of 1e26 has no digits left for the number of terms
+    greatest = logs.max(axis=0)
+    rest = logsumexp(logs - greatest, axis=0)
+    return Averages(np.exp(nodes), logs - greatest - rest, np.asarray(greatest + rest))

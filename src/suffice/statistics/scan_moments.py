@@ -58,7 +58,9 @@ def scatters(part: Part) -> CoMoments:
             if not len(rows):
                 continue
             if n[k] == 0:
-                shift[k] = rows[: HEAD**2].mean(axis=0)
+                head = rows[: HEAD**2]
+                # within the range despite rounding, so that a constant column is 0 after the shift
+                shift[k] = head.mean(axis=0).clip(head.min(axis=0), head.max(axis=0))
             rows -= shift[k]
             n[k] += weight.sum()
             sums[k] += weight @ rows
