@@ -175,6 +175,20 @@ def test_compare_writes_the_best(folder: Path, tmp_path: Path) -> None:
     assert max(map(len, out.splitlines()[1:])) <= 80
 
 
+def test_compare_takes_families(folder: Path, tmp_path: Path) -> None:
+    run("compare", folder / "train.csv", "-t", "bought", "--cv", "3", "--family", "town=ignore", "-o", tmp_path / "m")
+    assert "town" not in suffice.load(tmp_path / "m").families_
+    _, errors = told("compare", folder / "train.csv", "-t", "bought", "--family", "town", code=1)
+    assert "--family is COLUMN=FAMILY" in errors
+
+
+def test_a_report_on_training_rows_says_so(folder: Path, tmp_path: Path) -> None:
+    fitted = tmp_path / "model.suffice"
+    run("fit", folder / "train.csv", "-t", "bought", "-o", fitted)
+    _, errors = told("report", fitted, "--data", folder / "train.csv", "-o", tmp_path / "report.html")
+    assert "the rows that the model was fitted to" in errors
+
+
 @pytest.mark.parametrize(
     "options", [(), ("--structure", "tree"), ("--calibrate", "temperature", "--structure", "naive")], ids=str
 )

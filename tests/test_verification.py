@@ -90,3 +90,24 @@ def test_what_is_printed(tmp_path: Path) -> None:
     code, said = run("verify", tmp_path / "cut.suffice")
     assert code == 1
     assert "wrong" in said
+
+
+def test_receipts_are_checked(tmp_path: Path) -> None:
+    table, labels = family_table("categorical")
+    model = family_model("categorical").fit(table, labels)
+    receipt = tmp_path / "receipt.json"
+    receipt.write_text(model.receipt(table[:3], labels[:3]).to_json())
+    before = model.save(tmp_path / "before.suffice")
+    after = model.forget(table[:3], labels[:3]).save(tmp_path / "after.suffice")
+    other = model.forget(table[3:5], labels[3:5]).save(tmp_path / "other.suffice")
+    problems = {after: None, before: "the model still contains the rows", other: "the model is another one, or has"}
+    for path, problem in problems.items():
+        code, out = run("verify", path, "--receipt", receipt, "--json")
+        check = json.loads(out)["checks"][-1]
+        assert check["check"].startswith("receipt of 3 forgotten rows")
+        assert (check["problem"] or "").startswith(problem or "")
+        assert (check["problem"] is None) == (code == 0) == (problem is None)
+    receipt.write_text("{}")
+    code, out = run("verify", after, "--receipt", receipt)
+    assert code == 1
+    assert "this is not a receipt of suffice" in out

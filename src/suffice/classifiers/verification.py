@@ -2,8 +2,10 @@
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from suffice.classifiers.receipt import Receipt
 from suffice.classifiers.saved_models import load
 from suffice.families import FAMILIES
 from suffice.statistics.consistency import SumCheck, check_sums
@@ -40,13 +42,15 @@ class Verification:
         return {"file": self.path, "ok": self.is_ok, **facts, "checks": checks}
 
 
-def verify_file(path: str | os.PathLike[str]) -> Verification:
+def verify_file(path: str | os.PathLike[str], receipt: str | os.PathLike[str] | None = None) -> Verification:
     """Return the checks of a model file: its digest, its content, that it predicts, and that its counts add up.
 
     Parameters
     ----------
     path : str or path
         The file.
+    receipt : str or path, default=None
+        The file of a receipt: the model must hold exactly what was left without the rows.
 
     Returns
     -------
@@ -65,4 +69,17 @@ def verify_file(path: str | os.PathLike[str]) -> Verification:
     if tally is not None:
         bits = [FAMILIES[block.family].cells == "bits" and block.sizes is None for block in tally.schema.blocks]
         checks += check_sums(tally, bits)
+    if receipt is not None and tally is not None:
+        checks.append(_check_receipt(model, receipt))
     return Verification(str(path), facts, checks)
+
+
+def _check_receipt(model: Any, path: str | os.PathLike[str]) -> SumCheck:
+    """Return whether a model holds what a receipt says that is left."""
+    receipt = Receipt.from_json(Path(path).read_text(encoding="utf-8"))
+    what = f"receipt of {receipt.rows:,} forgotten row{'' if receipt.rows == 1 else 's'}, {receipt.time}"
+    if receipt.verify(model):
+        return SumCheck(what, None)
+    if model.tally_.digest() == receipt.digest_before:
+        return SumCheck(what, "the model still contains the rows")
+    return SumCheck(what, "the model is another one, or has learned or forgotten other rows since")

@@ -64,6 +64,8 @@ Weight = Annotated[
 Drop = Annotated[bool, typer.Option("--drop-unlabelled", help="Leave out rows without a label.")]
 WAIT_HELP = "Seconds to wait while another process changes the model."
 Wait = Annotated[float, typer.Option(help=WAIT_HELP, min=0)]
+FAMILIES_HELP = "COLUMN=FAMILY, such as age=gaussian or note=text; may be repeated."
+Families = Annotated[list[str] | None, typer.Option(help=FAMILIES_HELP)]
 BINS_HELP = "Divide a target of numbers into this many ranges with about the same number of rows."
 Bins = Annotated[int | None, typer.Option(help=BINS_HELP)]
 Yes = Annotated[bool, typer.Option("--yes", help="Accept a target of many different numbers; each is a class.")]

@@ -9,10 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from suffice.cli import output as out
-from suffice.cli.command import Bins, Dates, Drop, Json, Model, OtherTarget, Output, TableOutput, Target, Yes, command
+from suffice.cli.command import (
+    Bins,
+    Dates,
+    Drop,
+    Families,
+    Json,
+    Model,
+    OtherTarget,
+    Output,
+    TableOutput,
+    Target,
+    Yes,
+    command,
+)
 from suffice.cli.export_notes import announce_size
 from suffice.cli.output import CommandError, check_output
-from suffice.cli.train_commands import load_model, model_file, save_model
+from suffice.cli.train_commands import load_model, model_file, parse_families, save_model
 from suffice.printable import signed
 
 if TYPE_CHECKING:
@@ -82,12 +95,7 @@ def evaluate(
     unknown = int((codes < 0).sum())
     if unknown:
         out.print_note(f"note: {unknown} rows have a label that the model does not know: they count as wrong")
-    is_training = not unknown and hasattr(learned, "has_learned") and learned.has_learned(X, y)
-    if is_training:
-        out.print_note(
-            "note: these are the rows that the model was fitted to, so all figures are too good: use other rows, or "
-            "suffice compare, which holds rows out"
-        )
+    is_training = not unknown and _note_training_rows(learned, X, y)
     if json:
         values = {name: each["value"] for name, each in found.items()}
         interval = wilson_interval(float((predicted == codes).sum()), len(codes))
@@ -109,6 +117,17 @@ def evaluate(
     out.print_table(*measured_rows.format_confusion(names, counts))
 
 
+def _note_training_rows(model: Any, X: Any, y: Any) -> bool:
+    """Return whether rows are those that a model was fitted to, and print a note if they are."""
+    is_training = hasattr(model, "has_learned") and bool(model.has_learned(X, y))
+    if is_training:
+        out.print_note(
+            "note: these are the rows that the model was fitted to, so all figures are too good: use other rows, or "
+            "suffice compare, which holds rows out"
+        )
+    return is_training
+
+
 @command("suffice compare train.csv --target income")
 def compare(
     table: TableFile,
@@ -125,6 +144,7 @@ def compare(
         float | None,
         typer.Option(help="Largest difference that does not matter; by default 0.01, and 0.005 for the Brier score."),
     ] = None,
+    family: Families = None,
     bins: Bins = None,
     yes: Yes = False,
     dates: Dates = None,
@@ -141,13 +161,15 @@ def compare(
     from suffice.evaluation.comparison import compare as compare_models
 
     check_output(output or "-")
-    source = open_table(table, training_hints(target, None, None), dates)
+    families = parse_families(family or [])
+    source = open_table(table, training_hints(target, None, families), dates)
     column, frame = find_column(source, target), read_frame(source)
     check_target_type(column, frame[column].dtype)
     frame, cuts = read_target(source, column, frame, bins, yes)
     X, y, _ = split_frame(frame, column, None, "drop" if drop_unlabelled else "error")
     check_several_classes(sorted(set(y.tolist()), key=str), column)
-    comparison = compare_models(X, y.tolist(), cv=cv, repeats=repeats, scoring=scoring or None, margin=margin)
+    settings: dict[str, Any] = {"families": families or "auto", "scoring": scoring or None, "margin": margin}
+    comparison = compare_models(X, y.tolist(), cv=cv, repeats=repeats, **settings)
     if output is not None:
         comparison.best_.target_name_ = column
         remember_reading(comparison.best_, source, cuts)
@@ -223,6 +245,8 @@ def report(
     if data is not None:
         first = learned[names[0]]
         X, y = read_labelled(first, cast("TableFile", data), target, drop_unlabelled)  # see `command`
+        if set(y) <= set(first.classes_.tolist()):
+            _note_training_rows(first, X, y)
     with out.show_work("writing the report"):
         page = render(learned, X, y)
     out.write_text(page, output)
@@ -276,12 +300,18 @@ def info(model: Model, json: Json = False) -> None:
 
 
 @command("suffice verify income.suffice")
-def verify(model: Model, json: Json = False) -> None:
+def verify(
+    model: Model,
+    receipt: Annotated[
+        str | None, typer.Option(help="Receipt of `suffice forget`: check that the model is the one after forgetting.")
+    ] = None,
+    json: Json = False,
+) -> None:
     """Check the digest, the content and the counts of a model file. The exit code is 1 if something is wrong."""
     from suffice.classifiers.verification import verify_file
 
     with model_file(model) as path:
-        found = verify_file(path)
+        found = verify_file(path, receipt)
     if json:
         out.print_json(found.to_dict())
     else:

@@ -15,6 +15,7 @@ from suffice.cli.command import (
     Bins,
     Dates,
     Drop,
+    Families,
     Json,
     Model,
     ModelOutput,
@@ -110,9 +111,7 @@ def fit(
     numeric: Annotated[str, typer.Option(help="Model of numbers: auto, gaussian, quantiles or mdl.")] = "auto",
     estimate: Annotated[str, typer.Option(help=ESTIMATE_HELP)] = "mean",
     prior: Annotated[str, typer.Option(help=PRIOR_HELP)] = "0.5",
-    family: Annotated[
-        list[str] | None, typer.Option(help="COLUMN=FAMILY, such as age=gaussian; may be repeated.")
-    ] = None,
+    family: Families = None,
     weight: Annotated[str | None, typer.Option(help="Column of row weights.")] = None,
     missing: Annotated[str, typer.Option(help=MISSING_HELP)] = "auto",
     unseen: Annotated[str, typer.Option(help=UNSEEN_HELP)] = "share",
@@ -149,7 +148,7 @@ def fit(
     from suffice.data import split_frame
     from suffice.data.files.table_file import training_hints
 
-    families = _parse_families(family or [])
+    families = parse_families(family or [])
     settings: dict[str, Any] = {"structure": _with_trees(structure, trees), "numeric": numeric}
     settings["estimate"] = _parse_by_name(estimate, str)
     settings |= {"missing": missing, "unseen": unseen, "plan": None if plan is None else _load_plan(plan)}
@@ -236,7 +235,7 @@ def _parse_by_class(option: str, text: str, kind: str) -> Any:
         ) from None
 
 
-def _parse_families(texts: list[str]) -> dict[str, str]:
+def parse_families(texts: list[str]) -> dict[str, str]:
     """Return {column: family} from COLUMN=FAMILY."""
     pairs = [each.rpartition("=") for each in texts]
     for column, _, family in pairs:

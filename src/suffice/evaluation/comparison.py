@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ def compare(
     y: Any,
     models: Any = None,
     *,
+    families: Any = "auto",
     cv: Any = 10,
     repeats: int = 1,
     scoring: Any = None,
@@ -64,6 +66,8 @@ def compare(
     models : dict {name: classifier} or list of classifiers, default=None
         The models; by default structures, rules and priors of BayesClassifier, and its default, a pool, which is
         fitted again for each fold. Any classifier with ``predict_proba`` can be compared, including scikit-learn's.
+    families : "auto", "any", str or dict {column: family}, default="auto"
+        The families of the columns, as in `BayesClassifier`, if ``models`` is None.
     cv : int, splitter, or iterable of pairs (train, test), default=10
         The number of stratified folds of shuffled rows, a splitter, or the row indices of each split.
     repeats : int, default=1
@@ -103,7 +107,9 @@ def compare(
     margins = _find_margins(metrics, margin)
     if repeats < 1 or (repeats > 1 and not isinstance(cv, (int, np.integer))):
         raise ValueError(f"repeats={repeats!r} is how often a number of folds, cv=10, is drawn: 1 or more")
-    named = _named(_candidates(X, y) if models is None else models)
+    if models is not None and families != "auto":
+        raise ValueError(f"families={families!r} is for the default models: set it in each of the given models instead")
+    named = _named(_candidates(X, y, families) if models is None else models)
     if BASELINE in named:
         raise ValueError(f"models has the name {BASELINE!r}, which is the one of the baseline: use another")
     classes, codes = encode(y, owner="compare")
@@ -216,13 +222,14 @@ def _figures(name: str, estimates: Estimates, place: int) -> dict[str, float]:
     return {key: float(column[place]) for key, column in zip(keys, columns, strict=True)}
 
 
-def _candidates(X: Any, y: Any) -> dict[str, Any]:
+def _candidates(X: Any, y: Any, families: Any) -> dict[str, Any]:
     """Return BayesClassifiers with several rules, priors, and structures that suit the size of the table; and a pool.
 
     Structures of pairs have variants only where the tables of all pairs are small: elsewhere a variant takes longer
     than all other models together.
     """
-    recipe = BayesClassifier(structure="averaged").recipe()
+    candidate = partial(BayesClassifier, families=families)
+    recipe = candidate(structure="averaged").recipe()
     opened, target = open_rows(recipe, X, y, None)
     columns, _ = recipe.read(opened, recipe.plan(opened, target), target)
     pairs = len(target.classes) * sum(block.width**2 for block in columns if block.pairs and block.codings)
@@ -230,12 +237,12 @@ def _candidates(X: Any, y: Any) -> dict[str, Any]:
     for structure in (*structures_for(opened), "full"):
         has_variants = structure in ("naive", "full") or pairs <= MOST_PAIRS
         for prior in PRIORS if has_variants else (0.5,):
-            models[f"{structure}, mean, prior {prior:g}"] = BayesClassifier(structure=structure, prior=prior)
+            models[f"{structure}, mean, prior {prior:g}"] = candidate(structure=structure, prior=prior)
         if has_variants:
-            models[f"{structure}, predictive"] = BayesClassifier(structure=structure, estimate="predictive")
-    models["naive, mle"] = BayesClassifier(structure="naive", estimate="mle")
+            models[f"{structure}, predictive"] = candidate(structure=structure, estimate="predictive")
+    models["naive, mle"] = candidate(structure="naive", estimate="mle")
     if len(target.codes) >= LEAST_ROWS and len(target.classes) <= MOST_CLASSES:  # else it is one of the others
-        models["pool (default)"] = BayesClassifier()
+        models["pool (default)"] = candidate()
     return models
 
 

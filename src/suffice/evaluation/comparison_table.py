@@ -113,6 +113,8 @@ class Comparison:
         yield "±: half of a 95 % interval; those of differences hold for all models at once."
         margins = ", ".join(f"{each.title} {self.margins[each.name]:g}" for each in self.metrics)
         yield f"practically equal: the interval of the difference is within the margin ({margins})."
+        if any(line["verdict"] == "undecided" for line in self.table):
+            yield "undecided: these rows do not tell which is better; take the simpler model, or compare on more rows."
         yield f"{self.baseline['model']}: always predicts the class frequencies."
         if len(self.metrics) > 1:
             yield ", ".join(f"{mark} {name}" for name, mark in MARKS.items()) + "."
