@@ -407,3 +407,47 @@ def test_merged_models_read_files_as_their_parts(tmp_path: Path) -> None:
     for parts in ((marked, plain), (plain, marked)):
         run("merge", *parts, "-o", merged)
         assert suffice.load(merged).na_values_ == ["none"]
+
+
+@pytest.mark.parametrize(
+    ("written", "order"),
+    [
+        ("{d:02d}.{m:02d}.2024", "day"),
+        ("{d}/{m}/2024 10:30", "day"),
+        ("{m}/{d}/2024", "month"),
+        ("{m}-{d}-2024", "month"),
+    ],
+)
+def test_dates_that_are_not_iso_dates_have_parts(written: str, order: str, tmp_path: Path) -> None:
+    days = [(n % 3 + 1, n % 27 + 1) for n in range(60)]
+
+    def table(name: str, write_day: Any) -> Path:
+        rows = "\n".join(f"{n};{write_day(m, d)};{'ab'[n % 2]}" for n, (m, d) in enumerate(days))
+        return write(tmp_path, name, f"v;sold;y\n{rows}\n")
+
+    time = " 10:30" if ":30" in written else ""
+    iso, other = (
+        table("iso.csv", lambda m, d: f"2024-{m:02d}-{d:02d}{time}"),
+        table("t.csv", lambda m, d: written.format(m=m, d=d)),
+    )
+    models = []
+    for path in (iso, other):
+        model = tmp_path / f"{path.stem}.suffice"
+        run("fit", path, "-t", "y", "-o", model, "--structure", "naive", "--dates", "parts")
+        models.append(suffice.load(model))
+    assert models[0].tally_.digest() == models[1].tally_.digest()
+    assert models[1].date_orders_ == {"sold": order}
+    # a file with a single date is read in the order of the model
+    shown = [run("predict", tmp_path / f"{name}.suffice", "-", given=f"v;sold\n3;{cell}\n".encode())[0]
+             for name, cell in (("iso", f"2024-02-03{time}"), ("t", written.format(m=2, d=3)))]  # fmt: skip
+    assert shown[0] == shown[1]
+    _, notes = run("fit", other, "-t", "y", "-o", tmp_path / "m.suffice", "--structure", "naive")
+    assert "'sold' (a date or time)" in notes
+
+
+def test_dates_of_unclear_order_stay_text(tmp_path: Path) -> None:
+    rows = "\n".join(f"{n};0{n % 3 + 1}/0{n % 2 + 4}/2024;{'ab'[n % 2]}" for n in range(60))
+    path = write(tmp_path, "t.csv", f"v;sold;y\n{rows}\n")
+    _, notes = run("fit", path, "-t", "y", "-o", tmp_path / "m.suffice", "--structure", "naive", "--dates", "parts")
+    assert "columns hold dates that cannot be read, and are learned as text: 'sold'" in notes
+    assert suffice.load(tmp_path / "m.suffice").families_["sold"] == "categorical"

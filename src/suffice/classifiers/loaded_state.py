@@ -59,6 +59,7 @@ LEARNED: dict[str, Check] = {
     "na_values_": sequence(text, list),
     "decimal_marks_": mapping(text, choice(",", ".")),
     "date_parts_": mapping(text, sequence(choice(*PARTS), list)),
+    "date_orders_": mapping(text, choice("day", "month")),
     "mixtures_": sequence(instance(Mixture)),
     "fitted_with_": sequence(anything),
     "subspace_": sequence(anything),

@@ -101,6 +101,7 @@ def learned_reading(model: Any) -> dict[str, Any]:
         "na_values": None if na_values is None else tuple(na_values),
         "decimal_marks": getattr(model, "decimal_marks_", {}),
         "date_parts": getattr(model, "date_parts_", {}),
+        "date_orders": getattr(model, "date_orders_", {}),
     }
 
 

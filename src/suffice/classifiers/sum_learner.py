@@ -43,7 +43,7 @@ class _Cache:
 
 
 # How cells of files are read, if it is not as by default; see `TallyClassifier`.
-READING = ("na_values_", "decimal_marks_", "date_parts_")
+READING = ("na_values_", "decimal_marks_", "date_parts_", "date_orders_")
 
 
 class SumLearner(BaseEstimator):  # type: ignore[misc]

@@ -54,6 +54,7 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
     na_values_: list[str]  # texts that stand for a missing cell in files, if they are not the default
     decimal_marks_: dict[str, str]  # "," or "." of columns of files that have signs or separators in their numbers
     date_parts_: dict[str, list[str]]  # the parts of each column of dates in files, such as ["year", "month"]
+    date_orders_: dict[str, str]  # whether the day or the month is first in dates of files that are not ISO dates
     target_cuts_: list[float]  # between the bins of a target of numbers, set by the command line
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

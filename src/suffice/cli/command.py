@@ -55,7 +55,7 @@ NA_HELP = (
 )
 NaValues = Annotated[list[str] | None, typer.Option(help=NA_HELP)]
 IGNORE_HELP = "Column that is not read: its name or its position; may be repeated."
-DATES_HELP = "parts: use the year, month, weekday and hour of ISO dates. By default dates are left out."
+DATES_HELP = "parts: use the year, month, weekday and hour of dates. By default dates are left out."
 Dates = Annotated[str | None, typer.Option(help=DATES_HELP)]
 Ignore = Annotated[list[str] | None, typer.Option(help=IGNORE_HELP)]
 Weight = Annotated[

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from suffice.data.files.csv_dates import ORDERS, date_test
 from suffice.data.files.csv_format import DATE
 from suffice.data.files.csv_group import CsvGroup, identifier, literal
 from suffice.data.files.csv_numbers import DECIMAL_COMMA, DECIMAL_POINT, MISSING_AMONG_NUMBERS, number_test
@@ -22,6 +23,7 @@ TESTS = {
     "BIGINT": f"CASE WHEN {NUMBER} = floor({NUMBER}) THEN TRY_CAST({{0}} AS BIGINT) = {NUMBER} END",
     "DATE": f"CASE WHEN {DATED} THEN TRY_CAST({{0}} AS DATE) = TRY_CAST({{0}} AS TIMESTAMP) END",
     "TIMESTAMP": f"CASE WHEN {DATED} THEN TRY_CAST({{0}} AS TIMESTAMP) IS NOT NULL END",
+    **{kind: date_test(order) for kind, order in ORDERS.items()},
     # whole numbers of more than 64 bits stay text
     "DIGITS": (
         "CASE WHEN ascii({0}) BETWEEN 43 AND 57 THEN translate({0}, '+-0123456789', '') = '' "

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from suffice.data.files.csv_dates import ORDERS, date_value
 from suffice.data.files.csv_format import CsvFormat
 from suffice.data.files.csv_numbers import DECIMAL_COMMA, DECIMAL_POINT, number_value
 from suffice.data.files.file_formats import FoundFile, is_partitioned
@@ -19,6 +20,7 @@ EXPRESSIONS = {
     "NEARLY BIGINT": "TRY_CAST({0} AS BIGINT)",
     "NEARLY DOUBLE": "TRY_CAST({0} AS DOUBLE)",
     "NEARLY TIMESTAMP": "TRY_CAST({0} AS TIMESTAMP)",
+    **{kind: date_value(order) for kind, order in ORDERS.items()},
 }
 
 

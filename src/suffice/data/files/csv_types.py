@@ -9,6 +9,7 @@ from typing import Any
 from suffice.data.column_names import quote_names
 from suffice.data.engines.source import SourceError
 from suffice.data.files.csv_cells import TESTS, ColumnFacts, count_cells
+from suffice.data.files.csv_dates import ORDERS
 from suffice.data.files.csv_group import EXPRESSIONS, CsvGroup, identifier
 from suffice.data.files.csv_numbers import FEWEST_NUMBERS, NEARLY_ALL
 from suffice.data.files.table_file import ColumnHints, resolve_column
@@ -16,7 +17,8 @@ from suffice.data.files.table_file import ColumnHints, resolve_column
 # Types of numbers, and those with which a column is read in which other cells are missing.
 NEARLY = {"BIGINT": "NEARLY BIGINT", "DOUBLE": "NEARLY DOUBLE", "COMMA": "COMMA", "MARKED": "MARKED"}
 DECIMAL_MARKS = {"COMMA": ",", "MARKED": "."}
-TYPE_NAMES = {"BOOLEAN": "booleans", "DATE": "dates", "TIMESTAMP": "dates", "VARCHAR": "strings"}
+DATES = ("DATE", "TIMESTAMP", *ORDERS)
+TYPE_NAMES = {"BOOLEAN": "booleans", "VARCHAR": "strings"} | dict.fromkeys(DATES, "dates")
 
 
 def infer_types(
@@ -30,7 +32,10 @@ def infer_types(
         name: "VARCHAR" if name in texts else _column_type(name, files, hints, name in exact)
         for name, files in facts.items()
     }
-    types |= {name: "NEARLY TIMESTAMP" for name in hints.date_parts if name in types}
+    kinds = {order: kind for kind, order in ORDERS.items()}
+    for name in hints.date_parts:
+        if name in types:
+            types[name] = kinds.get(hints.date_orders.get(name, ""), "NEARLY TIMESTAMP")  # type: ignore[call-overload]
     shown = [name for name in types if name not in ignored and name in (hints.learned or types)]
     _note_numbers(connection, groups, {name: types[name] for name in shown}, facts, hints)
     if not hints.learned:
@@ -43,8 +48,9 @@ def _note_dates(texts: Sequence[str], facts: Mapping[str, Sequence[ColumnFacts]]
     dates = [name for name in texts if facts[name] and all(file.looks_like_dates for file in facts[name])]
     if dates:
         warnings.warn(
-            f"columns hold dates as text: {quote_names(dates)}; turn them into numbers, such as the month or days "
-            f"since, or leave them out, such as families={{{dates[0]!r}: 'ignore'}}",
+            f"columns hold dates that cannot be read, and are learned as text: {quote_names(dates)}; the order of day "
+            "and month is unclear, or the year has two digits: write them as 2026-12-31, or leave them out, such as "
+            f"families={{{dates[0]!r}: 'ignore'}}",
             stacklevel=3,
         )
 
@@ -61,7 +67,7 @@ def _note_numbers(
         names = [name for name in types if types[name] == kind and not hints.learned]
         if names:
             warnings.warn(f"columns with {what} are read as numbers: {quote_names(names)}", stacklevel=3)
-    for kinds, what in ((NEARLY.values(), "numbers"), (("NEARLY TIMESTAMP",), "dates")):
+    for kinds, what in ((NEARLY.values(), "numbers"), (("NEARLY TIMESTAMP", *ORDERS), "dates")):
         nearly = {name: kind for name, kind in types.items() if kind in kinds and _type_of(facts[name]) != kind}
         _note_other_cells(connection, groups, nearly, what)
 
@@ -110,7 +116,9 @@ def find_row_counter(
 def _type_of(facts: Sequence[ColumnFacts]) -> str:
     """Return the first type whose test all cells of a column pass."""
     filled, has_commas = sum(file.filled for file in facts), any(file.commas for file in facts)
-    fits = (kind for kind in TESTS if filled and filled == sum(file.fitting[kind] for file in facts))
+    fits = [kind for kind in TESTS if filled and filled == sum(file.fitting[kind] for file in facts)]
+    if set(ORDERS) <= set(fits):  # 05/01/2026 may be in January or in May
+        return "VARCHAR"
     return next((kind for kind in fits if kind != "COMMA" or has_commas), "VARCHAR")
 
 
@@ -118,7 +126,7 @@ def _column_type(name: str, facts: Sequence[ColumnFacts], hints: ColumnHints, is
     """Return the type of a column; nearly all cells being numbers is enough, unless it is read exactly."""
     if is_exact:
         kind = _common_type(name, facts)
-        return "VARCHAR" if kind == "MARKED" else kind  # labels such as 10% stay as they are
+        return "VARCHAR" if kind in ("MARKED", *ORDERS) else kind  # labels such as 10% stay as they are
     kind = _nearly_numbers(name, facts, hints)
     return _common_type(name, facts) if kind == "VARCHAR" else kind
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from suffice.data.engines.source import SourceError
+from suffice.data.files.csv_dates import ORDERS
 from suffice.data.files.csv_encoding import as_utf8
 from suffice.data.files.csv_format import check_names, detect_csv_format
 from suffice.data.files.csv_group import group_files, identifier, literal
@@ -101,8 +102,8 @@ def scan_files(table: TableFile, hints: ColumnHints) -> FileScan:
     reading: dict[str, Any] = {} if table.na_values is None else {"na_values_": list(table.na_values)}
     try:
         if formats == ["CSV"]:
-            query, left_out, columns, marks = _select_csv(connection, files, table, hints, folder)
-            reading |= {"decimal_marks_": marks} if marks else {}
+            query, left_out, columns, found = _select_csv(connection, files, table, hints, folder)
+            reading |= {name: value for name, value in found.items() if value}
         else:
             query = READERS[formats[0]](connection, files)
             columns = tuple(_describe(connection, query))
@@ -152,8 +153,8 @@ def _find_ignored(table: TableFile, columns: Sequence[str]) -> tuple[str, ...]:
 
 def _select_csv(
     connection: Any, files: Sequence[FoundFile], table: TableFile, hints: ColumnHints, folder: ScratchFolder
-) -> tuple[str, tuple[str, ...], tuple[str, ...], dict[str, str]]:
-    """Return the query that reads CSV files, the columns to leave out of it, all columns, and decimal marks."""
+) -> tuple[str, tuple[str, ...], tuple[str, ...], dict[str, dict[str, str]]]:
+    """Return the query that reads CSV files, the columns to leave out of it, all columns, and how cells are read."""
     import duckdb
 
     na_values = next(tuple(each) for each in (table.na_values, hints.na_values, EMPTY) if each is not None)
@@ -177,7 +178,9 @@ def _select_csv(
         hint = f"; if line 1 is a row, use {AS_ROW}" if table.header is None else ""
         raise SourceError(f"{files[0].shown} has a header and no rows{hint}")
     marks = {name: DECIMAL_MARKS[kind] for name, kind in types.items() if kind in DECIMAL_MARKS}
-    return query, tuple(dict.fromkeys((*counter, *ignored))), columns, marks
+    orders = {name: ORDERS[kind] for name, kind in types.items() if kind in ORDERS and table.dates == "parts"}
+    found: dict[str, Any] = {"decimal_marks_": marks, "date_orders_": orders}
+    return query, tuple(dict.fromkeys((*counter, *ignored))), columns, found
 
 
 def _select_parquet(connection: Any, files: Sequence[FoundFile]) -> str:

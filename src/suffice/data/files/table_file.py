@@ -39,7 +39,7 @@ class TableFile:
     ignore : sequence of str, default=()
         Columns that are not read, by name or by position in the file: "0", "1", …, "-1".
     dates : "parts", default=None
-        "parts" replaces each column of ISO dates by its year, month, weekday and, if it has times of day, hour, as
+        "parts" replaces each column of dates by its year, month, weekday and, if it has times of day, hour, as
         columns such as ``sold_month``. By default dates stay as they are, and `BayesClassifier` leaves them out.
     """
 
@@ -65,8 +65,8 @@ class ColumnHints:
     ``named`` are columns that the caller refers to, and ``learned`` are the columns of a model. ``texts`` are columns
     that stay text even if all their cells look like numbers; ``numbers`` are columns of which cells that are not
     numbers are missing; ``exact`` are columns, by name or position, that are numbers only if every cell is one.
-    ``na_values``, ``decimal_marks`` (of columns of numbers) and ``date_parts`` (of columns of dates) are those that a
-    model was fitted with. ``has_labels`` is False if the target may be absent.
+    ``na_values``, ``decimal_marks`` (of columns of numbers), ``date_parts`` and ``date_orders`` (of columns of dates)
+    are those that a model was fitted with. ``has_labels`` is False if the target may be absent.
     """
 
     named: tuple[str, ...] = ()
@@ -77,6 +77,7 @@ class ColumnHints:
     na_values: tuple[str, ...] | None = None
     decimal_marks: Mapping[str, str] = field(default_factory=dict)
     date_parts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    date_orders: Mapping[str, str] = field(default_factory=dict)
     has_labels: bool = True
 
     @property
