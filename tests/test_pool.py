@@ -316,6 +316,13 @@ def test_a_pool_falls_back_to_what_can_be_estimated(structure: str, X: pd.DataFr
         assert f"pool of {model.pool_}" in repr(model)
 
 
+def test_a_class_of_one_row_may_have_a_fractional_weight() -> None:
+    table = pd.DataFrame({"w": [True, False, True, True, True, True], "x": list("vwvvuu"), "z": list("uwwwwv")})
+    model = BayesClassifier(structure="pooled").fit(table, list("bcbaab"), np.full(6, 1.5))
+    assert model.classes_.tolist() == ["a", "b", "c"]
+    np.testing.assert_allclose(model.predict_proba(table).sum(axis=1), 1)
+
+
 @pytest.mark.parametrize("weights", [None, np.append(1e-7, np.random.default_rng(0).gamma(1, 1, 199))])
 def test_pairs_without_a_fold_are_those_of_the_other_rows(weights: Any) -> None:
     """A level of one row, missing cells and a class of one row: what the others lack is not in the sums."""

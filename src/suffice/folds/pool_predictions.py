@@ -91,8 +91,8 @@ def lay_out_pairs(part: Recipe, fold: FoldTally, target: Target, tally: Tally) -
     rows = counted.split.test
     weights = None if target.weights is None else target.weights[rows]
     table = Table(counted.test_blocks(part, whole.schema.blocks), Target(target.classes, target.codes[rows], weights))
-    found = memory.tally(table, whole.schema.blocks, whole.schema.features, trimmed=not is_whole)
-    left = whole - found if is_whole else found
+    found = memory.tally(table, whole.schema.blocks, whole.schema.features, trimmed=False)
+    left = whole - found if is_whole else found.trimmed(np.isin(found.schema.classes, learned.schema.classes))
     families = [block.family for block in whole.schema.blocks]
     blocks = tuple(replace(each, pairs=each.pairs or each.family in families) for each in learned.schema.blocks)
     schema = replace(learned.schema, blocks=blocks)
