@@ -4,7 +4,6 @@ import os
 import warnings
 from abc import abstractmethod
 from numbers import Real
-from pathlib import Path
 from threading import RLock
 from typing import Any, ClassVar, Self
 
@@ -416,36 +415,6 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
     def __radd__(self, other: object) -> Self:
         # sum(models) starts from 0
         return self if isinstance(other, int) and other == 0 else NotImplemented
-
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the settings and everything that was learned to a file that `suffice.load` reads.
-
-        Parameters
-        ----------
-        path : str or path
-            The file. An existing file is replaced only after the new one is completely written, and only by a model
-            that can predict. Use `suffice.open` to change a file that other processes may change, too.
-
-        Returns
-        -------
-        path : Path
-        """
-        from suffice.storage.atomic_write import replace_file
-
-        return replace_file(path, self.file_content())
-
-    @on_snapshot
-    def file_content(self) -> bytes:
-        """Return the content of the file that `save` writes; raise if no model can be estimated from what was learned.
-
-        Returns
-        -------
-        content : bytes
-        """
-        self.estimate_model()
-        from suffice import storage
-
-        return storage.file_content(type(self).__name__, self.__getstate__())
 
     def _choose_recipe(
         self, X: Any, y: Any, sample_weight: Any, *, is_complete: bool = True
