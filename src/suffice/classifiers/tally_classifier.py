@@ -14,7 +14,7 @@ from suffice.choice import decode_rows, log_density_in_bins
 from suffice.classifiers.concurrency import on_snapshot, one_at_a_time
 from suffice.classifiers.deployable import Deployable
 from suffice.classifiers.sum_learner import SumLearner
-from suffice.data import Sheet, check_table, split_frame
+from suffice.data import Sheet
 from suffice.decision.calibration import MAPS, Calibration
 from suffice.decision.costs import choose_least_cost, cost_matrix, reject_uncertain
 from suffice.families import FAMILIES
@@ -24,7 +24,6 @@ from suffice.logistic.forms import LinearForm
 from suffice.pooled_model import AnyModel, PooledModel
 from suffice.recipe import Recipe, Rule
 from suffice.schema import Array, Plan
-from suffice.settings import setting_text
 
 if TYPE_CHECKING:
     from suffice.explain import Explanation
@@ -101,38 +100,13 @@ class TallyClassifier(Deployable, ClassifierMixin, SumLearner):  # type: ignore[
         self : object
         """
         # here and below, what fit and predict do not need is imported late: an import takes most of a first fit
-        from suffice.classifiers.checkpoint import Checkpoint
-        from suffice.classifiers.fit_table import learn_source
-        from suffice.data.engines.open_source import open_source
-        from suffice.data.files.table_file import training_hints
+        from suffice.classifiers.fit_table import learn_table
 
-        table = open_source(source, training_hints(target, weight, getattr(self, "families", None)))
-        if checkpoint is not None and (table is None or table.fingerprint is None):
-            raise ValueError(
-                "a checkpoint is for files, whose rows come again in the same order: leave out checkpoint=…"
-            )
-        if table is None:
-            self.fit(*split_frame(source, target, weight, missing_target))
-        else:
-            check_table(table.names, target, weight, missing_target)
-            file = None
-            if checkpoint is not None:
-                subject = {"settings": setting_text(self.get_params(deep=False)), "source": str(table.fingerprint)}
-                subject["columns of labels and weights"] = repr((target, weight, missing_target))
-                file = Checkpoint(checkpoint, type(self).__name__, subject)
-            learned = learn_source(table, clone(self), target, weight, missing_target, file)
-            checked = self._snapshot()
-            checked._set_learned(learned.tally_, learned._learned_extras())
-            checked._check_classes(checked.classes_)
-            checked._check(checked.recipe(), checked.chosen_tally())
-            checked._check_estimate(checked.recipe())
-            self.__dict__ = checked.__dict__
-            if file is not None:
-                file.remove()
+        reading = learn_table(self, source, target, weight, missing_target, checkpoint)
         self.target_name_ = target
         if weight is not None:
             self.weight_name_ = weight
-        self.__dict__ |= {} if table is None else table.reading
+        self.__dict__ |= reading
         return self
 
     # -- predictions -------------------------------------------------------------------------------
