@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -51,6 +52,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(ClosedFigures())  # a fixture would not reach the examples in src/
 
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+NO_BROWSER = "needs a browser: pip install playwright, and apt-get install chromium (or chrome on the path)"
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
@@ -146,6 +149,55 @@ def spark() -> Any:
     import spark as starting
 
     return starting.session()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium without a window."""
+    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        found = None
+    if found is None:
+        (pytest.fail if in_ci() else pytest.skip)(NO_BROWSER)
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
+    """A function that opens a file in a page; errors, dialogs and requests to other places fail the test at its end."""
+    pages: list[Any] = []
+    troubles: list[str] = []
+
+    def route(handler: Any) -> None:
+        if handler.request.url.startswith("file://"):
+            handler.continue_()
+        else:
+            troubles.append(f"asked for {handler.request.url}")
+            handler.abort()
+
+    def refuse(dialog: Any) -> None:
+        troubles.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def opens(path: Path, **settings: Any) -> Any:
+        page = browser.new_page(**settings)
+        page.route("**/*", route)
+        page.on("console", lambda message: troubles.append(message.text) if message.type != "log" else None)
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("dialog", refuse)
+        page.goto(path.as_uri())
+        pages.append(page)
+        return page
+
+    yield opens
+    for page in pages:
+        page.close()
+    assert not troubles
 
 
 @pytest.fixture(scope="session")

@@ -36,10 +36,17 @@ def collect(module: ModuleType, differences: Mapping[str, str], left_out: Mappin
     return {name: each for name, each in found.items() if name not in left_out}
 
 
-def expect_differences(request: pytest.FixtureRequest, differences: Mapping[str, str]) -> None:
-    """Mark a test that differs on purpose, by its name with or without parameters: it must fail."""
-    name = request.node.name
-    reason = differences.get(name) or differences.get(name.split("[")[0])
+@pytest.fixture
+def global_random_seed() -> int:
+    """The seed that scikit-learn's tests ask for."""
+    return 42
+
+
+@pytest.fixture(autouse=True)
+def differences(request: pytest.FixtureRequest) -> None:
+    """Mark a test that the module's DIFFERENCES list, by its name with or without parameters: it must fail."""
+    name, listed = request.node.name, request.module.DIFFERENCES
+    reason = listed.get(name) or listed.get(name.split("[")[0])
     if reason is not None:
         request.node.add_marker(pytest.mark.xfail(reason=reason, strict=True))
 

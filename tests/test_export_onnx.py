@@ -238,18 +238,14 @@ def test_gaussians_with_missing_cells_have_the_density_of_the_others(rule: Any) 
     assert_same(fitted("full", estimate=rule), mixed(ROWS, 1, new=True)[0], "float64")
 
 
-def test_many_gaussian_columns_give_nan_where_a_cell_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("structure", "calibrate"), [("full", None), (Pooled(("full", Trees(3))), "vector")], ids=["one model", "a pool"]
+)
+def test_many_gaussian_columns_give_nan_where_a_cell_is_missing(
+    structure: Any, calibrate: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(onnx_covariance, "MOST_ELIMINATED", 2)
-    model, (rows, _) = fitted("full"), mixed(ROWS, 1)
-    _, proba = run(model, rows, "float64")
-    is_complete = rows[list(GAUSSIAN)].notna().all(axis=1).to_numpy()
-    np.testing.assert_allclose(proba[is_complete], model.predict_proba(rows)[is_complete], rtol=0, atol=1e-9)
-    assert np.isnan(proba[~is_complete]).all()
-
-
-def test_a_pool_with_many_gaussian_columns_gives_nan_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onnx_covariance, "MOST_ELIMINATED", 2)
-    model, (rows, _) = fitted(Pooled(("full", Trees(3))), calibrate="vector"), mixed(ROWS, 1)
+    model, (rows, _) = fitted(structure, calibrate=calibrate), mixed(ROWS, 1)
     _, proba = run(model, rows, "float64")
     is_complete = rows[list(GAUSSIAN)].notna().all(axis=1).to_numpy()
     np.testing.assert_allclose(proba[is_complete], model.predict_proba(rows)[is_complete], rtol=0, atol=1e-9)

@@ -1,8 +1,6 @@
 """The report in a browser: its computations, its controls, and that it loads nothing from outside."""
 
 import json
-import os
-import shutil
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -37,60 +35,24 @@ from suffice.report.inputs import plain_value
 from suffice.schema import Partition
 from suffice.structures import Pooled, Trees
 
-MISSING = "needs a browser: pip install playwright, and apt-get install chromium (or chrome on the path)"
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 ROWS = 200
 
 # 100 digits, drawn once: polylines of points from 0 to 1000.
 STROKES = json.loads((Path(__file__).parent / "digit_strokes.json").read_text())
 
 
-@pytest.fixture(scope="module")
-def browser():
-    found = next((path for name in NAMES if (path := shutil.which(name))), None)
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        found = None
-    if found is None:
-        if os.environ.get("CI"):
-            pytest.fail(MISSING)
-        pytest.skip(MISSING)
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield running
-        running.close()
-
-
 @pytest.fixture
-def opened(browser, tmp_path):
-    """Return a function that opens the report on a model; errors and requests fail the test at its end."""
-    pages, troubles = [], []
-
-    def route(handler):
-        if handler.request.url.startswith("file://"):
-            handler.continue_()
-        else:
-            troubles.append(f"asked for {handler.request.url}")
-            handler.abort()
+def opened(open_page, tmp_path):
+    """Return a function that opens the report on a model."""
 
     def opens(model, X=None, y=None, title=None, **settings):
-        path = report.write(model, tmp_path / f"{len(pages)}.html", X, y, title)
+        path = report.write(model, tmp_path / f"{len(list(tmp_path.iterdir()))}.html", X, y, title)
         assert path.stat().st_size < 12_000_000
-        page = browser.new_page(**settings)
-        page.route("**/*", route)
-        page.on("console", lambda message: troubles.append(message.text) if message.type != "log" else None)
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("dialog", lambda dialog: (troubles.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.goto(path.as_uri())
+        page = open_page(path, **settings)
         page.wait_for_function("document.documentElement.dataset.ready")
-        pages.append(page)
         return page
 
-    yield opens
-    for page in pages:
-        page.close()
-    assert not troubles
+    return opens
 
 
 def mixed(rows=600, seed=0):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -16,11 +14,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import suffice
-from conftest import in_ci
 
 ROOT = Path(__file__).resolve().parents[1]
-MISSING = "needs a browser: pip install playwright, and apt-get install chromium (or chrome on the path)"
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 LOOKED_AT = ("index.html", "guides/structures.html", "api/bayes_classifier.html", "gallery/index.html")
 
 
@@ -35,21 +30,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert done.returncode == 0, done.stderr
     return folder
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    found = next((path for name in NAMES if (path := shutil.which(name))), None)
-    if found is None:
-        if in_ci():
-            pytest.fail(MISSING)
-        pytest.skip(MISSING)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield running
-        running.close()
 
 
 class Page(HTMLParser):

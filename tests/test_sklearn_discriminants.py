@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sklearn import discriminant_analysis as theirs
 
-from sklearn_suites import Adapter, collect, expect_differences, load_suite
+from sklearn_suites import Adapter, collect, differences, global_random_seed, load_suite  # noqa: F401
 from suffice import GaussianDiscriminant
 
 
@@ -92,13 +92,3 @@ globals().update(
         DIFFERENCES,
     )
 )
-
-
-@pytest.fixture
-def global_random_seed() -> int:
-    return 42
-
-
-@pytest.fixture(autouse=True)
-def differences(request: pytest.FixtureRequest) -> None:
-    expect_differences(request, DIFFERENCES)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,27 +19,8 @@ PAGES = {
     "decision-boundary": "001_additive_log_odds",
     "newton-steps": "001_additive_log_odds",
 }
-MISSING = "needs a browser: pip install playwright, and apt-get install chromium (or chrome on the path)"
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 MEANS = np.array([[-0.5, 0.0], [1.5, 0.0]])
 COVARIANCES = np.array([[[1.0, 0.8], [0.8, 1.0]], [[0.64, 0.0], [0.0, 0.64]]])
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    found = next((path for name in NAMES if (path := shutil.which(name))), None)
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        found = None
-    if found is None:
-        if os.environ.get("CI"):
-            pytest.fail(MISSING)
-        pytest.skip(MISSING)
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield running
-        running.close()
 
 
 def markup(page: str) -> str:
@@ -50,18 +30,9 @@ def markup(page: str) -> str:
 
 
 @pytest.fixture
-def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    """Return a function that opens the page of a widget; errors and requests fail the test at its end."""
+def opened(open_page: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
+    """Return a function that opens the page of a widget."""
     shutil.copytree(TOUR / "widgets", tmp_path / "widgets")
-    pages: list[Any] = []
-    troubles: list[str] = []
-
-    def route(handler: Any) -> None:
-        if handler.request.url.startswith("file://"):
-            handler.continue_()
-        else:
-            troubles.append(f"asked for {handler.request.url}")
-            handler.abort()
 
     def opens(widget: str, *, directory: bool = False, **settings: Any) -> Any:
         path = tmp_path / (f"{widget}/index.html" if directory else f"{widget}.html")
@@ -70,19 +41,11 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
         title = f"<html lang='en'><meta charset='utf-8'><title>{widget}</title><style>{dark}</style>"
         head = f"<!doctype html>{title}<meta name='viewport' content='width=device-width'>"
         path.write_text(f"{head}<main><h1>{widget}</h1>{markup(PAGES[widget])}</main>", encoding="utf-8")
-        page = browser.new_page(**settings)
-        page.route("**/*", route)
-        page.on("console", lambda message: troubles.append(message.text) if message.type != "log" else None)
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.goto(path.as_uri())
+        page = open_page(path, **settings)
         page.locator(f"[data-widget={widget}] svg").first.wait_for()
-        pages.append(page)
         return page
 
-    yield opens
-    for page in pages:
-        page.close()
-    assert not troubles
+    return opens
 
 
 def cells(page: Any, table: str) -> list[list[str]]:

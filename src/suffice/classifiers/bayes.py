@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.choice import MISSING, NUMERIC
 from suffice.classifiers.concurrency import one_at_a_time
+from suffice.classifiers.model_summary import describe
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data import Target, find_missing, weights_of
 from suffice.data.column_names import list_names
@@ -28,7 +29,6 @@ from suffice.folds.hold_out import HeldOut
 from suffice.folds.recipe_choice import PRIORS, choose_recipe
 from suffice.folds.unlabelled_rows import learn_unlabelled
 from suffice.parallel import limit_blas
-from suffice.printable import escape_controls
 from suffice.recipe import Recipe, Rule, Unseen
 from suffice.schema import Array, Columns, Combinations, Features, Levels, MissingLevel, Plan, Words
 from suffice.statistics import Tally
@@ -366,7 +366,7 @@ default="auto"
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         text = super().__repr__(N_CHAR_MAX=N_CHAR_MAX)
-        return text if not self.__sklearn_is_fitted__() else f"{text}\n{_describe(self)}"
+        return text if not self.__sklearn_is_fitted__() else f"{text}\n{describe(self)}"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -401,27 +401,3 @@ def _select_cells(distribution: Any, start: int, end: int) -> Any:
     """Return the distributions of a range of cells, out of arrays [class, cell]."""
     arguments = [argument[:, start:end] for argument in distribution.args]
     return distribution.dist(*arguments, **{name: each[:, start:end] for name, each in distribution.kwds.items()})
-
-
-def _describe(model: BayesClassifier) -> str:
-    """Return a summary of a few lines: the classes, the structure, and the columns by family."""
-    shares = model.class_count_ / model.class_count_.sum()
-    classes = [
-        f"{label} {100 * share:.1f} %" for label, share in zip(model.classes_.tolist(), shares.tolist(), strict=True)
-    ]
-    lines = [f"{model.class_count_.sum():g} rows, {len(classes)} classes: {list_names(classes)}"]
-    by_family: dict[str, list[str]] = {}
-    for name, family in model.families_.items():
-        by_family.setdefault(family, []).append(str(name))
-    blocks = model._chosen_layout().schema.blocks
-    name = model._recipe_for(model.__dict__.get("chosen_")).structure.name
-    structure = ("averaged" if any(block.pairs for block in blocks) else "naive") if name == "auto" else name
-    pool = model.pool_ if "pool_" in model.__dict__ and model.recipe().is_pooled else None
-    structure = structure if pool is None else f"pool of {pool}"
-    trees = [f"{block.count:,} with {block.width:,} leaves" for block in blocks if block.is_forest]
-    losses = [] if pool is None else [f"{name} {loss:.3f}" for name, loss in (pool.log_loss or {}).items()]
-    by_family = {"structure": [structure], "trees": trees, "held-out log-loss": losses, **by_family}
-    by_family |= {"left out": [f"{name} ({reason})" for name, reason in model.left_out_.items()]}
-    width = max(len(family) for family, names in by_family.items() if names)
-    lines += [f"{family:<{width}}  {list_names(names)}" for family, names in by_family.items() if names]
-    return "\n".join(f"  {escape_controls(line)}" for line in lines)

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array
 
-from suffice.blocks import Dense
 from suffice.classifiers import smoothing
+from suffice.classifiers.class_covariances import check_estimator, estimate_by_class, explain_singular, warn_few_rows
 from suffice.classifiers.concurrency import on_snapshot
 from suffice.classifiers.constructor import with_constructor
+from suffice.classifiers.svd_discriminant import check_svd, fit_subspace, svd_settings
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data import Target
 from suffice.estimation import RULES
-from suffice.families.gaussian import Gaussian, ddof_error
+from suffice.families.gaussian import Gaussian
 from suffice.families.low_rank_gaussian import LowRankGaussian
 from suffice.families.multivariate_gaussian import MultivariateGaussian
 from suffice.model import Model
 from suffice.pooled_model import AnyModel
-from suffice.priors import check_positive
 from suffice.recipe import Recipe, Rule
 from suffice.schema import Array, Plan
 from suffice.score.term import all_rows
-from suffice.settings import setting_text
 from suffice.statistics import Tally
 from suffice.structures import Full
 from suffice.structures.covariances import KINDS, LEDOIT_WOLF, PAIRED, CovarianceKind, n_parameters
@@ -282,9 +280,9 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     def _make_recipe(self) -> Recipe:
         family, covariance = Gaussian(0.0, self.ddof), self.covariance
         if self.solver == "svd":
-            self._check_svd()
+            check_svd(self)
         if self.covariance_estimator is not None:
-            self._check_estimator()
+            check_estimator(self)
         pairs = covariance in PAIRED and self.solver == "moments"
         fourths = pairs and self.shrinkage in LEDOIT_WOLF
         return Recipe(
@@ -295,7 +293,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
             Full(self.shrinkage, covariance, float(self.ddof), float(self.reg_param)),
             family_for=lambda columns: family,
             given_plan=self.plan,
-            explain_singular=lambda tally, place: _explain_singular(covariance, tally, place),
+            explain_singular=lambda tally, place: explain_singular(covariance, tally, place),
         )
 
     partial_fit = available_if(_learns_sums)(TallyClassifier.partial_fit)
@@ -321,67 +319,10 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         self, recipe: Recipe, opened: Any, target: Target, tally: Tally, checkpoint: Any = None
     ) -> dict[str, Any]:
         if self.covariance_estimator is not None:
-            return {"class_covariances_": _estimate_by_class(self.covariance_estimator, opened, target)}
+            return {"class_covariances_": estimate_by_class(self.covariance_estimator, opened, target)}
         if self.solver != "svd":
             return {}
-        return {"subspace_": (self._svd_settings(), self._fit_subspace(opened, target, tally))}
-
-    def _svd_settings(self) -> tuple[Any, ...]:
-        return tuple(setting_text(getattr(self, name)) for name in ("estimate", "ddof", "prior"))
-
-    def _fit_subspace(self, block: Dense, target: Target, tally: Tally) -> LowRankGaussian:
-        """Return the shared covariance, from the rows centred by the means of their classes."""
-        moments: Any = tally.statistics[0]
-        x = np.concatenate([piece for _, piece in block.pieces(0, block.shape[0])]).astype(np.float64)
-        n, pooled = tally.class_count, moments.pooled()
-        mean = np.where(n[:, None] > 0, moments.mean, pooled.mean)
-        centred = x - mean[target.codes]
-        if self.estimate == "mle" and not centred.any():
-            raise np.linalg.LinAlgError(_explain_singular(self.covariance, tally, 0))
-        centred *= 1.0 if target.weights is None else np.sqrt(target.weights)[:, None]
-        if self.estimate == "mle":
-            variance, rows = moments.m2.sum(axis=0) / n.sum(), n.sum() - self.ddof * (n > 0).sum()
-            if rows <= 0:
-                raise ddof_error(self.ddof)
-            scale = np.sqrt(np.where(variance > 0, variance, 1.0))
-            return LowRankGaussian.of(centred, mean, scale, rows=rows, pseudo=0.0)
-        pseudo, variance, distance = float(self.prior), pooled.m2[0] / pooled.n.max(), mean - pooled.mean
-        scale = np.sqrt(np.where(variance > 0, variance, max(float(variance.max()), 1e-300)))
-        pull = np.sqrt(pseudo * n / (pseudo + n))[:, None] * distance
-        posterior = pooled.mean + distance * (n / (pseudo + n))[:, None]
-        return LowRankGaussian.of(np.vstack([centred, pull]), posterior, scale, rows=n.sum(), pseudo=pseudo)
-
-    def _check_svd(self) -> None:
-        """Raise if settings ask for something that solver="svd" does not compute."""
-        needs_number = self.estimate == "mean" and not isinstance(self.prior, Real)
-        for is_wrong, reason in (
-            (self.covariance != "shared", f'is for covariance="shared", not {self.covariance!r}'),
-            (self.estimate not in ("mle", "mean"), f'is for estimate="mle" or "mean", not {self.estimate!r}'),
-            (self.shrinkage not in (None, 0), f"has no shrinkage, and it is {self.shrinkage!r}"),
-            (self.reg_param != 0, f"has no reg_param, and it is {self.reg_param!r}"),
-            (self.covariance_estimator is not None, "has no covariance_estimator"),
-            (self.missing == "skip", "skips no missing cells"),
-            (needs_number, f"takes a number as prior, not {self.prior!r}"),
-        ):
-            if is_wrong:
-                raise ValueError(f'solver="svd" {reason}; use solver="moments"')
-        if self.estimate == "mean":
-            check_positive(self.prior, "prior")
-
-    def _check_estimator(self) -> None:
-        """Raise if settings ask for something that a covariance_estimator does not compute."""
-        if self.shrinkage is not None:
-            raise ValueError(
-                "covariance_estimator and shrinkage parameters are not None. Only one of the two can be set."
-            )
-        for is_wrong, reason in (
-            (self.reg_param != 0, f"reg_param={self.reg_param!r}, which regularizes the same covariance"),
-            (self.covariance not in PAIRED, f'covariance="{self.covariance}", which has no covariances'),
-            (self.estimate == "predictive", 'estimate="predictive", which integrates over the covariance'),
-            (self.missing == "skip", 'missing="skip": it needs complete rows'),
-        ):
-            if is_wrong:
-                raise ValueError(f"covariance_estimator cannot be used with {reason}")
+        return {"subspace_": (svd_settings(self), fit_subspace(self, opened, target, tally))}
 
     def _check(self, recipe: Recipe, tally: Tally) -> None:
         classes, columns = len(tally.class_count), tally.schema.blocks[0].count
@@ -409,7 +350,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     def _estimate(self, recipe: Recipe, tally: Tally) -> AnyModel:
         if self.solver == "svd":
             settings, subspace = getattr(self, "subspace_", (None, None))
-            if subspace is None or settings != self._svd_settings():
+            if subspace is None or settings != svd_settings(self):
                 raise ValueError('settings changed after fitting, and solver="svd" uses them only in fit: fit it again')
             return Model(tally.schema.blocks, recipe.class_log_prior(tally), (subspace,))
         if self.covariance_estimator is not None:
@@ -418,7 +359,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
                 raise ValueError("covariance_estimator was set after fitting, and estimates in fit: fit it again")
             recipe = replace(recipe, structure=GivenCovariances(covariance=self.covariance, matrices=matrices))
         elif self.covariance == "full" and self.estimate != "mle" and self.shrinkage is None and not self.reg_param:
-            _warn_few_rows(tally)
+            warn_few_rows(tally)
         return super()._estimate(recipe, tally)
 
     @property
@@ -442,53 +383,3 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     @property
     def _parameters(self) -> Any:
         return self.estimate_model().parameters[0]
-
-
-def _estimate_by_class(estimator: Any, block: Dense, target: Target) -> Array:
-    """Return the covariance of the rows of each class by an estimator, [class, column, column]."""
-    weights = target.weights
-    if weights is not None and (weights != weights[:1]).any():
-        raise ValueError("covariance_estimator takes no weights of rows: fit without sample_weight")
-    x, name = all_rows(block).astype(np.float64, copy=False), type(estimator).__name__
-    found = np.zeros((len(target.classes), x.shape[1], x.shape[1]))
-    for k, label in enumerate(target.classes.tolist()):
-        fitted = clone(estimator, safe=False)
-        fitted.fit(x[target.codes == k])
-        if not hasattr(fitted, "covariance_"):
-            raise ValueError(f"covariance_estimator={name} does not have a covariance_ attribute after fit")
-        matrix = np.asarray(fitted.covariance_, np.float64)
-        if matrix.shape != found.shape[1:] or not np.isfinite(matrix).all():
-            raise ValueError(
-                f"covariance_estimator={name} gave class {label!r} a covariance of shape {matrix.shape} in place of "
-                f"{found.shape[1:]}, or one that is not finite"
-            )
-        found[k] = matrix
-    return found
-
-
-def _explain_singular(covariance: str, tally: Tally, place: int) -> str:
-    shared, columns = covariance == "shared", tally.schema.blocks[0].count
-    whose = "the classes" if shared else f"class {tally.schema.classes.tolist()[place]!r}"
-    rows = tally.class_count.sum() if shared else tally.class_count[place]
-    reason = (
-        f"The covariance matrix of {whose} is not full rank (singular: {rows:g} rows, {columns} columns, which may be "
-        "constant or linearly dependent), so that its maximum-likelihood estimate has no density"
-    )
-    if shared and rows <= len(tally.class_count):
-        reason = "The number of samples must be more than the number of classes: no class has a row to spare"
-    elif rows == 1:
-        reason = f"y has only 1 sample in {whose}, which has no covariance"
-    return f'{reason}; use estimate="mean" with a prior, shrinkage=0.1 or "oas", or covariance="diagonal"'
-
-
-def _warn_few_rows(tally: Tally) -> None:
-    """Warn if a class has so few rows that its covariance is mostly the prior's."""
-    columns, rows = tally.schema.blocks[0].count, tally.statistics[0].n[:, 0]
-    few = np.flatnonzero(rows <= columns)
-    if len(few):
-        warnings.warn(
-            f"class {tally.schema.classes.tolist()[few[0]]!r} has {rows[few[0]]:g} rows for {columns} columns: "
-            'much of its covariance is the prior\'s; consider shrinkage="oas", or covariance="shared"',
-            UserWarning,
-            stacklevel=7,
-        )

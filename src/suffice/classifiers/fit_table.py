@@ -1,17 +1,56 @@
 """Learning from tables that are not in memory: columns are planned from a sample, and the engine takes the sums."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from sklearn.base import clone
+
 from suffice.classifiers.checkpoint import Checkpoint
-from suffice.data import as_sheet, concat_frames, missing_labels_error, split_frame
+from suffice.data import as_sheet, check_table, concat_frames, missing_labels_error, split_frame
+from suffice.data.engines.open_source import open_source
 from suffice.data.engines.source import SAMPLE, Counted, PartialTally, Request, Source
+from suffice.data.files.table_file import training_hints
 from suffice.data.plan_columns import ANY, MOST_CODED_NUMBERS, choose_family, collect_facts
+from suffice.settings import setting_text
 from suffice.statistics import CoMoments
 
 # If a column is empty in the sample, up to this many rows in which it has a value are added to the sample.
 RARE_ROWS = 1000
+
+
+def learn_table(
+    model: Any,
+    source: Any,
+    target: str,
+    weight: str | None,
+    missing_target: str,
+    checkpoint: str | os.PathLike[str] | None,
+) -> dict[str, Any]:
+    """Fit a classifier to a frame or to a source of an engine; return how the cells of files were read."""
+    table = open_source(source, training_hints(target, weight, getattr(model, "families", None)))
+    if checkpoint is not None and (table is None or table.fingerprint is None):
+        raise ValueError("a checkpoint is for files, whose rows come again in the same order: leave out checkpoint=…")
+    if table is None:
+        model.fit(*split_frame(source, target, weight, missing_target))
+        return {}
+    check_table(table.names, target, weight, missing_target)
+    file = None
+    if checkpoint is not None:
+        subject = {"settings": setting_text(model.get_params(deep=False)), "source": str(table.fingerprint)}
+        subject["columns of labels and weights"] = repr((target, weight, missing_target))
+        file = Checkpoint(checkpoint, type(model).__name__, subject)
+    learned = learn_source(table, clone(model), target, weight, missing_target, file)
+    checked = model._snapshot()
+    checked._set_learned(learned.tally_, learned._learned_extras())
+    checked._check_classes(checked.classes_)
+    checked._check(checked.recipe(), checked.chosen_tally())
+    checked._check_estimate(checked.recipe())
+    model.__dict__ = checked.__dict__
+    if file is not None:
+        file.remove()
+    return table.reading
 
 
 def learn_source(

@@ -65,9 +65,7 @@ class PredictionQuery:
                 f"{database.title} has no temporary tables for the parameters of this model; run the script of "
                 'to_sql(style="tables"), or use model.set_params(structure="tree") or "naive", which needs none'
             )
-        is_generative = hasattr(self.model, "estimate_model")
-        model = self.model.estimate_model() if is_generative else self.model.as_model()
-        calibration = self.model.fitted_calibration() if is_generative else None
+        model, calibration = self.model.exported_model()
         classes = self.model.classes_.tolist()
         script = write_script(model, classes, dialect, table, calibration, self.names, prefix, temporary=True)
         *statements, select = script.statements(view=False)

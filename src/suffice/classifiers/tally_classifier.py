@@ -1,7 +1,7 @@
 """TallyClassifier: predictions, explanations and exports of a classifier whose learned state is a tally."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -12,33 +12,29 @@ from sklearn.utils._param_validation import StrOptions
 from suffice import decision
 from suffice.choice import decode_rows, log_density_in_bins
 from suffice.classifiers.concurrency import on_snapshot, one_at_a_time
+from suffice.classifiers.deployable import Deployable
 from suffice.classifiers.sum_learner import SumLearner
-from suffice.data import Sheet, check_table, split_frame
+from suffice.data import Sheet
 from suffice.decision.calibration import MAPS, Calibration
 from suffice.decision.costs import choose_least_cost, cost_matrix, reject_uncertain
 from suffice.families import FAMILIES
 from suffice.folds.held_out import FitFunction
 from suffice.folds.hold_out import HeldOut, hold_out
 from suffice.logistic.forms import LinearForm
-from suffice.pooled_model import PooledModel
+from suffice.pooled_model import AnyModel, PooledModel
 from suffice.recipe import Recipe, Rule
 from suffice.schema import Array, Plan
-from suffice.settings import setting_text
 
 if TYPE_CHECKING:
     from suffice.explain import Explanation
-    from suffice.export import Style
 
 CalibrationMethod = Literal["temperature", "vector", "isotonic"]
-FloatType = Literal["float32", "float64"]
-InputType = Literal["float32", "float64", "int64", "bool", "string"]
-Dialect = Literal["duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake", "mysql", "tsql", "clickhouse"]
 
 # Intervals are computed from at most this many drawn probabilities at a time.
 DRAWN_CELLS = 1 << 22
 
 
-class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
+class TallyClassifier(Deployable, ClassifierMixin, SumLearner):  # type: ignore[misc]
     """A classifier that predicts with the model estimated from its tally."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
@@ -105,38 +101,13 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         self : object
         """
         # here and below, what fit and predict do not need is imported late: an import takes most of a first fit
-        from suffice.classifiers.checkpoint import Checkpoint
-        from suffice.classifiers.fit_table import learn_source
-        from suffice.data.engines.open_source import open_source
-        from suffice.data.files.table_file import training_hints
+        from suffice.classifiers.fit_table import learn_table
 
-        table = open_source(source, training_hints(target, weight, getattr(self, "families", None)))
-        if checkpoint is not None and (table is None or table.fingerprint is None):
-            raise ValueError(
-                "a checkpoint is for files, whose rows come again in the same order: leave out checkpoint=…"
-            )
-        if table is None:
-            self.fit(*split_frame(source, target, weight, missing_target))
-        else:
-            check_table(table.names, target, weight, missing_target)
-            file = None
-            if checkpoint is not None:
-                subject = {"settings": setting_text(self.get_params(deep=False)), "source": str(table.fingerprint)}
-                subject["columns of labels and weights"] = repr((target, weight, missing_target))
-                file = Checkpoint(checkpoint, type(self).__name__, subject)
-            learned = learn_source(table, clone(self), target, weight, missing_target, file)
-            checked = self._snapshot()
-            checked._set_learned(learned.tally_, learned._learned_extras())
-            checked._check_classes(checked.classes_)
-            checked._check(checked.recipe(), checked.chosen_tally())
-            checked._check_estimate(checked.recipe())
-            self.__dict__ = checked.__dict__
-            if file is not None:
-                file.remove()
+        reading = learn_table(self, source, target, weight, missing_target, checkpoint)
         self.target_name_ = target
         if weight is not None:
             self.weight_name_ = weight
-        self.__dict__ |= {} if table is None else table.reading
+        self.__dict__ |= reading
         return self
 
     # -- predictions -------------------------------------------------------------------------------
@@ -283,29 +254,6 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         return lower, upper
 
     @on_snapshot
-    def predict_table(self, source: Any) -> Any:
-        """Return a table with the prediction and the probability of each class as new columns.
-
-        Parameters
-        ----------
-        source : data frame, path, or table of an engine
-            As in ``fit_table``; columns that were not learned are passed through. Columns learned
-            without names are called x0, x1, ….
-
-        Returns
-        -------
-        table : of the same kind
-            With ``prediction`` and ``p(label)`` of each class. No column of the table is overwritten: if it has a
-            ``prediction``, the new column is ``prediction_1``. Tables of engines are computed lazily: the result is
-            an Ibis table expression (for files, too), a Spark frame, a lazy polars frame, or a generator of batches.
-            A database computes the SQL of ``to_sql``; DuckDB calls the model itself where there is no SQL for it.
-        """
-        self._fitted_tally()
-        from suffice.classifiers.predict_table import predict_source
-
-        return predict_source(self, source)
-
-    @on_snapshot
     def score_samples(self, X: Any) -> Array:
         """Return log p(x), the log probability (density) of each row.
 
@@ -410,106 +358,6 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         return dict(sorted(kept.items(), key=lambda pair: -pair[1]))
 
     @on_snapshot
-    def to_sql(
-        self,
-        dialect: Dialect = "duckdb",
-        *,
-        table: str | Sequence[str] = "rows",
-        columns: Sequence[str] | None = None,
-        style: "Style" = "auto",
-        prefix: str | Sequence[str] = "suffice_model",
-        view: bool = True,
-    ) -> str:
-        """Return SQL that gives each row of a table its label and P(class | x), as ``predict_proba`` does.
-
-        A small model is one SELECT. Others are a script, which creates tables of parameters and a view that joins
-        them to the rows. Columns are found by name (x0, x1, … if they were learned without names) and must have the
-        types that they were learned with. NULL and NaN are missing cells.
-
-        Parameters
-        ----------
-        dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake", "mysql", "tsql", "clickhouse"}, \
-                default="duckdb"
-            The database.
-        table : str or sequence of str, default="rows"
-            The table's name, after its schema and catalogue, if any: "shop.orders" or ("shop", "orders").
-        columns : sequence of str, default=None
-            The columns of the table, if they are known: learned columns that are not among them count as missing, and
-            no new column gets the name of one of them.
-        style : {"auto", "select", "tables"}, default="auto"
-            One SELECT that contains all numbers of the model, or a script with tables of parameters. "auto" is a
-            SELECT for models of at most 4,000 numbers, if it gives every row a result.
-        prefix : str or sequence of str, default="suffice_model"
-            The name of the view of a script, and the beginning of the names of its tables; it may have a schema.
-        view : bool, default=True
-            Whether a script ends with CREATE VIEW, or with the SELECT of the view.
-
-        Returns
-        -------
-        sql : str
-            A query or a view of all columns of the table, ``prediction``, and ``p(label)`` of each class; with ``_1``
-            after the name if a column has that name already.
-
-        Examples
-        --------
-        >>> from suffice import GaussianNB
-        >>> model = GaussianNB().fit([[1.0], [2.0], [5.0], [6.0]], ["low", "low", "high", "high"])
-        >>> for line in model.to_sql("postgres", table="shop.orders").splitlines()[-4:]:
-        ...     print(line)
-        END AS "prediction",
-        "suffice_w0" / "suffice_sum" AS "p(high)",
-        "suffice_w1" / "suffice_sum" AS "p(low)"
-        FROM "suffice_4" AS "suffice_4"
-        """
-        classes = self.classes_.tolist()
-        calibration = self.fitted_calibration()
-        from suffice.export import to_sql
-
-        return to_sql(
-            self.estimate_model(), classes, dialect, table, calibration, columns, style=style, prefix=prefix, view=view
-        )
-
-    @on_snapshot
-    def to_onnx(self, dtype: FloatType = "float32", *, types: Mapping[str, InputType] | None = None) -> Any:
-        """Return an ONNX model that gives each row its label and P(class | x), as ``predict_proba`` does.
-
-        A model that was fitted to a table has one input of shape [rows, 1] for each column that it reads, by name: a
-        string for texts, an int64 or bool for levels that are whole numbers or booleans, and ``dtype`` for other
-        numbers and for columns in which a missing cell is a level. A model that was fitted to an array has one input,
-        ``X``, with all columns. NaN and, unless it was learned as a level, the empty string are missing cells.
-
-        Parameters
-        ----------
-        dtype : {"float32", "float64"}, default="float32"
-            The type of numbers and of the probabilities. Both are computed in double precision.
-        types : mapping of {str: str}, default=None
-            The types of some columns, if they are to have others: "float32", "float64", "int64", "bool" or "string".
-            The columns of an array are then inputs of their own, ``x0``, ``x1``, ….
-
-        Returns
-        -------
-        model : onnx.ModelProto
-            With the outputs ``label`` [rows] and ``probabilities`` [rows, classes], as scikit-learn's converters name
-            them; with ``_1`` after the name if a column has that name already. ``SerializeToString()`` returns the
-            content of a file.
-
-        Examples
-        --------
-        >>> import onnxruntime
-        >>> from suffice import GaussianNB
-        >>> model = GaussianNB().fit([[1.0], [2.0], [5.0], [6.0]], ["low", "low", "high", "high"])
-        >>> session = onnxruntime.InferenceSession(model.to_onnx("float64").SerializeToString())
-        >>> labels, probabilities = session.run(None, {"X": [[1.5], [3.6]]})
-        >>> labels.tolist(), probabilities.round(3).tolist()
-        (['low', 'high'], [[0.0, 1.0], [0.832, 0.168]])
-        """
-        features = self.n_features_in_
-        classes, calibration = self.classes_.tolist(), self.fitted_calibration()
-        from suffice.export import to_onnx
-
-        return to_onnx(self.estimate_model(), classes, calibration, dtype=dtype, types=types, features=features)
-
-    @on_snapshot
     def as_linear(self) -> LinearForm:
         """Return the coefficients of the softmax regression that this model is equal to.
 
@@ -598,6 +446,21 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing == "skip"
         return tags
+
+    def exported_model(self) -> tuple[AnyModel, Calibration | None]:
+        """Return the model that exports translate, and its calibration; raise if it is not fitted.
+
+        Returns
+        -------
+        model : Model or PooledModel
+        calibration : Calibration or None
+        """
+        self._fitted_tally()
+        return self.estimate_model(), self.fitted_calibration()
+
+    def _checked_state(self) -> dict[str, Any]:
+        self.estimate_model()
+        return self.__getstate__()
 
     def _checked_tally(self) -> Any:
         tally = self.chosen_tally()

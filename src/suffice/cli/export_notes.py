@@ -20,8 +20,7 @@ def announce_size(write: Callable[[], Content], learned: Any, output: str) -> Co
         warnings.simplefilter("ignore", LargeExportWarning)  # which names parameters of Python
         content = write()
     if len(content) > out.LARGE_FILE:
-        model = learned.estimate_model() if hasattr(learned, "estimate_model") else learned.as_model()
-        reason, has_trees = describe_size(model)
+        reason, has_trees = describe_size(learned.exported_model()[0])
         remedy = (
             "--structure averaged writes it without trees, and suffice fit --trees 50 fits fewer"
             if has_trees

@@ -4,16 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
-from scipy.special import gammaln
 
-from suffice.blocks import Part
 from suffice.families.domain import NOT_NEGATIVE
-from suffice.families.family import Family, Hyperparameters, Parameters, check_proper, fields_by_column
-from suffice.priors import Flat, Gamma, Prior, broadcast_to_columns, check_positive, unsupported_prior
+from suffice.families.event_rates import EventRate
+from suffice.families.family import Hyperparameters, Parameters
 from suffice.schema import Array, Columns
 from suffice.score import Linear, LogQuadratic, OfFunction, Score
-from suffice.statistics import Counts, scan
+from suffice.statistics import Counts
 
 # The least mean: a mean of 0 has no density, and the inverse of this one is still a number.
 LEAST_MEAN = 1e-150
@@ -59,7 +56,7 @@ class Lomax(Parameters):
 
 
 @dataclass(frozen=True)
-class Exponential(Family):
+class Exponential(EventRate):
     """p(x | class) = Πⱼ λⱼ·e^(−λⱼ·xⱼ) of xⱼ ≥ 0; the conjugate prior of the rate is Gamma(shape, rate).
 
     The statistics are n and Σx. A number c stands for c rows with the mean of all classes pooled, Gamma(c, c·mean).
@@ -67,21 +64,10 @@ class Exponential(Family):
     """
 
     name = "exponential"
-    sql_sums = "totals"
     domain = NOT_NEGATIVE
 
-    def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
-        return columns, scan.sums(part)
-
-    def prior_hyperparameters(self, prior: Any, columns: Columns, statistic: Any) -> Hyperparameters:
-        if isinstance(prior, Flat):
-            return np.ones((1, columns.count)), np.zeros((1, columns.count))
-        if isinstance(prior, Gamma):
-            return fields_by_column(prior, columns.count)
-        if isinstance(prior, Prior):
-            raise unsupported_prior(prior, self.name, "a number, Gamma or Flat")
-        rows = broadcast_to_columns(check_positive(prior, "prior"), columns.count, "prior")[None]
-        return rows, rows * _pooled_mean(statistic)
+    def pseudo_rows(self, count: Array, statistic: Any) -> Hyperparameters:
+        return count, count * _pooled_mean(statistic)
 
     def posterior_hyperparameters(self, hyperparameters: Hyperparameters, statistic: Counts) -> Hyperparameters:
         shape, rate = hyperparameters
@@ -104,15 +90,6 @@ class Exponential(Family):
     def predictive(self, columns: Columns, hyperparameters: Hyperparameters) -> Lomax:
         shape, rate = np.broadcast_arrays(*hyperparameters)
         return Lomax(np.ascontiguousarray(shape), np.maximum(rate, LEAST_MEAN))
-
-    def log_partition(self, columns: Columns, hyperparameters: Hyperparameters) -> Array:
-        shape, rate = hyperparameters
-        check_proper((rate,), "the flat prior of a rate has no evidence: it does not add up to 1; use Gamma")
-        return np.asarray(gammaln(shape) - shape * np.log(rate))
-
-    def marginals(self, columns: Columns, hyperparameters: Hyperparameters) -> dict[str, Any]:
-        shape, rate = np.broadcast_arrays(*check_proper(hyperparameters))
-        return {"rate": stats.gamma(shape, scale=1 / rate)}
 
     def draw(
         self, columns: Columns, hyperparameters: Hyperparameters, rng: np.random.Generator

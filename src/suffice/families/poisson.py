@@ -4,15 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
-from scipy.special import gammaln
 
-from suffice.blocks import Part
-from suffice.families.family import Family, Hyperparameters, Parameters, check_proper, fields_by_column
-from suffice.priors import Flat, Gamma, Prior, broadcast_to_columns, check_positive, unsupported_prior
+from suffice.families.event_rates import EventRate
+from suffice.families.family import Hyperparameters, Parameters
 from suffice.schema import Array, Columns
 from suffice.score import Linear, LogFactorial, LogGamma, Score
-from suffice.statistics import Counts, Statistic, scan
+from suffice.statistics import Counts
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,7 @@ class NegativeBinomial(Parameters):
 
 
 @dataclass(frozen=True)
-class Poisson(Family):
+class Poisson(EventRate):
     """p(x | class) = Πⱼ λⱼ^xⱼ·e^−λⱼ / xⱼ!; the conjugate prior is Gamma(shape, rate).
 
     A number c stands for Gamma(c, c): c rows with one event each. The mode is (shape − 1) / rate, or 0 if shape is
@@ -67,20 +64,9 @@ class Poisson(Family):
     name = "poisson"
     cells = "counts"
     accepts_sparse = True
-    sql_sums = "totals"
 
-    def tally(self, columns: Columns, part: Part) -> tuple[Columns, Counts]:
-        return columns, scan.sums(part)
-
-    def prior_hyperparameters(self, prior: Any, columns: Columns, statistic: Statistic) -> Hyperparameters:
-        if isinstance(prior, Flat):
-            return np.ones((1, columns.count)), np.zeros((1, columns.count))
-        if isinstance(prior, Gamma):
-            return fields_by_column(prior, columns.count)
-        if isinstance(prior, Prior):
-            raise unsupported_prior(prior, self.name, "a number, Gamma or Flat")
-        each = broadcast_to_columns(check_positive(prior, "prior"), columns.count, "prior")[None]
-        return each, each
+    def pseudo_rows(self, count: Array, statistic: Any) -> Hyperparameters:
+        return count, count
 
     def posterior_hyperparameters(self, hyperparameters: Hyperparameters, statistic: Counts) -> Hyperparameters:
         return hyperparameters[0] + statistic.total, hyperparameters[1] + statistic.n
@@ -97,15 +83,6 @@ class Poisson(Family):
     def predictive(self, columns: Columns, hyperparameters: Hyperparameters) -> NegativeBinomial:
         shape, rate = np.broadcast_arrays(*hyperparameters)
         return NegativeBinomial(np.ascontiguousarray(shape), np.where(rate > 0, rate, 1.0))
-
-    def log_partition(self, columns: Columns, hyperparameters: Hyperparameters) -> Array:
-        shape, rate = hyperparameters
-        check_proper((rate,), "the flat prior of a rate has no evidence: it does not add up to 1; use Gamma")
-        return np.asarray(gammaln(shape) - shape * np.log(rate))
-
-    def marginals(self, columns: Columns, hyperparameters: Hyperparameters) -> dict[str, Any]:
-        shape, rate = np.broadcast_arrays(*check_proper(hyperparameters))
-        return {"rate": stats.gamma(shape, scale=1 / rate)}
 
     def draw(self, columns: Columns, hyperparameters: Hyperparameters, rng: np.random.Generator) -> PoissonParameters:
         return self._rate(rng.standard_gamma(hyperparameters[0]), hyperparameters[1])

@@ -4,11 +4,12 @@ from suffice.statistics.comoments import CoMoments
 from suffice.statistics.counts import Counts
 from suffice.statistics.fourth_moments import FourthMoments
 from suffice.statistics.function_sums import FunctionSums
+from suffice.statistics.grouped_tally import GroupedTally
 from suffice.statistics.moments import Moments, two_sum
 from suffice.statistics.pair_counts import PairCounts
 from suffice.statistics.squared_counts import SquaredCounts
 from suffice.statistics.statistic import OverdrawnError, Statistic, rest_of
-from suffice.statistics.tally import GroupedTally, Tally
+from suffice.statistics.tally import Tally
 
 __all__ = [
     "CoMoments",

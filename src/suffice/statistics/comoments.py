@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from suffice.schema import Array
-from suffice.statistics.moments import Moments, two_sum
+from suffice.statistics.moments import Moments, mean_difference, two_sum
 from suffice.statistics.statistic import ROUNDING, OverdrawnError, Statistic, check_weight
 
 
@@ -121,7 +121,7 @@ class CoMoments(Statistic):
     def __add__(self, other: Self) -> Self:
         n = self.n + other.n
         share = other.n / np.where(n > 0, n, 1.0)
-        delta = self._mean_difference(other)
+        delta = mean_difference(self, other)
         mean, tail = two_sum(self.mean, self.tail + delta * share)
         empty = self.n == 0
         mean, tail = np.where(empty, other.mean, mean), np.where(empty, other.tail, tail)
@@ -132,7 +132,7 @@ class CoMoments(Statistic):
         spreads = self.spreads - other.spreads  # raises if the other's rows are not contained
         rows = self._complete_rows - other._complete_rows
         left = np.where(rows.n > 0, rows.n, 1.0)
-        removed = _outer(self._mean_difference(other)) * (self.n / left * other.n)[..., None]
+        removed = _outer(mean_difference(self, other)) * (self.n / left * other.n)[..., None]
         scatter = np.where((rows.n > 0)[..., None], self.scatter - other.scatter - removed, 0.0)
         diagonal = np.arange(self.mean.shape[1])
         scatter[:, diagonal, diagonal] = rows.m2
@@ -164,10 +164,6 @@ class CoMoments(Statistic):
     def _complete_rows(self) -> Moments:
         """The moments of each column over the rows in which no cell is missing."""
         return Moments(self.n, self.mean, self.tail, np.diagonal(self.scatter, axis1=1, axis2=2), error=self.error)
-
-    def _mean_difference(self, other: Self) -> Array:
-        delta = (other.mean - self.mean) + (other.tail - self.tail)
-        return np.where((self.n > 0) & (other.n > 0), delta, 0.0)
 
 
 def _outer(delta: Array) -> Array:

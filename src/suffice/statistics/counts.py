@@ -5,8 +5,8 @@ from typing import Self
 
 import numpy as np
 
-from suffice.schema import Array
-from suffice.statistics.statistic import ROUNDING, OverdrawnError, Statistic, check_weight, subtract_sums
+from suffice.schema import Array, field_names
+from suffice.statistics.statistic import ROUNDING, OverdrawnError, Statistic, subtract_sums
 
 # If all rows of a class are subtracted, the rounding of fractional weights leaves at most this share of a sum.
 LAST = 1e-9
@@ -46,18 +46,12 @@ class Counts(Statistic):
 
     total: Array
 
-    @classmethod
-    def zero(cls, classes: int, width: int) -> Self:
-        return cls(np.zeros((classes, 1)), np.zeros((classes, width)))
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(self.n + other.n, self.total + other.total)
-
     def __sub__(self, other: Self) -> Self:
-        # the cells first: an error then names the level, not only the column
-        total, n = subtract_sums(self.total, other.total), subtract_sums(self.n, other.n)
-        self._check_last_rows(other, n, total)
-        return type(self)(n, total)
+        # the cells first, then pairs, then rows: an error names the level, not its pairs or only the column
+        names = [*field_names(type(self))[1:], "n"]
+        left = {name: subtract_sums(getattr(self, name), getattr(other, name)) for name in names}
+        self._check_last_rows(other, left["n"], left["total"])
+        return type(self)(**left)
 
     def _check_last_rows(self, other: Self, n: Array, total: Array) -> None:
         """Raise `OverdrawnError` if all rows of a class or column are subtracted, but not all that they counted."""
@@ -73,7 +67,3 @@ class Counts(Statistic):
         if has_levels:
             exact = ~((rows.total > 0) & (rows.total >= self.total.sum(axis=0) * (1 - ROUNDING))).any(axis=1)
         return self._repeat(self.kept(codes, None) - rows, codes), exact
-
-    def __mul__(self, weight: float) -> Self:
-        weight = check_weight(weight)
-        return type(self)(self.n * weight, self.total * weight)

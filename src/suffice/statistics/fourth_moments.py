@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.schema import Array
 from suffice.statistics.comoments import CoMoments
-from suffice.statistics.moments import Moments
+from suffice.statistics.moments import Moments, mean_difference
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,15 +49,6 @@ class FourthMoments(CoMoments):
 
     @classmethod
     def of(cls, rows: Array | list[list[float]], weights: Array | None = None) -> Self:
-        """Return the moments of the rows of one class.
-
-        Parameters
-        ----------
-        rows : array of shape (rows, columns)
-            The numbers, one row per observation.
-        weights : array of shape (rows,), optional
-            The weight of each row, 1 by default.
-        """
         rows = np.asarray(rows, np.float64)
         lower = CoMoments.of(rows, weights)
         centred = (rows - lower.mean) - lower.tail
@@ -70,13 +61,13 @@ class FourthMoments(CoMoments):
 
     def __add__(self, other: Self) -> Self:
         whole = super().__add__(other)
-        delta, n = self._mean_difference(other), np.where(whole.n > 0, whole.n, 1.0)
+        delta, n = mean_difference(self, other), np.where(whole.n > 0, whole.n, 1.0)
         mine, theirs = self._about(-delta * (other.n / n)), other._about(delta * (self.n / n))
         return self._raised(whole, mine[0] + theirs[0], mine[1] + theirs[1])
 
     def __sub__(self, other: Self) -> Self:
         left = super().__sub__(other)
-        delta, n = self._mean_difference(other), np.where(left.n > 0, left.n, 1.0)
+        delta, n = mean_difference(self, other), np.where(left.n > 0, left.n, 1.0)
         # what is left, about the mean of all rows; then about its own mean
         away = -delta * (other.n / n)
         theirs, moved = other._about(delta), self._raised(left, 0 * self.cubes, 0 * self.fourths)._about(away)

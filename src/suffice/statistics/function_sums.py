@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from suffice.schema import Array
-from suffice.statistics.statistic import Statistic, check_weight, subtract_sums
+from suffice.statistics.statistic import Statistic, subtract_sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,22 +45,11 @@ class FunctionSums(Statistic):
     first: Array
     second: Array
 
-    @classmethod
-    def zero(cls, classes: int, width: int) -> Self:
-        return cls(np.zeros((classes, 1)), np.zeros((classes, width)), np.zeros((classes, width)))
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(self.n + other.n, self.first + other.first, self.second + other.second)
-
     def __sub__(self, other: Self) -> Self:
         n = subtract_sums(self.n, other.n)
         # without rows nothing is left; what a subtraction leaves then is rounding error
         first, second = self.first - other.first, self.second - other.second
         return type(self)(n, np.where(n > 0, first, 0.0), np.where(n > 0, second, 0.0))
-
-    def __mul__(self, weight: float) -> Self:
-        weight = check_weight(weight)
-        return type(self)(self.n * weight, self.first * weight, self.second * weight)
 
     def without_rows(self, rows: Self, codes: Array, *, has_levels: bool) -> tuple[Self, Array]:
         return self._repeat(self.kept(codes, None) - rows, codes), np.ones(len(codes), bool)

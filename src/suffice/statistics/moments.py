@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -88,11 +88,6 @@ class Moments(Statistic):
         super().__post_init__()
 
     @classmethod
-    def zero(cls, classes: int, width: int) -> Self:
-        zeros = np.zeros((classes, width))
-        return cls(np.zeros((classes, 1)), zeros, zeros, zeros)
-
-    @classmethod
     def of(cls, rows: Array | list[list[float]], weights: Array | None = None) -> Self:
         """Return the moments of the rows of one class.
 
@@ -119,7 +114,7 @@ class Moments(Statistic):
     def __add__(self, other: Self) -> Self:
         n, has_rows = self.n + other.n, bool(self.n.all())
         share = other.n / (n if has_rows else np.where(n > 0, n, 1.0))
-        delta = self._mean_difference(other)
+        delta = mean_difference(self, other)
         mean, tail = two_sum(self.mean, self.tail + delta * share)
         if not has_rows:  # one side has no rows, so its mean is a placeholder
             mean, tail = _choose(self.n == 0, (other.mean, other.tail), (mean, tail))
@@ -129,7 +124,7 @@ class Moments(Statistic):
     def __sub__(self, other: Self) -> Self:
         n = subtract_sums(self.n, other.n)
         left = np.where(n > 0, n, 1.0)
-        delta = self._mean_difference(other)
+        delta = mean_difference(self, other)
         mean, tail = two_sum(self.mean, self.tail - delta * (other.n / left))
         mean, tail = _choose(other.n == 0, (self.mean, self.tail), (mean, tail))
         removed = other.m2 + delta * delta * (self.n / left) * other.n
@@ -246,12 +241,6 @@ class Moments(Statistic):
             (self.m2 + n * drift * drift).sum(axis=-2, keepdims=True),
         )
 
-    def _mean_difference(self, other: Self) -> Array:
-        # the means are close to each other relative to their size, so their difference is exact and the tails matter
-        delta = (other.mean - self.mean) + (other.tail - self.tail)
-        both = (self.n > 0) & (other.n > 0)
-        return delta if both.all() else np.where(both, delta, 0.0)
-
 
 @dataclass(frozen=True, eq=False)
 class PooledMoments(Moments):
@@ -265,6 +254,14 @@ class PooledMoments(Moments):
 
     def pooled(self) -> Moments:
         return Moments(self.pooled_n, self.pooled_mean, self.pooled_tail, self.pooled_m2, error=self.pooled_error)
+
+
+def mean_difference(one: Any, other: Any) -> Array:
+    """Return the difference of the means of two moments or co-moments; 0 where one of them has no rows."""
+    # the means are close to each other relative to their size, so their difference is exact and the tails matter
+    delta: Array = (other.mean - one.mean) + (other.tail - one.tail)
+    both = (one.n > 0) & (other.n > 0)
+    return delta if both.all() else np.where(both, delta, 0.0)
 
 
 def mean_errors(moments: Moments) -> Array:

@@ -7,7 +7,6 @@ import numpy as np
 
 from suffice.schema import Array
 from suffice.statistics.counts import Counts
-from suffice.statistics.statistic import check_weight, subtract_sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,18 +46,3 @@ class PairCounts(Counts):
     @classmethod
     def zero(cls, classes: int, width: int) -> Self:
         return cls(np.zeros((classes, 1)), np.zeros((classes, width)), np.zeros((classes, width, width)))
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(self.n + other.n, self.total + other.total, self.pairs + other.pairs)
-
-    def __sub__(self, other: Self) -> Self:
-        # single levels first: if a level is overdrawn by itself, the error names it and not one of its pairs
-        total = subtract_sums(self.total, other.total)
-        pairs = subtract_sums(self.pairs, other.pairs)
-        n = subtract_sums(self.n, other.n)
-        self._check_last_rows(other, n, total)
-        return type(self)(n, total, pairs)
-
-    def __mul__(self, weight: float) -> Self:
-        weight = check_weight(weight)
-        return type(self)(self.n * weight, self.total * weight, self.pairs * weight)

@@ -41,6 +41,8 @@ class OverdrawnError(ValueError):
 class Statistic(Frozen, ABC):
     """Sums over rows, by class. Statistics are immutable: every operation returns a new one.
 
+    ``zero``, ``+`` and ``*`` are those of plain sums [class, cell]; statistics that hold anything else have their own.
+
     Attributes
     ----------
     n : array
@@ -60,21 +62,22 @@ class Statistic(Frozen, ABC):
         super().__post_init__()
 
     @classmethod
-    @abstractmethod
     def zero(cls, classes: int, width: int) -> Self:
         """Return the statistic of no rows, the neutral element of addition."""
+        return cls(**{name: np.zeros((classes, 1 if name == "n" else width)) for name in field_names(cls)})
 
-    @abstractmethod
     def __add__(self, other: Self) -> Self:
         """Return the statistic of both sets of rows."""
+        return type(self)(**{name: array + getattr(other, name) for name, array in self.arrays().items()})
 
     @abstractmethod
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without the other's rows; raise `OverdrawnError` if it does not contain them."""
 
-    @abstractmethod
     def __mul__(self, weight: float) -> Self:
         """Return the statistic of the same rows, with all weights multiplied by ``weight``."""
+        weight = check_weight(weight)
+        return type(self)(**{name: array * weight for name, array in self.arrays().items()})
 
     def __rmul__(self, weight: float) -> Self:
         return self * weight
