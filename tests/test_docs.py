@@ -77,9 +77,29 @@ def test_the_commands_and_the_example_of_the_readme_run(folder: Path, monkeypatc
 
 
 def test_a_fit_prints_what_the_first_page_shows(folder: Path) -> None:
-    command = [sys.executable, "-m", "suffice", "fit", "loans.csv", "--target", "repaid", "-o", "loans.suffice"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.stdout == (DOCS / "start" / "fit_output.txt").read_text(), done.stderr
+    """The commands of the first page run; the first two divide the table into rows to learn and rows to test on."""
+    program = f'suffice() {{ {shlex.quote(sys.executable)} -m suffice "$@"; }}'
+    *commands, report = blocks(DOCS / "start" / "five_minutes.md", "sh")[0].splitlines()
+    split, fit, others = commands[:2], commands[2], [*commands[3:], report]
+    source = {"PYTHONPATH": str(Path(suffice.__file__).parents[1])}
+    for script, expected in (([*split, fit], (DOCS / "start" / "fit_output.txt").read_text()), (others, None)):
+        done = subprocess.run(
+            ["sh", "-c", "\n".join(["set -e", program, *script])],
+            cwd=folder,
+            env=os.environ | source,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        assert expected is None or done.stdout == expected
+    learned, tested = (set((folder / name).read_text().splitlines()[1:]) for name in ("train.csv", "test.csv"))
+    assert (len(learned), len(tested), learned & tested) == (800, 200, set())
+    assert (
+        (folder / "predictions.csv")
+        .read_text()
+        .startswith("age,income,years_in_job,debts,home,purpose,repaid,prediction,")
+    )
+    assert (folder / "loans.html").stat().st_size > 100_000
 
 
 def test_the_readme_is_short_and_its_links_lead_somewhere() -> None:

@@ -106,7 +106,11 @@ def fit(
     output: ModelOutput = "model.suffice",
     structure: Annotated[str, typer.Option(help=STRUCTURE_HELP)] = "auto",
     trees: Annotated[
-        int | None, typer.Option(help="Most trees to grow, 200 by default; fewer make a smaller model.", min=1)
+        int | None,
+        typer.Option(
+            help="Most trees to grow: 100 by default, 200 with --structure trees or pooled. Fewer make a smaller model.",
+            min=1,
+        ),
     ] = None,
     numeric: Annotated[str, typer.Option(help="Model of numbers: auto, gaussian, quantiles or mdl.")] = "auto",
     estimate: Annotated[str, typer.Option(help=ESTIMATE_HELP)] = "mean",
