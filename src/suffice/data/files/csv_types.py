@@ -43,6 +43,18 @@ def infer_types(
     return types
 
 
+def reading_of(types: Mapping[str, str], has_parts: bool) -> dict[str, dict[str, str]]:
+    """Return how cells are read, for a model to read other files in the same way: decimal marks and orders of dates."""
+    known: dict[str, Mapping[str, str]] = {
+        "decimal_marks_": DECIMAL_MARKS,
+        "date_orders_": ORDERS if has_parts else {},
+    }
+    found = {
+        name: {column: kinds[kind] for column, kind in types.items() if kind in kinds} for name, kinds in known.items()
+    }
+    return {name: read for name, read in found.items() if read}
+
+
 def _note_dates(texts: Sequence[str], facts: Mapping[str, Sequence[ColumnFacts]]) -> None:
     """Say which columns of text hold dates."""
     dates = [name for name in texts if facts[name] and all(file.looks_like_dates for file in facts[name])]

@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from suffice.data.engines.source import SourceError
-from suffice.data.files.csv_dates import ORDERS
 from suffice.data.files.csv_encoding import as_utf8
 from suffice.data.files.csv_format import check_names, detect_csv_format
 from suffice.data.files.csv_group import group_files, identifier, literal
 from suffice.data.files.csv_repair import repair_csv
-from suffice.data.files.csv_types import DECIMAL_MARKS, find_row_counter, infer_types
+from suffice.data.files.csv_types import find_row_counter, infer_types, reading_of
 from suffice.data.files.date_parts import find_parts, select_parts
 from suffice.data.files.excel_sheets import sheet_as_csv
 from suffice.data.files.file_formats import FoundFile, ScratchFolder, find_files, inspect_file, is_partitioned
@@ -103,7 +102,7 @@ def scan_files(table: TableFile, hints: ColumnHints) -> FileScan:
     try:
         if formats == ["CSV"]:
             query, left_out, columns, found = _select_csv(connection, files, table, hints, folder)
-            reading |= {name: value for name, value in found.items() if value}
+            reading |= found
         else:
             query = READERS[formats[0]](connection, files)
             columns = tuple(_describe(connection, query))
@@ -177,10 +176,7 @@ def _select_csv(
     if not connection.execute(f"SELECT 1 FROM ({query}) LIMIT 1").fetchall():
         hint = f"; if line 1 is a row, use {AS_ROW}" if table.header is None else ""
         raise SourceError(f"{files[0].shown} has a header and no rows{hint}")
-    marks = {name: DECIMAL_MARKS[kind] for name, kind in types.items() if kind in DECIMAL_MARKS}
-    orders = {name: ORDERS[kind] for name, kind in types.items() if kind in ORDERS and table.dates == "parts"}
-    found: dict[str, Any] = {"decimal_marks_": marks, "date_orders_": orders}
-    return query, tuple(dict.fromkeys((*counter, *ignored))), columns, found
+    return query, tuple(dict.fromkeys((*counter, *ignored))), columns, reading_of(types, table.dates == "parts")
 
 
 def _select_parquet(connection: Any, files: Sequence[FoundFile]) -> str:
