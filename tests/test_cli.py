@@ -611,7 +611,7 @@ def test_decimal_commas_are_numbers_and_dates_are_called_so(tmp_path: Path) -> N
     (tmp_path / "t.csv").write_text("\n".join(["y;v;pay;day", *lines]))
     _, errors = told("fit", tmp_path / "t.csv", "-t", "y", "--numeric", "gaussian", "-o", tmp_path / "m.suffice")
     assert "decimal commas are read as numbers: 'v', 'pay'" in errors
-    assert "dates as text: 'day'" in errors
+    assert "columns left out: 'day' (a date or time)" in errors
     model = suffice.load(tmp_path / "m.suffice")
     assert model.families_["pay"] == "gaussian"
     numbers = next(its for its in model.tally_.statistics if hasattr(its, "mean"))
