@@ -461,6 +461,11 @@ class TallyClassifier(Deployable, ClassifierMixin, SumLearner):  # type: ignore[
         self.estimate_model()
         return self.__getstate__()
 
+    @property
+    def _parameters(self) -> Any:
+        """The parameters of the only block, or of the first."""
+        return self.estimate_model().parameters[0]
+
     def _checked_tally(self) -> Any:
         tally = self.chosen_tally()
         self._check(self.recipe(), tally)
