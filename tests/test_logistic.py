@@ -388,8 +388,8 @@ def test_single_precision_is_kept_and_solved_in_double(classes: int, settings: d
     np.testing.assert_array_equal(loaded.coef_, narrow.coef_)
 
 
-def test_single_precision_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No array of doubles has as many cells as X, and what blocks compute is what the whole does."""
+def test_single_precision_is_not_copied() -> None:
+    """No array of doubles has as many cells as X."""
     import tracemalloc
 
     rng = np.random.default_rng(0)
@@ -400,12 +400,32 @@ def test_single_precision_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 2 * X.nbytes  # a copy in doubles takes 2 * X.nbytes by itself
-    monkeypatch.setattr("suffice.logistic.loss.WIDENED", 1)
-    wide, narrow = (Problem(each, y[:500], None, 2, 1.0, True) for each in (X[:500].astype(np.float64), X[:500]))
-    W, weights = rng.normal(size=(51, 1)), rng.random(500)
-    for name, arguments in (("linear", (W,)), ("transposed_product", (weights[:, None],)), ("gram", (weights,))):
-        np.testing.assert_allclose(getattr(narrow, name)(*arguments), getattr(wide, name)(*arguments), rtol=1e-10)
-    np.testing.assert_allclose(narrow.squares(weights), wide.squares(weights), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_of_blocks_are_those_of_the_whole(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("suffice.logistic.loss.BLOCK", 1)  # blocks of 64 rows
+    rng = np.random.default_rng(0)
+    X, W, weights = rng.random((500, 50)).astype(dtype), rng.normal(size=(51, 1)), rng.random(500)
+    ours, x = Problem(X, rng.integers(0, 2, 500), None, 2, 1.0, True), np.hstack([X, np.ones((500, 1))]).astype(float)
+    for found, expected in (
+        (ours.linear(W), x @ W),
+        (ours.transposed_product(weights[:, None]), x.T @ weights[:, None]),
+        (ours.gram(weights), x.T @ (x * weights[:, None])),
+        (ours.squares(weights), (x**2).T @ weights),
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+def test_coefficients_do_not_depend_on_the_number_of_threads() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30_000, 40)), rng.integers(0, 2, 30_000)
+    found = []
+    for count in (1, 2, 3):
+        with suffice.threads(count):
+            found.append([LogisticRegression(l1_ratio=ratio, C=0.01).fit(X, y).coef_ for ratio in (0.0, 0.5)])
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
 
 
 def test_an_infinite_c_is_no_penalty() -> None:

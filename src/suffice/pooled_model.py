@@ -1,6 +1,6 @@
 """PooledModel: several models of the same rows, whose predictions are pooled."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -104,19 +104,22 @@ class PooledModel:
 
     def log_joint(self, blocks: tuple[Block, ...]) -> Array:
         """Return the pooled scores, Σₘ wₘ·(max(log Pₘ(class | x), floor) + log pₘ(x)) + b, [row, class]."""
-        total = np.tile(self.biases, (blocks[0].shape[0], 1))
-        for weight, member, own in self._members_of(blocks):
-            if weight:
-                total += weight * _raised_joint(member.log_joint(own), member.class_log_prior, self.floor)
-        return total
+        return self._sum(
+            blocks, lambda member, own: _raised_joint(member.log_joint(own), member.class_log_prior, self.floor)
+        )
 
     def log_posterior(self, blocks: tuple[Block, ...]) -> Array:
         """Return log P(class | x) for each row and class."""
+        total = self._sum(blocks, lambda member, own: np.maximum(member.log_posterior(own), self.floor))
+        return np.asarray(log_softmax(total, axis=1))
+
+    def _sum(self, blocks: tuple[Block, ...], score: Callable[[Model, tuple[Block, ...]], Array]) -> Array:
+        """Return the weighted sum of a score of the members, and the biases, [row, class]."""
         total = np.tile(self.biases, (blocks[0].shape[0], 1))
         for weight, member, own in self._members_of(blocks):
             if weight:
-                total += weight * np.maximum(member.log_posterior(own), self.floor)
-        return np.asarray(log_softmax(total, axis=1))
+                total += weight * score(member, own)
+        return total
 
     def most_probable(self, blocks: tuple[Block, ...]) -> Array:
         """Return the code of the most probable class of each row."""

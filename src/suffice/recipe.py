@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import repeat
 from typing import Any, Literal
 
@@ -472,31 +471,3 @@ def _explain_singular(tally: Tally, place: int) -> str:
         f"the covariance of class {label!r} is singular: columns are constant or linearly dependent, or there are too "
         'few rows; use estimate="mean" with a prior, Full(shrinkage=0.1), or structure="naive"'
     )
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows to predict, and how a model reads them."""
-
-    recipe: Recipe
-    opened: Any
-    schema: Schema
-
-    @cached_property
-    def blocks(self) -> tuple[Block, ...]:
-        """The blocks of cells that the model scores."""
-        return self.recipe.read_for_scoring(self.opened, self.schema)
-
-    @property
-    def names(self) -> list[Any]:
-        """The names of the columns; indices where they have no names."""
-        return self._cells[0]
-
-    @property
-    def values(self) -> list[list[Any]]:
-        """The values of the cells, row by row, as the user would write them."""
-        return self._cells[1]
-
-    @cached_property
-    def _cells(self) -> tuple[list[Any], list[list[Any]]]:
-        return self.recipe.reader.list_cells(self.opened, self.schema)

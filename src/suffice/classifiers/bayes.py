@@ -13,8 +13,8 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.choice import MISSING, NUMERIC
-from suffice.classifiers.bayes_summary import describe
 from suffice.classifiers.concurrency import one_at_a_time
+from suffice.classifiers.fitted_text import describe
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data import Target, find_missing, weights_of
 from suffice.data.column_names import list_names

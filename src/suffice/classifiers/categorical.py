@@ -98,10 +98,6 @@ class CategoricalNB(TallyClassifier):
     class_log_prior_ = smoothing.class_log_prior
 
     @property
-    def _parameters(self) -> Any:
-        return self.estimate_model().parameters[0]
-
-    @property
     def n_categories_(self) -> Array:
         """The number of levels of each column."""
         return np.asarray(self._parameters.sizes)

@@ -379,7 +379,3 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     @property
     def _n_features_out(self) -> int:
         return self.n_components or int(self.scalings_.shape[1])
-
-    @property
-    def _parameters(self) -> Any:
-        return self.estimate_model().parameters[0]

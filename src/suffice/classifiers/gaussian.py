@@ -87,10 +87,6 @@ class GaussianNB(TallyClassifier):
     class_prior_ = smoothing.class_prior
 
     @property
-    def _parameters(self) -> Any:
-        return self.estimate_model().parameters[0]
-
-    @property
     def theta_(self) -> Array:
         """The mean of each column in each class, shape (n_classes, n_features)."""
         return np.asarray(self._parameters.mean)

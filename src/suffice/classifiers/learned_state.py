@@ -9,8 +9,9 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from suffice.classifiers.concurrency import on_snapshot, take_snapshot
+from suffice.classifiers.read_rows import Rows
 from suffice.pooled_model import AnyModel
-from suffice.recipe import Recipe, Rows
+from suffice.recipe import Recipe
 from suffice.schema import Array, Plan, Schema
 from suffice.settings import comparable
 from suffice.statistics import Tally

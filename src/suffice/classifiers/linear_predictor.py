@@ -1,7 +1,7 @@
 """LinearPredictor: predictions, explanations and exports of a fitted linear model."""
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from scipy.special import log_softmax
@@ -12,6 +12,7 @@ from suffice import decision
 from suffice.blocks import Block, Dense, Sparse
 from suffice.classifiers.concurrency import on_snapshot, take_snapshot
 from suffice.classifiers.deployable import Deployable
+from suffice.classifiers.read_rows import LinearRows
 from suffice.data.reader import NumberReader
 from suffice.explain import Explanation, column_title
 from suffice.families.family import Parameters
@@ -43,19 +44,6 @@ class Coefficients(Parameters):
     @property
     def n_parameters(self) -> int:
         return int(self.coefficients[1:].size)
-
-
-class LinearRows(NamedTuple):
-    """Rows as the model scores them, and their cells as the user would write them."""
-
-    opened: Block
-    names: list[Any]
-    values: list[list[Any]]
-
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """The rows, which are one block of numbers."""
-        return (self.opened,)
 
 
 class LinearPredictor(Deployable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from suffice.classifiers.logistic import LogisticRegression
+from suffice.classifiers.read_rows import Rows
 from suffice.data.files.date_parts import PARTS
 from suffice.data.reader import ColumnReader
 from suffice.decision.calibration import Calibration
@@ -13,7 +14,6 @@ from suffice.decision.pooling import Pool
 from suffice.families import FAMILIES
 from suffice.families.low_rank_gaussian import LowRankGaussian
 from suffice.mixtures import Mixture
-from suffice.recipe import Rows
 from suffice.schema import Array, Cuts, Levels, Schema, Words
 from suffice.statistics import Tally
 from suffice.storage.field_checks import (

@@ -21,6 +21,7 @@ from suffice.logistic.proximal import proximal_newton
 from suffice.logistic.solver import newton
 from suffice.logistic.starts import generative_start, parameters_of_scores, scale_start
 from suffice.logistic.summary import coefficient_table
+from suffice.parallel import one_blas_thread
 from suffice.records import Records
 from suffice.schema import Array, Columns, Schema
 from suffice.statistics import Moments, Tally
@@ -171,7 +172,8 @@ class LogisticRegression(LinearPredictor):
             )
         weights = weight_classes(self.class_weight, target.classes, target.codes, target.weights)
         problem = self._problem(rows, target.codes, weights, classes)
-        with np.errstate(over="ignore", invalid="ignore"):  # newton raises if something overflows
+        # newton raises if something overflows; the rows are distributed over threads, each of which multiplies alone
+        with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
             start, is_warm = self._find_start(problem, target.classes)
             absolute = self.l1_ratio * self._penalty
             if absolute == 0:

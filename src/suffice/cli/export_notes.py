@@ -11,6 +11,16 @@ from suffice.cli import output as out
 Content = TypeVar("Content", str, bytes)
 
 
+def change_structure(learned: Any, structure: str | None, name: str) -> None:
+    """Set the structure of the model of a file, if one is given; raise an error if its kind has only one."""
+    if structure is None:
+        return
+    if "structure" not in learned.get_params():
+        kind = f"{name} is a {type(learned).__name__}"
+        raise out.CommandError(f"{kind}, which has one structure only: leave out --structure")
+    learned.set_params(structure=structure)
+
+
 def announce_size(write: Callable[[], Content], learned: Any, output: str) -> Content:
     """Return what ``write`` returns; print a note if it is larger than `output.LARGE_FILE`, with the way out."""
     from suffice.export import LargeExportWarning

@@ -8,7 +8,7 @@ import typer
 
 from suffice.cli import output as out
 from suffice.cli.command import Model, command
-from suffice.cli.export_notes import announce_size
+from suffice.cli.export_notes import announce_size, change_structure
 from suffice.cli.output import CommandError, check_output
 from suffice.cli.train_commands import load_model
 
@@ -29,11 +29,7 @@ def onnx(
     """Write a model as ONNX, which ONNX Runtime scores in any language."""
     check_output(output)
     learned = load_model(model, "to_onnx", "cannot be written as ONNX; use suffice predict")
-    if structure is not None:
-        if "structure" not in learned.get_params():
-            kind = f"{model} is a {type(learned).__name__}"
-            raise CommandError(f"{kind}, which has one structure only: leave out --structure")
-        learned.set_params(structure=structure)
+    change_structure(learned, structure, model)
     types = dict(_split_type(each) for each in kinds or ())
     with out.show_work("writing the model"):
         content = announce_size(

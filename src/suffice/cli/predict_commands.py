@@ -23,7 +23,7 @@ from suffice.cli.command import (
     Yes,
     command,
 )
-from suffice.cli.export_notes import announce_size
+from suffice.cli.export_notes import announce_size, change_structure
 from suffice.cli.output import CommandError, check_output
 from suffice.cli.train_commands import load_model, model_file, parse_families, save_model
 from suffice.printable import signed
@@ -278,11 +278,7 @@ def sql(
     """Write a model as SQL that scores a table in a database."""
     check_output(output or "-")
     learned = load_model(model, "to_sql", "cannot be written as SQL; use suffice predict")
-    if structure is not None:
-        if "structure" not in learned.get_params():
-            kind = f"{model} is a {type(learned).__name__}"
-            raise CommandError(f"{kind}, which has one structure only: leave out --structure")
-        learned.set_params(structure=structure)
+    change_structure(learned, structure, model)
     text = announce_size(
         lambda: str(learned.to_sql(dialect, table=scored, style=cast("Any", style), prefix=prefix, view=view)),
         learned,

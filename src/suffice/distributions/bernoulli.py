@@ -5,14 +5,12 @@ from typing import Any, Self
 import numpy as np
 from scipy import stats
 
-from suffice.distributions.distribution import Distribution
+from suffice.distributions.beta_distribution import BetaDistribution, check_probability, probability_of
 from suffice.families import FAMILIES
-from suffice.families.family import Hyperparameters
-from suffice.priors import check_numbers
 from suffice.schema import Array
 
 
-class Bernoulli(Distribution):
+class Bernoulli(BetaDistribution):
     """Bernoulli distribution: P(1) = p and P(0) = 1 − p.
 
     The conjugate prior is `Beta`; a number c as a prior means Beta(c, c).
@@ -43,10 +41,7 @@ class Bernoulli(Distribution):
     _hint = "; code the two outcomes as 0 and 1"
 
     def __init__(self, p: float) -> None:
-        number = check_numbers(p, "p")
-        if number.ndim or not 0 <= number <= 1:
-            raise ValueError(f"p must be a probability, from 0 to 1, not {p!r}")
-        self.p = float(number)
+        self.p = check_probability(p)
 
     @classmethod
     def _check_values(cls, values: Array) -> Array:
@@ -57,16 +52,7 @@ class Bernoulli(Distribution):
 
     @classmethod
     def _from_parameters(cls, parameters: Any) -> Self:
-        # the logarithm of the smaller probability has more digits
-        log_p, log_q = parameters.log_p.item(), parameters.log_q.item()
-        return cls(np.exp(log_p) if log_p < log_q else -np.expm1(log_q))
-
-    @classmethod
-    def _posterior_of(cls, hyperparameters: Hyperparameters) -> Any:
-        a, b = (each.item() for each in hyperparameters)
-        if not (a > 0 and b > 0):
-            raise ValueError(f"Beta({a:g}, {b:g}) is not a distribution; use a prior of more than 0")
-        return stats.beta(a, b)
+        return cls(probability_of(parameters.log_p, parameters.log_q))
 
     def trials(self, n: int) -> Any:
         """Return the distribution of the number of 1s in n trials.

@@ -1,7 +1,6 @@
 """Distributions of counts with a probability of success."""
 
-from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import stats
@@ -13,21 +12,18 @@ from suffice.schema import Array
 
 
 class BetaDistribution(Distribution):
-    """A distribution of counts whose parameter p is a probability, with the conjugate prior `Beta`."""
+    """A distribution whose parameter p is a probability, with the conjugate prior `Beta`."""
 
     p: float
 
-    @classmethod
-    @abstractmethod
-    def _refusal(cls) -> str:
-        """Return what the distribution takes, for an error."""
+    _takes: ClassVar[str]  # the observations, for an error
 
     @classmethod
     def _check_values(cls, values: Array) -> Array:
         wrong = cls.family.refuses(values)
         if wrong.any():
             place = int(wrong.argmax())
-            raise ValueError(f"observation {place} is {values[place]:g}; {cls._refusal()}")
+            raise ValueError(f"observation {place} is {values[place]:g}; {cls.__name__} takes {cls._takes}")
         return values
 
     @classmethod

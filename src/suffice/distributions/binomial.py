@@ -48,16 +48,13 @@ class Binomial(BetaDistribution):
 
     family = FAMILIES["bernoulli"]  # n trials are n rows
     _shown = ("trials", "p")
+    _takes = "numbers of successes, from 0 to the number of trials"
 
     def __init__(self, trials: int, p: float) -> None:
         self.trials, self.p = _check_trials(trials), check_probability(p)
 
     def __repr__(self) -> str:
         return f"Binomial(trials={self.trials}, p={self.p!r})"
-
-    @classmethod
-    def _refusal(cls) -> str:
-        return "Binomial takes numbers of successes, from 0 to the number of trials"
 
     @classmethod
     def tally(cls, x: Any, weights: Any = None, trials: Any = None) -> Counts:
@@ -85,7 +82,9 @@ class Binomial(BetaDistribution):
         wrong = (values < 0) | (values > most) | (values != np.floor(values)) | (most != np.floor(most))
         if wrong.any():
             place = int(wrong.argmax())
-            raise ValueError(f"observation {place} is {values[place]:g} of {most[place]:g} trials; {cls._refusal()}")
+            raise ValueError(
+                f"observation {place} is {values[place]:g} of {most[place]:g} trials; {cls.__name__} takes {cls._takes}"
+            )
         each = check_weights(weights, len(values))
         return Counts(np.array([[(each * most).sum()]]), np.array([[(each * values).sum()]]))
 

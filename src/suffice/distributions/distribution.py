@@ -57,8 +57,12 @@ class Distribution(ABC):
             Sums, which can be added (``+``), subtracted (``-``) and scaled (``*``).
         """
         values = cls._check_values(check_column(x, cls.__name__, cls._hint))
-        each = check_weights(weights, len(values))
-        return Counts(np.array([[each.sum()]]), np.array([[(each * values).sum()]]))
+        return cls._sums(values, check_weights(weights, len(values)))
+
+    @classmethod
+    def _sums(cls, values: Array, weights: Array) -> Statistic:
+        """Return the sums of checked observations."""
+        return Counts(np.array([[weights.sum()]]), np.array([[(weights * values).sum()]]))
 
     @classmethod
     def _check_values(cls, values: Array) -> Array:

@@ -37,13 +37,10 @@ class Geometric(BetaDistribution):
 
     family = FAMILIES["geometric"]
     _shown = ("p",)
+    _takes = "numbers of failures: 0, 1, 2, …"
 
     def __init__(self, p: float) -> None:
         self.p = check_probability(p)
-
-    @classmethod
-    def _refusal(cls) -> str:
-        return "Geometric takes numbers of failures: 0, 1, 2, …"
 
     @classmethod
     def _from_parameters(cls, parameters: Any) -> Self:

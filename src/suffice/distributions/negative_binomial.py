@@ -49,6 +49,7 @@ class NegativeBinomial(BetaDistribution):
 
     family = FAMILIES["negative-binomial"]
     _shown = ("dispersion", "p")
+    _takes = "counts 0, 1, 2, …"
 
     def __init__(self, dispersion: float, p: float) -> None:
         number = check_positive(dispersion, "dispersion")
@@ -72,10 +73,6 @@ class NegativeBinomial(BetaDistribution):
         """
         family: Any = cls.family
         return type(cls.__name__, (cls,), {"family": replace(family, dispersion=float(dispersion))})
-
-    @classmethod
-    def _refusal(cls) -> str:
-        return "NegativeBinomial takes counts 0, 1, 2, …"
 
     @classmethod
     def tally(cls, x: Any, weights: Any = None) -> SquaredCounts:

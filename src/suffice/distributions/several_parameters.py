@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from suffice.distributions.distribution import DRAWS, Distribution, check_column, check_weights
+from suffice.distributions.distribution import DRAWS, Distribution
 from suffice.families.family import Hyperparameters
 from suffice.schema import Array, Columns
 from suffice.statistics import FunctionSums, Statistic
@@ -15,12 +15,6 @@ class SeveralParameters(Distribution):
     """A distribution whose parameters the family estimates under the names in ``_shown``."""
 
     _posterior_kind: ClassVar[Any]  # a named tuple with an entry for each parameter
-
-    @classmethod
-    def tally(cls, x: Any, weights: Any = None) -> Statistic:
-        values = cls._check_values(check_column(x, cls.__name__, cls._hint))
-        each = check_weights(weights, len(values))
-        return cls._sums(values, each)
 
     @classmethod
     def _sums(cls, values: Array, weights: Array) -> Statistic:

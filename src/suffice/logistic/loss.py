@@ -4,22 +4,22 @@ Scores are z = X·W + b, [row, score]: one score for two classes (the log-odds o
 The loss is Σ w·(log Σ exp z − z of the own class) + ½·λ·|W|²; intercepts are not penalised.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import pairwise
+from operator import iadd
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, log_softmax
 
+from suffice.parallel import map_threads, stream_threads
 from suffice.schema import Array
 
-# Number of cells that are weighted and multiplied at a time, so that they stay in cache.
-BLOCK = 1 << 20
-
-# The same for single-precision cells, which are widened to doubles a block at a time.
-WIDENED = 1 << 18
+# Number of cells that a thread multiplies at a time, so that they stay in cache. The threads are not those of BLAS: on
+# a busy machine these wait for each other in loops, and a fit took ten times as long as with one thread.
+BLOCK = 1 << 19
 
 
 @dataclass(frozen=True)
@@ -72,12 +72,11 @@ class Problem:
     def linear(self, parameters: Array) -> Array:
         """Return X·W + b."""
         lines = parameters[:-1] if self.intercept else parameters
-        if self._is_narrow:
-            found = np.empty((len(self.codes), lines.shape[1]))
-            for part, rows in self._widened():
-                np.matmul(rows, lines, out=found[part])
-        else:
+        if self._is_sparse:
             found = np.asarray(self.X @ lines)
+        else:
+            found = np.empty((len(self.codes), lines.shape[1]))
+            map_threads(lambda part: np.matmul(self._doubles(part), lines, out=found[part]), self._parts)
         return found + parameters[-1] if self.intercept else found
 
     def transposed_product(self, residuals: Array) -> Array:
@@ -87,24 +86,27 @@ class Problem:
 
     def _transposed(self, residuals: Array) -> Array:
         """Return Xᵀ·residuals."""
-        if not self._is_narrow:
+        if self._is_sparse:
             return np.asarray(self.X.T @ residuals)
-        found = np.zeros((self.X.shape[1], *residuals.shape[1:]))
-        for part, rows in self._widened():
-            found += rows.T @ residuals[part]
-        return found
+        return self._sum_over_rows(lambda part: self._doubles(part).T @ residuals[part])
 
     @property
-    def _is_narrow(self) -> bool:
-        return isinstance(self.X, np.ndarray) and self.X.dtype == np.float32
+    def _is_sparse(self) -> bool:
+        return hasattr(self.X, "tocsr")
 
-    def _widened(self) -> Iterator[tuple[slice, Array]]:
-        """Yield ranges of rows, and their features as doubles."""
-        rows, features = self.X.shape
-        step = max(WIDENED // max(features, 1), 64)
-        for first in range(0, rows, step):
-            part = slice(first, first + step)
-            yield part, self.X[part].astype(np.float64)
+    @cached_property
+    def _parts(self) -> list[slice]:
+        """Ranges of rows whose cells fit into the cache; they do not depend on the number of threads."""
+        step = max(BLOCK // max(self.X.shape[1], 1), 64)
+        return [slice(first, first + step) for first in range(0, max(len(self.codes), 1), step)]
+
+    def _doubles(self, part: slice) -> Array:
+        """Return a range of rows in double precision."""
+        return np.asarray(self.X[part], np.float64)
+
+    def _sum_over_rows(self, function: Callable[[slice], Array]) -> Array:
+        """Return the sum of a function of ranges of rows, in their order."""
+        return np.asarray(reduce(iadd, stream_threads(function, self._parts)))
 
     def penalty_gradient(self, parameters: Array) -> Array:
         """Return λ·W, 0 for intercepts."""
@@ -143,14 +145,16 @@ class Problem:
 
     def gram(self, weights: Array) -> Array:
         """Return Xᵀ·diag(weights)·X with a row and column for the intercept, a block of rows at a time."""
-        if hasattr(self.X, "tocsr"):
+        if self._is_sparse:
             found = (self.X.T @ self.X.multiply(weights[:, None]).tocsr()).toarray()
         else:
-            features, roots = self.X.shape[1], np.sqrt(weights)[:, None]
-            found, step = np.zeros((features, features)), max(BLOCK // max(features, 1), 64)
-            for first in range(0, len(weights), step):
-                rows = self.X[first : first + step] * roots[first : first + step]
-                found += rows.T @ rows
+            roots = np.sqrt(weights)[:, None]
+
+            def square(part: slice) -> Array:
+                rows = self.X[part] * roots[part]
+                return np.asarray(rows.T @ rows)
+
+            found = self._sum_over_rows(square)
         if not self.intercept:
             return np.asarray(found)
         edge = self._transposed(weights)
@@ -177,15 +181,13 @@ class Problem:
         left, right = mine[mine < features], others[others < features]
         found = np.empty((len(mine), len(others)))
         core = found[: len(left), : len(right)]
-        if hasattr(self.X, "tocsr"):
+        if self._is_sparse:
             core[:] = (self.X[:, left].T @ self.X[:, right].multiply(weights[:, None]).tocsr()).toarray()
         elif len(left) == features == len(right) and (weights >= 0).all():
             core[:] = replace(self, intercept=False).gram(weights)
         else:
-            core[:], step = 0.0, max(BLOCK // max(features, 1), 64)
-            for first in range(0, len(weights), step):
-                rows = self.X[first : first + step]
-                core += rows[:, left].T @ (rows[:, right] * weights[first : first + step, None])
+            w = weights[:, None]
+            core[:] = self._sum_over_rows(lambda part: self.X[part, left].T @ (self.X[part, right] * w[part]))
         if len(left) < len(mine) or len(right) < len(others):
             edge = np.append(self._transposed(weights), weights.sum())
             found[len(left) :] = edge[others]
@@ -194,13 +196,10 @@ class Problem:
 
     def squares(self, weights: Array) -> Array:
         """Return the diagonal of `gram`."""
-        if self._is_narrow:
-            found = np.zeros(self.X.shape[1])
-            for part, rows in self._widened():
-                found += weights[part] @ (rows * rows)
+        if self._is_sparse:
+            found = np.asarray(self.X.power(2).T @ weights).ravel()
         else:
-            squared = self.X.power(2) if hasattr(self.X, "tocsr") else self.X**2
-            found = np.asarray(squared.T @ weights).ravel()
+            found = self._sum_over_rows(lambda part: weights[part] @ self._doubles(part) ** 2)
         return np.append(found, weights.sum()) if self.intercept else found
 
     def hessian(self, p: Array) -> Array:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from suffice.blocks import Block, Coded
+from suffice.classifiers.read_rows import Rows
 from suffice.explain import column_keys, column_title
 from suffice.families.description import support_of_coding
-from suffice.recipe import Recipe, Rows
+from suffice.recipe import Recipe
 from suffice.report.inputs import plain_value
 from suffice.schema import Array, Columns, Cuts, Levels, MissingLevel, Words
 from suffice.statistics import Tally

@@ -1,5 +1,6 @@
 """Sums over columns: squares, logarithms of Γ and of factorials."""
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,8 +15,40 @@ from suffice.schema import Array
 from suffice.score.term import ColumnwiseTerm, add_products, as_doubles
 
 
+class CentredTerm(ColumnwiseTerm):
+    """A term of the squared distance to a centre, which has a tail: what was lost when it was rounded."""
+
+    centre: Array
+    tail: Array
+
+    shared = ()
+
+    def __post_init__(self) -> None:
+        if self.tail is None:
+            object.__setattr__(self, "tail", np.zeros(np.shape(self.centre)))
+
+    @abstractmethod
+    def evaluate(self, x: Array, k: Any) -> Array:
+        """Return the value of each cell for the classes k."""
+
+    def contributions(self, block: Block) -> Array:
+        x, present = as_doubles(block)
+        return np.asarray(present * self.evaluate(x, slice(None)))
+
+    def add_by_class(self, block: Block, rows: slice, scores: Array) -> None:
+        """Add the term without a kernel, which may regroup sums so that the tails are lost."""
+        assert isinstance(block, Dense)
+        for x, part in block.scored(rows, scores):
+            if not block.gaps and not np.isfinite(x).all():
+                block.reject_if_not_finite(rows)
+            for k in range(len(self.centre)):
+                with np.errstate(over="ignore"):
+                    found = self.evaluate(np.asarray(x, np.float64), k)
+                part[:, k] += np.where(np.isnan(x), 0.0, found).sum(axis=1)
+
+
 @dataclass(frozen=True)
-class Quadratic(ColumnwiseTerm):
+class Quadratic(CentredTerm):
     """Σⱼ peak − scale·(xⱼ − centre − tail)².
 
     Parameters
@@ -35,29 +68,19 @@ class Quadratic(ColumnwiseTerm):
     peak: Array
     tail: Array = None  # type: ignore[assignment]
 
-    shared = ()
-
-    def __post_init__(self) -> None:
-        _set_tail(self)
-
     def add(self, block: Block, rows: slice, scores: Array) -> None:
         if self.tail.any():
-            _add_by_class(self, block, rows, scores)
+            self.add_by_class(block, rows, scores)
         else:
             add_products(block, rows, scores, -self.scale, self.peak, centres=self.centre)
 
-    def contributions(self, block: Block) -> Array:
-        x, present = as_doubles(block)
-        return np.asarray(present * self.evaluate(x, slice(None)))
-
     def evaluate(self, x: Array, k: Any) -> Array:
-        """Return the value of each cell for the classes k."""
         squares = (x - self.centre[k] - self.tail[k]) ** 2
         return np.asarray(self.peak[k] - squares * self.scale[k])
 
 
 @dataclass(frozen=True)
-class LogQuadratic(ColumnwiseTerm):
+class LogQuadratic(CentredTerm):
     """Σⱼ peak − exponent·log(1 + scale·(xⱼ − centre − tail)²).
 
     Parameters
@@ -74,15 +97,10 @@ class LogQuadratic(ColumnwiseTerm):
     peak: Array
     tail: Array = None  # type: ignore[assignment]
 
-    shared = ()
-
-    def __post_init__(self) -> None:
-        _set_tail(self)
-
     def add(self, block: Block, rows: slice, scores: Array) -> None:
         assert isinstance(block, Dense)
         if self.tail.any():
-            _add_by_class(self, block, rows, scores)
+            self.add_by_class(block, rows, scores)
             return
         arrays = (self.scale, self.centre, self.exponent, self.peak)
         poison, gaps = 0.0, True if block.gaps else None
@@ -92,12 +110,7 @@ class LogQuadratic(ColumnwiseTerm):
         if poison != 0:
             block.reject_if_not_finite(rows)
 
-    def contributions(self, block: Block) -> Array:
-        x, present = as_doubles(block)
-        return np.asarray(present * self.evaluate(x, slice(None)))
-
     def evaluate(self, x: Array, k: Any) -> Array:
-        """Return the value of each cell for the classes k."""
         squares = (x - self.centre[k] - self.tail[k]) ** 2
         return np.asarray(self.peak[k] - self.exponent[k] * np.log1p(squares * self.scale[k]))
 
@@ -267,23 +280,6 @@ class LogBinomial(ColumnwiseTerm):
         with np.errstate(invalid="ignore"):
             found = gammaln(self.trials + 1) - gammaln(x + 1) - gammaln(np.maximum(self.trials - x, 0.0) + 1)
         return np.where(x > self.trials, -np.inf, found)
-
-
-def _set_tail(term: Quadratic | LogQuadratic) -> None:
-    if term.tail is None:
-        object.__setattr__(term, "tail", np.zeros(np.shape(term.centre)))
-
-
-def _add_by_class(term: Quadratic | LogQuadratic, block: Block, rows: slice, scores: Array) -> None:
-    """Add a term whose centres have tails, without a kernel, which may regroup sums so that the tails are lost."""
-    assert isinstance(block, Dense)
-    for x, part in block.scored(rows, scores):
-        if not block.gaps and not np.isfinite(x).all():
-            block.reject_if_not_finite(rows)
-        for k in range(len(term.centre)):
-            with np.errstate(over="ignore"):
-                found = term.evaluate(np.asarray(x, np.float64), k)
-            part[:, k] += np.where(np.isnan(x), 0.0, found).sum(axis=1)
 
 
 def log_rising(a: Array, x: Array | float) -> Array:
