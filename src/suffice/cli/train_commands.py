@@ -107,7 +107,7 @@ def fit(
     trees: Annotated[
         int | None,
         typer.Option(
-            help="Most trees to grow: 100 by default, 200 with --structure trees or pooled. Fewer make a smaller model.",
+            help="Most trees to grow: 100 by default, 200 with --structure trees or pooled. Fewer make it smaller.",
             min=1,
         ),
     ] = None,

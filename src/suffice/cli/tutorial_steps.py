@@ -105,8 +105,8 @@ STEPS = (
     Step(
         "Report",
         "The report is one HTML file that needs no network. It shows how good the predictions are, what each column "
-        "contributes, and has a form to try the model. Here it measures rows that the model has learned, so the figures "
-        "are too good; for a table of your own, pass rows that were not learned.",
+        "contributes, and has a form to try the model. Here it measures rows that the model has learned, so the "
+        "figures are too good; for a table of your own, pass rows that were not learned.",
         ("suffice report flowers.suffice --data flowers.csv -o flowers.html",),
     ),
 )
