@@ -15,15 +15,19 @@ INTRODUCTION = """# Benchmarks
 
 <!-- written by benchmarks/run.py; do not edit -->
 
-Each case times suffice and its peers in turn, in one process, on the same data. A ratio is the time of the peer
-divided by that of suffice: above 1, suffice is faster. It is the median over the rounds, followed by the least and the
-greatest. "Work" is the same ratio for processor time, summed over threads. Seconds are the best round. Memory is how
-much the process grew at most during the first run, beyond the data. "Floor" is the time of suffice in units of work
-that no method can avoid, such as one read of the data.
+Each case times suffice and other libraries (peers) in turn, in one process, on the same data. The columns of the tables
+are:
 
-Ratios can be compared between machines, seconds cannot. `make bench` repeats the measurements, `make bench QUICK=1`
-does so on small data in about two minutes, and `make bench-check` says which ratios fell by a third since the stored
-baseline. [How time and memory grow with the data](growth.md) is measured apart.
+- **seconds**: the time of suffice in its fastest round.
+- **ratio**: the time of the peer divided by that of suffice, so suffice is faster if the ratio is above 1. The figure
+  is the median over the rounds, followed by the smallest and the largest ratio.
+- **work**: the same ratio for processor time, summed over all threads.
+- **memory**: how much the memory of the process grew during the first run, at most, not counting the data.
+- **floor**: the time of suffice, divided by the time of work that no method can avoid, such as reading the data once.
+
+Ratios can be compared between machines, but seconds cannot. `make bench` repeats the measurements, `make bench QUICK=1`
+does so on small data in about two minutes, and `make bench-check` lists the ratios that fell by a third since the
+stored baseline. Another page shows [how time and memory grow with the data](growth.md).
 """
 
 
@@ -59,8 +63,8 @@ def _describe(groups: dict[str, list[dict[str, Any]]], machine: dict[str, Any]) 
     ]
     if machine["load"] and machine["load"] > machine["cores"]:
         lines[1] += (
-            f" Other programs used the machine at the same time (a load of {machine['load']:g}), so that times vary, "
-            "and those of calls with several threads most; the ratio of work is more reliable here."
+            f" Other programs used the machine at the same time (a load of {machine['load']:g}). Times "
+            "therefore vary, most of all those of calls with several threads; the ratio of work is more reliable here."
         )
     lost = [record for records in groups.values() for record in records if (record["ratio"] or 1) < 1]
     lines += [f"{len(lost)} of {sum(map(len, groups.values()))} comparisons:", ""] if lost else ["Nowhere in this run."]
