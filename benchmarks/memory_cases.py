@@ -72,7 +72,7 @@ def structures(is_quick: bool) -> Iterator[Case]:
         yield Case(f"{name}, fit", partial(ours.fit, X, y), {SKLEARN: partial(peer.fit, X, y)}, product)
         ours.fit(X, y)
         peer.fit(X, y)
-        note = "The rows are multiplied by a triangular matrix for each class, also where the classes share it."
+        note = "The rows are multiplied by a triangular matrix for each class." if covariance == "full" else ""
         yield Case(f"{name}, predict", partial(ours.predict, X), {SKLEARN: partial(peer.predict, X)}, product, note)
     few, labels = X[:5000, :20].copy(), y[:5000]
     mixture = suffice.MixtureClassifier(components=5, estimate="mle")

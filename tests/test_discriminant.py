@@ -17,11 +17,39 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from conftest import expect_warning
 from suffice import Flat, GaussianDiscriminant, GaussianNB, MixtureClassifier, NormalInverseWishart
+from suffice.blocks import Gappy
+from suffice.score import Term, TriangularSolve
 from suffice.structures.covariances import KINDS, PAIRED, n_parameters
 
 SETS = {"iris": load_iris(return_X_y=True), "wine": load_wine(return_X_y=True)}
 every_set = pytest.mark.parametrize("name", SETS)
 every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def test_a_shared_covariance_is_scored_by_one_product_up_to_what_classes_share() -> None:
+    rng = np.random.default_rng(0)
+    mixed = rng.normal(size=(5, 5))
+    term = TriangularSolve(rng.normal(size=(3, 5)), (mixed @ mixed.T + np.eye(5))[None])
+    x = rng.normal(size=(4000, 5)) * 3
+    x[rng.random(x.shape) < 0.001] = np.nan
+    block = Gappy("example", None, x)
+
+    def scores(which: Term, parts: int) -> Any:
+        found = np.zeros((len(x), 3))
+        for rows in np.array_split(np.arange(len(x)), parts):
+            here = slice(int(rows[0]), int(rows[-1]) + 1)
+            which.add(block, here, found[here])
+        return found
+
+    whole, relative = scores(term, 1), scores(term.relative, 1)
+    assert term.relative is not term
+    np.testing.assert_allclose(whole - whole[:, :1], relative - relative[:, :1], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(relative, scores(term.relative, 37), rtol=1e-12, atol=1e-12)
+    x[3000, 2] = np.inf
+    with pytest.raises(ValueError, match="column 2 is inf in row 3000"):
+        scores(term.relative, 1)
+    far = TriangularSolve(term.mean * 1e4, term.covariance)
+    assert far.relative is far  # rounding errors would show
 
 
 @every_set

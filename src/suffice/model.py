@@ -53,17 +53,26 @@ class Model:
         """The score of each block of columns; their sum with the log prior is log p(x, class)."""
         return tuple(parameters.score() for parameters in self.parameters)
 
+    @cached_property
+    def relative_scores(self) -> tuple[Score, ...]:
+        """The scores up to a number that the classes of a row share, which is all that the posterior needs."""
+        return tuple(score.relative for score in self.scores)
+
     def log_joint(self, blocks: tuple[Block, ...]) -> Array:
         """Return log p(x, class) for each row and class."""
-        return self._by_row(blocks, lambda log_joint: log_joint)
+        return self._by_row(blocks, self.scores, lambda log_joint: log_joint)
 
     def log_posterior(self, blocks: tuple[Block, ...]) -> Array:
         """Return log P(class | x) for each row and class."""
-        return self._by_row(blocks, lambda log_joint: decision.log_posterior(log_joint, self.class_log_prior))
+        return self._by_row(
+            blocks, self.relative_scores, lambda scores: decision.log_posterior(scores, self.class_log_prior)
+        )
 
     def most_probable(self, blocks: tuple[Block, ...]) -> Array:
         """Return the code of the most probable class of each row."""
-        return self._by_row(blocks, lambda log_joint: decision.most_probable(log_joint, self.class_log_prior))
+        return self._by_row(
+            blocks, self.relative_scores, lambda scores: decision.most_probable(scores, self.class_log_prior)
+        )
 
     def log_density(self, blocks: tuple[Block, ...]) -> Array:
         """Return log p(x) of each row."""
@@ -113,17 +122,17 @@ class Model:
 
         return tuple(map(draw, self.parameters)), codes
 
-    def _by_row(self, blocks: tuple[Block, ...], view: Callable[[Array], Array]) -> Array:
-        """Return a function of the log joint of all rows, which is computed for a range of rows at a time."""
+    def _by_row(self, blocks: tuple[Block, ...], scores: tuple[Score, ...], view: Callable[[Array], Array]) -> Array:
+        """Return a function of the log prior and the scores of all rows, for a range of rows at a time."""
         classes = len(self.class_log_prior)
 
         def part(rows: slice) -> Array:
-            scores = np.empty((rows.stop - rows.start, classes))
-            scores[:] = self.class_log_prior
-            for block, score in zip(blocks, self.scores, strict=True):
-                score.add(block, rows, scores)
-            return view(scores)
+            total = np.empty((rows.stop - rows.start, classes))
+            total[:] = self.class_log_prior
+            for block, score in zip(blocks, scores, strict=True):
+                score.add(block, rows, total)
+            return view(total)
 
-        alone = any(score.is_multithreaded for score in self.scores)
+        alone = any(score.is_multithreaded for score in scores)
         parts = memory.over_rows(blocks, classes, part, alone)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -71,7 +71,7 @@ class Kernel:
 
 
 class Exact(Kernel):
-    """A kernel that also learns from sums into one number, and therefore regroups none."""
+    """A kernel that regroups no sum, as one that also learns from sums into one number."""
 
     liberties: frozenset[str] = frozenset()
 

@@ -40,14 +40,14 @@ def pick(scores, codes):
     rows, classes = scores.shape
     for row in range(rows):
         best = 0
+        first = scores[row, 0]
         second = -math.inf
-        for k in range(1, classes):
-            if scores[row, k] > scores[row, best]:
-                second = scores[row, best]
-                best = k
-            elif scores[row, k] > second:
-                second = scores[row, k]
-        codes[row] = best if scores[row, best] - NEARLY_EQUAL > second else -1
+        for k in range(1, classes):  # without a branch: which class is higher cannot be foreseen
+            score = scores[row, k]
+            second = max(second, min(first, score))
+            best = k if score > first else best
+            first = max(first, score)
+        codes[row] = best if first - NEARLY_EQUAL > second else -1
 
 
 @Scorer

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from suffice.kernels.compiler import Scorer
+from suffice.kernels.compiler import Exact, Scorer
 from suffice.kernels.count_rows import LARGEST
 
 # Multiplied by this, eight bytes of 0 or 1 become eight bits of the topmost byte.
@@ -116,48 +116,72 @@ def add_present(x, weights, centres, exponents, biases, gaps, scores):
     return poison
 
 
-@Scorer
+def add_slots(slots, height, table, scores, row):
+    """Add Σⱼ table[slots[r, j], class] to the scores of up to four rows, which are summed side by side."""
+    for k in range(table.shape[1]):
+        sum0 = 0.0
+        sum1 = 0.0
+        sum2 = 0.0
+        sum3 = 0.0
+        for j in range(slots.shape[1]):
+            sum0 += table[slots[0, j], k]
+            sum1 += table[slots[1, j], k]
+            sum2 += table[slots[2, j], k]
+            sum3 += table[slots[3, j], k]
+        sums = (sum0, sum1, sum2, sum3)
+        for r in range(height):
+            scores[row + r, k] += sums[r]
+
+
+# The sums of a look-up are not regrouped: sums over adjacent columns would be collected by slow gather instructions.
+@Exact
 def add_coded(x, starts, sizes, table, scores):
-    """Add Σⱼ table[column j's code x[row, j], class]; a negative code is a missing cell and adds 0.
+    """Add Σⱼ table[column j's code x[row, j], class]; a negative code is a missing cell.
 
-    The slot after the last code of a column is that of unseen levels.
+    The slot after the last code of a column is that of unseen levels; the last slot of all is that of missing cells.
     """
     rows, columns = x.shape
-    for row in range(rows):
-        for j in range(columns):
-            code = x[row, j]
-            if code >= 0:
-                slot = starts[j] + (code if code < sizes[j] else sizes[j])
-                for k in range(table.shape[1]):
-                    scores[row, k] += table[slot, k]
+    missing = table.shape[0] - 1
+    slots = np.zeros((4, columns), np.uint32)  # unsigned, so that no index is counted from the end
+    for row in range(0, rows, 4):
+        height = min(4, rows - row)
+        for r in range(height):
+            for j in range(columns):
+                code = x[row + r, j]
+                slots[r, j] = starts[j] + min(code, sizes[j]) if code >= 0 else missing
+        add_slots(slots, height, table, scores, row)
 
 
-@Scorer
-def add_levels(x, starts, sizes, table, gaps, scores):
-    """Add Σⱼ table[class, column j's level x[row, j]], up to the first row with an invalid level; return it.
+@Exact
+def add_levels(x, starts, sizes, table, check, gaps, scores):
+    """Add what ``add_coded`` adds for levels x[row, j], up to the first rows with an invalid level; return their start.
 
-    The slot after the last level of a column is that of unseen levels. With ``gaps``, NaN is a missing cell.
+    Without ``check``, levels are integers; with ``gaps``, NaN is a missing cell.
     """
     rows, columns = x.shape
-    slots = np.zeros(columns, np.intp)
-    for row in range(rows):
+    missing = table.shape[0] - 1
+    slots = np.zeros((4, columns), np.uint32)
+    for row in range(0, rows, 4):
+        height = min(4, rows - row)
         valid = True
-        for j in range(columns):
-            if gaps is None or x[row, j] == x[row, j]:
-                valid &= (x[row, j] >= 0) & (x[row, j] <= LARGEST)
+        for r in range(height):
+            lowest = x[row, 0]
+            for j in range(columns):
+                if check is None:
+                    lowest = min(lowest, x[row + r, j])
+                elif gaps is None or x[row + r, j] == x[row + r, j]:
+                    valid &= (x[row + r, j] >= 0) & (x[row + r, j] <= LARGEST)
+            if check is None:
+                valid &= lowest >= 0
         if not valid:
             return int(row)
-        for j in range(columns):
-            if gaps is not None and x[row, j] != x[row, j]:
-                slots[j] = -1
-            else:
-                slots[j] = starts[j] + (int(x[row, j]) if x[row, j] < sizes[j] else sizes[j])
-        for k in range(table.shape[0]):
-            total = 0.0
+        for r in range(height):
             for j in range(columns):
-                if gaps is None or slots[j] >= 0:
-                    total += table[k, slots[j]]
-            scores[row, k] += total
+                if gaps is not None and x[row + r, j] != x[row + r, j]:
+                    slots[r, j] = missing
+                else:
+                    slots[r, j] = starts[j] + (int(x[row + r, j]) if x[row + r, j] < sizes[j] else sizes[j])
+        add_slots(slots, height, table, scores, row)
     return int(rows)
 
 

@@ -9,6 +9,7 @@ from suffice.blocks import Block, Coded, Dense
 from suffice.kernels import score_dependent, score_independent
 from suffice.schema import Array, starts_of
 from suffice.score.term import ColumnwiseTerm, Term, as_doubles, sequential_contributions
+from suffice.statistics.scan import finite_check
 
 
 @dataclass(frozen=True)
@@ -40,18 +41,19 @@ class LookUp(ColumnwiseTerm):
         return starts_of(self.sizes + 1)
 
     @cached_property
-    def by_slot(self) -> Array:
-        """The table [slot, class], so that the values of one cell are adjacent in memory."""
-        return np.ascontiguousarray(self.table.T)
+    def with_missing(self) -> Array:
+        """The table with one more slot, that of missing cells, which add 0."""
+        return np.ascontiguousarray(np.pad(self.table, ((0, 0), (0, 1))).T)
 
     def add(self, block: Block, rows: slice, scores: Array) -> None:
         assert isinstance(block, Dense)
         gaps = True if block.gaps else None
+        tables = (self.starts, self.sizes, self.with_missing)
         for x, part in block.scored(rows, scores):
             work = x.size * len(self.table)
             if isinstance(block, Coded):
-                score_independent.add_coded(x, self.starts, self.sizes, self.by_slot, part, work=work)
-            elif score_independent.add_levels(x, self.starts, self.sizes, self.table, gaps, part, work=work) < len(x):
+                score_independent.add_coded(x, *tables, part, work=work)
+            elif score_independent.add_levels(x, *tables, finite_check(block), gaps, part, work=work) < len(x):
                 block.reject_if_not_finite(rows)
                 block.reject_negative(rows)
 

@@ -9,6 +9,7 @@ from scipy.linalg import blas, cholesky, solve_triangular
 
 from suffice.blocks import Block, Dense
 from suffice.schema import Array
+from suffice.score.centred_linear import CentredLinear
 from suffice.score.columnwise import log_rising
 from suffice.score.term import Term, as_doubles
 
@@ -90,6 +91,15 @@ class TriangularSolve(Term):
         by_class = np.broadcast_to(factors, (len(self.mean), *factors.shape[1:]))
         places = np.einsum("kd,kde->ke", self.mean - middle, by_class)
         return middle, np.concatenate(list(factors), axis=1), places
+
+    @cached_property
+    def relative(self) -> Term:
+        """If the classes share the covariance, −½·|z − place|² without −½·|z|², which is linear in the row."""
+        middle, factor, places = self.stacked
+        norms = np.einsum("kd,kd->k", places, places)
+        if self.dof is not None or len(self.covariance) > 1 or norms.max() > NEAR:
+            return self
+        return CentredLinear(places @ factor.T, -0.5 * norms, middle, self)
 
     def add(self, block: Block, rows: slice, scores: Array) -> None:
         assert isinstance(block, Dense)

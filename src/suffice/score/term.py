@@ -55,6 +55,11 @@ class Term(Frozen, ABC):
         return sequential_contributions(self, block, [forward, forward[::-1]])
 
     @property
+    def relative(self) -> Term:
+        """A term that differs from this one by a number that the classes of a row share, if that is faster."""
+        return self
+
+    @property
     def fields(self) -> tuple[Any, ...]:
         """The values of all fields, in order."""
         return tuple(getattr(self, name) for name in field_names(type(self)))
@@ -110,6 +115,11 @@ class Score:
     def contributions_of(self, values: Array) -> Array:
         """Return the contributions for rows given as a plain array [row, column]."""
         return self.contributions(Dense("score", None, values))
+
+    @property
+    def relative(self) -> Score:
+        """The score up to a number that the classes of a row share, which P(class | x) does not depend on."""
+        return Score(tuple(term.relative for term in self.terms))
 
     @property
     def is_columnwise(self) -> bool:
