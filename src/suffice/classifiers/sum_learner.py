@@ -6,7 +6,7 @@ from abc import abstractmethod
 from numbers import Real
 from pathlib import Path
 from threading import RLock
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -16,7 +16,6 @@ from suffice.classifiers.concurrency import on_snapshot, one_at_a_time, take_sna
 from suffice.classifiers.receipt import Receipt
 from suffice.data import Target, as_labels
 from suffice.families import FAMILIES
-from suffice.folds.hold_out import HeldOut
 from suffice.pooled_model import AnyModel
 from suffice.recipe import Recipe, Rows
 from suffice.schema import Array, Plan, Schema, merged_classes
@@ -24,6 +23,9 @@ from suffice.settings import comparable
 from suffice.statistics import Tally
 from suffice.statistics.cancellation import check_digits
 from suffice.statistics.remainder import check_remainder
+
+if TYPE_CHECKING:
+    from suffice.folds.hold_out import HeldOut
 
 
 class _Cache:
@@ -455,7 +457,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
 
     def _tune(
         self, recipe: Recipe, opened: Any, target: Target, tally: Tally, *, is_complete: bool = True
-    ) -> tuple[Recipe, Tally, dict[str, Any], HeldOut | None]:
+    ) -> tuple[Recipe, Tally, dict[str, Any], "HeldOut | None"]:
         """Return recipe and tally with what is tuned on held-out rows, the attributes that hold it, and these rows.
 
         ``is_complete`` is False if more rows may follow.
@@ -475,7 +477,7 @@ class SumLearner(BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _calibrate(
-        self, recipe: Recipe, X: Any, y: Any, sample_weight: Any, held_out: HeldOut | None
+        self, recipe: Recipe, X: Any, y: Any, sample_weight: Any, held_out: "HeldOut | None"
     ) -> dict[str, Any]:
         """Return the attribute that holds the calibration, or nothing without ``calibrate``."""
 

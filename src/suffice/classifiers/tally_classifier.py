@@ -10,15 +10,12 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils._param_validation import StrOptions
 
 from suffice import decision
-from suffice.choice import decode_rows, log_density_in_bins
 from suffice.classifiers.concurrency import on_snapshot, one_at_a_time
 from suffice.classifiers.sum_learner import SumLearner
 from suffice.data import Sheet, check_table, split_frame
 from suffice.decision.calibration import MAPS, Calibration
 from suffice.decision.costs import choose_least_cost, cost_matrix, reject_uncertain
 from suffice.families import FAMILIES
-from suffice.folds.held_out import FitFunction
-from suffice.folds.hold_out import HeldOut, hold_out
 from suffice.logistic.forms import LinearForm
 from suffice.pooled_model import PooledModel
 from suffice.recipe import Recipe, Rule
@@ -28,6 +25,8 @@ from suffice.settings import setting_text
 if TYPE_CHECKING:
     from suffice.explain import Explanation
     from suffice.export import Style
+    from suffice.folds.held_out import FitFunction
+    from suffice.folds.hold_out import HeldOut
 
 CalibrationMethod = Literal["temperature", "vector", "isotonic"]
 FloatType = Literal["float32", "float64"]
@@ -329,6 +328,8 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         if not isinstance(rows.opened, Sheet):
             return log_p
         schema = replace(rows.schema, blocks=model.density.columns)
+        from suffice.choice import log_density_in_bins
+
         return log_p + log_density_in_bins(self.tally_, schema, rows.opened)
 
     @on_snapshot
@@ -362,6 +363,8 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         schema = replace(self.chosen_tally().schema, blocks=model.density.columns)
         if schema.features is None:
             return blocks[0], schema.classes[codes]
+        from suffice.choice import decode_rows
+
         return decode_rows(self.tally_, schema, blocks, codes, rng), schema.classes[codes]
 
     # -- the model in other forms ------------------------------------------------------------------
@@ -611,16 +614,18 @@ class TallyClassifier(ClassifierMixin, SumLearner):  # type: ignore[misc]
         return log_posterior if found is None else np.asarray(found(log_posterior))
 
     def _calibrate(
-        self, recipe: Recipe, X: Any, y: Any, sample_weight: Any, held_out: HeldOut | None
+        self, recipe: Recipe, X: Any, y: Any, sample_weight: Any, held_out: "HeldOut | None"
     ) -> dict[str, Any]:
         if self.calibrate is None:
             return {}
+        from suffice.folds.hold_out import hold_out
+
         if held_out is None:
             held_out = hold_out(self._learner_of_folds(recipe), recipe, X, y, sample_weight)
             held_out = held_out.weigh_classes(recipe.class_weight)
         return {"calibration_": Calibration.of(self.calibrate, **vars(held_out))}
 
-    def _learner_of_folds(self, recipe: Recipe) -> Recipe | FitFunction:
+    def _learner_of_folds(self, recipe: Recipe) -> "Recipe | FitFunction":
         """Return what is learned without a fold, to calibrate: sums, or a copy of this classifier."""
         plain = clone(self).set_params(calibrate=None)
         return plain.additive_recipe() or (lambda rows, labels, weights: clone(plain).fit(rows, labels, weights))

@@ -164,7 +164,7 @@ def _recode_lines(codes: Array, final: list[list[int]]) -> Array:
     sizes = np.array([len(line) + 1 for line in final])
     largest = max(map(max, filter(None, final)), default=0)
     table = np.fromiter(chain.from_iterable((-1, *line) for line in final), np.min_scalar_type(-largest - 2))
-    return table[codes + (np.cumsum(sizes) - sizes + 1)[:, None]]
+    return np.asarray(table[codes + (np.cumsum(sizes) - sizes + 1)[:, None]])
 
 
 def combination_order(names: tuple[Any, ...]) -> list[int]:
