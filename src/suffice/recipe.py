@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import repeat
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from suffice import decision
 from suffice.blocks import Block
-from suffice.choice import Form, choose_forms, lay_out_columns
 from suffice.data import Table, Target
 from suffice.data.engines import memory
 from suffice.data.reader import ColumnReader, Opened, Reader, mark_pairs
@@ -32,6 +31,9 @@ from suffice.statistics import GroupedTally, Tally
 from suffice.statistics.cancellation import LARGEST_ERROR, LostDigitsError, add_errors, check_squares, find_lost
 from suffice.structures import STRUCTURES, Auto, Naive, Pooled, Structure, Subject
 from suffice.structures.combinations import drop_combination_cells, drop_combinations, warn_unseen_combinations
+
+if TYPE_CHECKING:
+    from suffice.choice import Form
 
 Rule = Literal["mle", "map", "mean", "predictive"]
 Unseen = Literal["share", "ignore"]
@@ -151,6 +153,8 @@ class Recipe:
         if not isinstance(self.reader, ColumnReader):
             return {}
         tally, _ = tally.split_trees()
+        from suffice.choice import choose_forms
+
         missing = "skip" if self.structure.uses_combinations else self.missing
         return choose_forms(tally, self.reader.name_families(tally.schema.column_names), self.numeric, missing)
 
@@ -185,7 +189,11 @@ class Recipe:
     def lay_out_as(self, tally: Tally, forms: Mapping[Any, Form]) -> Tally:
         """Return the tally in the layout of given forms; ``self.choose`` chooses them. The recipe is not a pool."""
         tally = tally if self.structure.uses_combinations else drop_combinations(tally)
-        tally = self._split_by_rule(lay_out_columns(tally, forms).select_blocks(self.structure.uses))
+        if forms:
+            from suffice.choice import lay_out_columns
+
+            tally = lay_out_columns(tally, forms)
+        tally = self._split_by_rule(tally.select_blocks(self.structure.uses))
         if self.unseen == "share":
             return tally
         closed = tuple(block.closed() for block in tally.schema.blocks)

@@ -5,7 +5,6 @@ A numeric column is a Gaussian, or has levels, which are bins made of cells. A m
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -174,6 +173,8 @@ class _Batch:
         The weight, the mean and the squared deviations; undefined for columns without.
     has_moments : array [column]
         Whether the moments of a column were counted.
+    upper : array [cell]
+        The upper edges of cells.
     """
 
     names: list[Any]
@@ -183,11 +184,12 @@ class _Batch:
     missing: Array
     moments: tuple[Array, Array, Array]
     has_moments: Array
+    upper: Array
 
     @property
     def shares(self) -> Array:
         """The weight of each class in all rows, [column, class]."""
-        return by_group(np.add, self.cells.counts.T, self.cells.starts).T + self.missing
+        return by_group(np.add, self.cells.by_class, self.cells.starts).T + self.missing
 
     @property
     def has_few_values(self) -> Array:
@@ -201,9 +203,9 @@ class _Batch:
         n, mean, squares = self.moments
         return n[columns], mean[columns], squares[columns]
 
-    def edges(self, columns: Array) -> Array:
-        """Return the edges of the cells of some columns, one column after the other."""
-        return np.fromiter(chain.from_iterable(self.cuts[j].edges for j in columns.tolist()), np.float64)
+    def upper_of(self, columns: Array) -> Array:
+        """Return the upper edges of the cells of some columns."""
+        return self.upper if len(columns) == len(self.names) else self.upper[self.cells.cells(columns)]
 
 
 def _split_columns(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: str) -> Iterator[_Batch]:
@@ -216,7 +218,7 @@ def _split_columns(tally: Tally, asked: Mapping[Any, str], numeric: str, missing
         if not len(kept):
             continue
         assert block.sizes is not None
-        whole = CellCounts(statistic.total.T, block.sizes)
+        whole, upper = CellCounts(statistic.total.T, block.sizes), block.upper_edges
         group = (starts_of(block.sizes[kept]) * len(tally.class_count)) // BATCH
         for columns in np.split(kept, np.flatnonzero(np.diff(group)) + 1):
             names = [(block.names or ())[j] for j in columns]
@@ -224,17 +226,18 @@ def _split_columns(tally: Tally, asked: Mapping[Any, str], numeric: str, missing
             hows = [asked.get(name, "auto") for name in names]
             places = np.array([moments.places.get(name, -1) for name in names], np.intp)
             has_moments = places >= 0
-            places = np.where(has_moments, places, 0)
+            places, cells = np.where(has_moments, places, 0), whole.cells(columns)
             yield _Batch(
                 names,
                 [coding if type(coding) is Cuts else None for coding in codings],
                 [how if how in NUMERIC[:-1] else numeric for how in hows],
-                CellCounts(np.ascontiguousarray(whole.counts[whole.cells(columns)]), block.sizes[columns]),
+                CellCounts(np.ascontiguousarray(whole.counts[cells]), block.sizes[columns]),
                 absent[columns],
                 (moments.n[places], moments.mean[places], moments.squares[places])
                 if has_moments.any()
                 else ((absent,) * 3),
                 has_moments,
+                upper[cells],
             )
 
 
@@ -287,7 +290,7 @@ def _best(batch: _Batch, candidates: list[_Candidate], *, is_level: bool) -> tup
         columns, own = each.columns, shares[each.columns]
         cells = batch.cells.select(columns)
         if each.is_end is None:
-            line[columns] = score_gaussian(cells, batch.edges(columns), batch.moments_of(columns), own)
+            line[columns] = score_gaussian(cells, batch.upper_of(columns), batch.moments_of(columns), own)
         else:
             counts, sizes = cells.bins(each.is_end)
             if is_level:
@@ -311,10 +314,8 @@ def _make_forms(batch: _Batch, candidates: list[_Candidate], best: Array, *, is_
             continue
         is_best = best[each.columns] == place
         cells = batch.cells.select(each.columns)
-        has_end = np.ones(len(cells.counts), bool)
-        has_end[cells.starts + cells.sizes - 1] = False
         kept = each.is_end & is_best[cells.column]
-        edges = batch.edges(each.columns)[kept[has_end]].tolist()
+        edges = batch.upper_of(each.columns)[kept].tolist()
         ends = np.cumsum(np.bincount(cells.column[kept], minlength=len(each.columns))).tolist()
         for j, first, last, is_mine in zip(each.columns.tolist(), [0, *ends], ends, is_best.tolist(), strict=False):
             if is_mine:

@@ -42,20 +42,31 @@ class CellCounts:
         return starts_of(self.sizes)
 
     @cached_property
+    def by_class(self) -> Array:
+        """The weight of each cell, [class, cell]: sums over few classes are fast along the first axis."""
+        return np.ascontiguousarray(self.counts.T)
+
+    @cached_property
+    def last(self) -> Array:
+        """The last cell of each column that has one."""
+        return np.asarray((self.starts + self.sizes - 1)[self.sizes > 0])
+
+    @cached_property
     def column(self) -> Array:
         """The column of each cell."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     @cached_property
     def below(self) -> Array:
-        """The weight of each class below the start and below the end of each cell, [column, cell + 1, class].
+        """The weight of each class below the start and below the end of each cell, [class, column, cell + 1].
 
         Each column is added up by itself, so that its sums do not depend on the other columns. Columns with fewer cells
         than others have empty ones at their end.
         """
-        below = np.zeros((len(self.sizes), int(self.sizes.max(initial=0)) + 1, self.counts.shape[1]))
-        below[self.column, np.arange(len(self.counts)) - self.starts[self.column] + 1] = self.counts
-        return np.asarray(np.cumsum(below, axis=1))
+        most = int(self.sizes.max(initial=0))
+        below = np.zeros((self.counts.shape[1], len(self.sizes), most + 1))
+        below[:, :, 1:][:, np.arange(most) < self.sizes[:, None]] = self.by_class
+        return np.cumsum(below, axis=2, out=below)
 
     def select(self, columns: Array) -> CellCounts:
         """Return the cells of some columns."""
@@ -73,7 +84,7 @@ class CellCounts:
     def bins(self, is_end: Array) -> tuple[Array, Array]:
         """Return the weight of each class in each bin, [bin, class], and the number of bins of each column."""
         ends = is_end.copy()
-        ends[(self.starts + self.sizes - 1)[self.sizes > 0]] = True
+        ends[self.last] = True
         places = np.flatnonzero(ends)
         sizes = np.bincount(self.column[places], minlength=len(self.sizes))
         if len(places) == len(ends):
@@ -90,7 +101,7 @@ def quantiles(cells: CellCounts, bins: int = BINS) -> Array:
     >>> quantiles(CellCounts(np.array([[2.0], [2.0], [3.0], [1.0]]), np.array([4])), bins=2).tolist()
     [False, True, False, False]
     """
-    below = cells.below[:, 1:].sum(axis=2)
+    below = cells.below[:, :, 1:].sum(axis=0)
     is_end = np.zeros(len(cells.counts), bool)
     left, taken, whole = np.arange(len(below)), np.zeros(len(below)), below[:, -1]
     for count in range(bins, 1, -1):
@@ -115,7 +126,7 @@ def mdl(cells: CellCounts) -> Array:
     is_end = np.zeros(len(cells.counts), bool)
     # the cells of all columns one after the other, so that the intervals of all columns are cut at once
     sizes = cells.sizes + 1
-    below = cells.below[np.arange(sizes.max()) < sizes[:, None]]
+    below = cells.below[:, np.arange(sizes.max()) < sizes[:, None]]
     first, last = starts_of(sizes), starts_of(sizes) + cells.sizes
     column = np.repeat(np.arange(len(sizes)), sizes)
     while len(first):
@@ -135,28 +146,28 @@ def _best_cuts(below: Array, first: Array, last: Array) -> Array:
 
     Parameters
     ----------
-    below : array [cell, class]
+    below : array [class, cell]
         The weight of each class below the end of each cell.
     first, last : arrays [interval]
         The first cell of each interval, and the one after its last.
     """
     places = np.full(len(first), -1)
-    own = np.flatnonzero((last - first >= 2) & (below[last] > below[first]).any(axis=1))
+    own = np.flatnonzero((last - first >= 2) & (below[:, last] > below[:, first]).any(axis=0))
     if not len(own):
         return places
     first, last = first[own], last[own]
     counts = last - first - 1  # of possible cuts
     starts, interval = starts_of(counts), np.repeat(np.arange(len(own)), counts)
     cut = np.arange(counts.sum()) + (first + 1 - starts)[interval]
-    whole = below[last] - below[first]
-    left = below[cut] - below[first][interval]
-    right = whole[interval] - left
-    n, n1, n2 = whole.sum(axis=1), left.sum(axis=1), right.sum(axis=1)
+    whole = below[:, last] - below[:, first]
+    left = below[:, cut] - below[:, first[interval]]
+    right = whole[:, interval] - left
+    n, n1, n2 = whole.sum(axis=0), left.sum(axis=0), right.sum(axis=0)
     h, h1, h2 = _entropy(whole, n), _entropy(left, n1), _entropy(right, n2)
     after = (n1 * h1 + n2 * h2) / n[interval]
     is_least = after <= (np.minimum.reduceat(after, starts) + TIE * h)[interval]
     best = np.minimum.reduceat(np.where(is_least, np.arange(len(cut)), len(cut)), starts)
-    k, k1, k2 = ((part > 0).sum(axis=1) for part in (whole, left[best], right[best]))
+    k, k1, k2 = ((part > 0).sum(axis=0) for part in (whole, left[:, best], right[:, best]))
     # log₂(3ᵏ − 2), in a form that does not overflow for many classes
     cost = np.log2(np.maximum(n - 1, 1)) + k * np.log2(3) + np.log1p(-2 * 3.0**-k) / np.log(2)
     cost -= k * h - k1 * h1[best] - k2 * h2[best]
@@ -166,5 +177,5 @@ def _best_cuts(below: Array, first: Array, last: Array) -> Array:
 
 
 def _entropy(counts: Array, total: Array) -> Array:
-    share = counts / np.where(total > 0, total, 1.0)[:, None]
-    return np.asarray(-(share * np.log2(np.where(share > 0, share, 1.0))).sum(axis=1))
+    share = counts / np.where(total > 0, total, 1.0)
+    return np.asarray(-(share * np.log2(np.where(share > 0, share, 1.0))).sum(axis=0))

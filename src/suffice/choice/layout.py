@@ -63,11 +63,11 @@ def lay_out_columns(tally: Tally, forms: Mapping[Any, Form]) -> Tally:
 
 def _derive_blocks(tally: Tally, forms: Mapping[Any, Form]) -> Iterator[tuple[Columns, Statistic]]:
     """Yield the blocks of families whose sums follow from the moments of x and of log x."""
-    moments, logarithms = find_moments(tally, "gaussian"), find_moments(tally, "log-normal")
     for family in ("exponential", "gamma"):
         names = tuple(name for name, form in forms.items() if form.family == family)
         if not names:
             continue
+        moments, logarithms = find_moments(tally, "gaussian"), find_moments(tally, "log-normal")
         n, mean, _ = (np.column_stack([moments[name][part] for name in names]) for part in range(3))
         totals: Statistic = Counts(n, n * mean)
         if family == "gamma":

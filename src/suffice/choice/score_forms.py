@@ -26,10 +26,11 @@ LEAST_PROBABILITY = float(np.exp(-700.0))
 
 def score_levels(cells: CellCounts, shares: Array) -> Array:
     """Return the scores of columns with levels, given the weight of each class in all rows, [column, class]."""
-    n, size = by_group(np.add, cells.counts.T, cells.starts).T, PSEUDO_COUNT * cells.sizes[:, None]
-    of_all, of_rest = (_positive(shares) / _positive(weight + size) for weight in (n, np.maximum(n - 1, 0)))
-    with_all = (cells.counts + PSEUDO_COUNT) * of_all[cells.column]
-    without = (np.maximum(cells.counts - 1, 0) + PSEUDO_COUNT) * of_rest[cells.column]
+    counts, size, priors = cells.by_class, PSEUDO_COUNT * cells.sizes, _positive(shares.T)
+    n = by_group(np.add, counts, cells.starts)
+    of_all, of_rest = (priors / _positive(weight + size) for weight in (n, np.maximum(n - 1, 0)))
+    with_all = (counts + PSEUDO_COUNT) * of_all[:, cells.column]
+    without = (np.maximum(counts - 1, 0) + PSEUDO_COUNT) * of_rest[:, cells.column]
     return _sum_log_likelihood(with_all, without, cells)
 
 
@@ -39,51 +40,52 @@ def score_missing(missing: Array, shares: Array) -> Array:
     return np.asarray((missing * of_all).sum(axis=1))
 
 
-def score_gaussian(cells: CellCounts, edges: Array, moments: tuple[Array, Array, Array], shares: Array) -> Array:
+def score_gaussian(cells: CellCounts, upper: Array, moments: tuple[Array, Array, Array], shares: Array) -> Array:
     """Return the scores of Gaussians, whose probabilities of cells are differences of their distribution function.
 
     Parameters
     ----------
     cells : CellCounts
         The cells of the columns.
-    edges : array
-        The edges of all columns, one column after the other.
+    upper : array [cell]
+        The upper edge of each cell.
     moments : tuple of arrays [column, class]
         The weight, the mean and the squared deviations.
     shares : array [column, class]
         The weight of each class in all rows.
     """
-    n, mean, squares = moments
-    total = _positive(n.sum(axis=1, keepdims=True))
-    centre = (n * mean).sum(axis=1, keepdims=True) / total
-    pooled = _positive((squares + n * (mean - centre) ** 2).sum(axis=1, keepdims=True) / total)
+    n, mean, squares = (np.ascontiguousarray(moment.T) for moment in moments)
+    total = _positive(n.sum(axis=0))
+    centre = (n * mean).sum(axis=0) / total
+    pooled = _positive((squares + n * (mean - centre) ** 2).sum(axis=0) / total)
+    deviation, column = np.sqrt(pooled), cells.column
     # standardised, so that the numbers below are of order 1
-    mean, squares = np.where(n > 0, (mean - centre) / np.sqrt(pooled), 0.0), squares / pooled
-    own = np.repeat(np.arange(len(cells.sizes)), cells.sizes - 1)
-    edges = np.clip((edges - centre[own, 0]) / np.sqrt(pooled[own, 0]), -MOST_DEVIATIONS, MOST_DEVIATIONS)
-    low, high = np.full((len(cells.counts), 1), -np.inf), np.full((len(cells.counts), 1), np.inf)
-    has_end = np.ones(len(high), bool)
-    has_end[cells.starts + cells.sizes - 1] = False
-    high[has_end, 0] = edges
-    low[1:][has_end[:-1], 0] = edges
-    column = cells.column
-    variance = (squares + PSEUDO_COUNT) / (n + PSEUDO_COUNT)
-    with_all = _cell_probabilities(low, high, mean[column], variance[column])
+    mean, squares = np.where(n > 0, (mean - centre) / deviation, 0.0), squares / pooled
+    high = np.clip((upper - centre[column]) / deviation[column], -MOST_DEVIATIONS, MOST_DEVIATIONS)
+    high[cells.last] = np.inf
+    low = np.append(-np.inf, high[:-1])
+    low[cells.starts[cells.sizes > 0]] = -np.inf
+    its_mean = mean[:, column]
+    with_all = _cell_probabilities(
+        low, high, its_mean, np.sqrt((squares + PSEUDO_COUNT) / (n + PSEUDO_COUNT))[:, column]
+    )
     # the row that is left out is taken to lie in the middle of its cell
-    x = (np.maximum(low, -MOST_LEFT_OUT) + np.minimum(high, MOST_LEFT_OUT)) / 2
-    rest, distance = np.maximum(n - 1, 0), x - mean[column]
-    left, has_rest = np.where(rest > 0, rest, 1.0), (rest > 0)[column]
-    without_mean = np.where(has_rest, mean[column] - distance / left[column], 0.0)
-    without_squares = np.maximum(squares[column] - distance**2 * (n / left)[column], 0.0)
-    variance = (np.where(has_rest, without_squares, 0.0) + PSEUDO_COUNT) / (rest + PSEUDO_COUNT)[column]
-    without = _cell_probabilities(low, high, without_mean, variance)
-    prior = _positive(shares)[column]
+    distance = (np.maximum(low, -MOST_LEFT_OUT) + np.minimum(high, MOST_LEFT_OUT)) / 2 - its_mean
+    rest = np.maximum(n - 1, 0)
+    left = np.where(rest > 0, rest, 1.0)
+    without_mean = its_mean - distance / left[:, column]
+    without_squares = np.maximum(squares[:, column] - distance**2 * (n / left)[:, column], 0.0)
+    if not (rest > 0).all():
+        has_rest = (rest > 0)[:, column]
+        without_mean, without_squares = np.where(has_rest, without_mean, 0.0), np.where(has_rest, without_squares, 0.0)
+    variance = (without_squares + PSEUDO_COUNT) / (rest + PSEUDO_COUNT)[:, column]
+    without = _cell_probabilities(low, high, without_mean, np.sqrt(variance))
+    prior = _positive(shares.T)[:, column]
     return _sum_log_likelihood(prior * with_all, prior * without, cells)
 
 
-def _cell_probabilities(low: Array, high: Array, mean: Array, variance: Array) -> Array:
-    """Return the probability of each cell under Gaussians, [cell, class]."""
-    deviation = np.sqrt(variance)
+def _cell_probabilities(low: Array, high: Array, mean: Array, deviation: Array) -> Array:
+    """Return the probability of each cell under Gaussians, [class, cell]."""
     low, high = (low - mean) / deviation, (high - mean) / deviation
     # the upper tail is mirrored, which keeps its digits
     is_upper = low > 0
@@ -93,12 +95,12 @@ def _cell_probabilities(low: Array, high: Array, mean: Array, variance: Array) -
 
 def _sum_log_likelihood(with_all: Array, without: Array, cells: CellCounts) -> Array:
     """Return Σ counts·log P(class | x) of each column, where the class of each row is scored without that row."""
-    highest = np.maximum(with_all.max(axis=1, keepdims=True), without.max(axis=1, keepdims=True))
+    highest = np.maximum(with_all.max(axis=0), without.max(axis=0))
     shares, own = with_all / highest, without / highest
-    others = np.maximum(shares.sum(axis=1, keepdims=True) - shares, 0.0)
+    others = np.maximum(shares.sum(axis=0) - shares, 0.0)
     share = own / _positive(own + others)
     # a column without levels, whose cells are all missing, has the score 0
-    return by_group(np.add, (cells.counts * np.log(_positive(share))).sum(axis=1), cells.starts)
+    return by_group(np.add, (cells.by_class * np.log(_positive(share))).sum(axis=0), cells.starts)
 
 
 def _positive(numbers: Array) -> Array:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from suffice.choice import decode_rows, log_density_in_bins
 from suffice.classifiers.concurrency import on_snapshot
 from suffice.classifiers.read_rows import Rows
 from suffice.data import Sheet
@@ -62,6 +61,8 @@ class GenerativeModel:
         if not isinstance(rows.opened, Sheet):
             return log_p
         schema = replace(rows.schema, blocks=model.density.columns)
+        from suffice.choice import log_density_in_bins
+
         return log_p + log_density_in_bins(self.tally_, schema, rows.opened)
 
     @on_snapshot
@@ -95,6 +96,8 @@ class GenerativeModel:
         schema = replace(self.chosen_tally().schema, blocks=model.density.columns)
         if schema.features is None:
             return blocks[0], schema.classes[codes]
+        from suffice.choice import decode_rows
+
         return decode_rows(self.tally_, schema, blocks, codes, rng), schema.classes[codes]
 
     @property

@@ -4,7 +4,7 @@ import os
 import warnings
 from abc import abstractmethod
 from numbers import Real
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -13,12 +13,14 @@ from suffice.classifiers.learned_state import READING, LearnedState
 from suffice.classifiers.receipt import Receipt
 from suffice.data import Target, as_labels
 from suffice.families import FAMILIES
-from suffice.folds.hold_out import HeldOut
 from suffice.recipe import Recipe
 from suffice.schema import Schema, merged_classes
 from suffice.statistics import Tally
 from suffice.statistics.cancellation import check_digits
 from suffice.statistics.remainder import check_remainder
+
+if TYPE_CHECKING:
+    from suffice.folds.hold_out import HeldOut
 
 
 class SumLearner(LearnedState):
@@ -272,7 +274,7 @@ class SumLearner(LearnedState):
 
     def _tune(
         self, recipe: Recipe, opened: Any, target: Target, tally: Tally, *, is_complete: bool = True
-    ) -> tuple[Recipe, Tally, dict[str, Any], HeldOut | None]:
+    ) -> tuple[Recipe, Tally, dict[str, Any], "HeldOut | None"]:
         """Return recipe and tally with what is tuned on held-out rows, the attributes that hold it, and these rows.
 
         ``is_complete`` is False if more rows may follow.
@@ -292,7 +294,7 @@ class SumLearner(LearnedState):
 
     @abstractmethod
     def _calibrate(
-        self, recipe: Recipe, X: Any, y: Any, sample_weight: Any, held_out: HeldOut | None
+        self, recipe: Recipe, X: Any, y: Any, sample_weight: Any, held_out: "HeldOut | None"
     ) -> dict[str, Any]:
         """Return the attribute that holds the calibration, or nothing without ``calibrate``."""
 

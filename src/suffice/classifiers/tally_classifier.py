@@ -15,8 +15,6 @@ from suffice.classifiers.generative_model import GenerativeModel
 from suffice.classifiers.sum_learner import SumLearner
 from suffice.decision.calibration import MAPS, Calibration
 from suffice.decision.costs import choose_least_cost, cost_matrix, reject_uncertain
-from suffice.folds.held_out import FitFunction
-from suffice.folds.hold_out import HeldOut, hold_out
 from suffice.logistic.forms import LinearForm
 from suffice.pooled_model import AnyModel, PooledModel
 from suffice.recipe import Recipe, Rule
@@ -24,6 +22,8 @@ from suffice.schema import Array, Plan
 
 if TYPE_CHECKING:
     from suffice.explain import Explanation
+    from suffice.folds.held_out import FitFunction
+    from suffice.folds.hold_out import HeldOut
 
 CalibrationMethod = Literal["temperature", "vector", "isotonic"]
 
@@ -348,16 +348,18 @@ class TallyClassifier(Deployable, ClassifierMixin, SumLearner, GenerativeModel):
         return log_posterior if found is None else np.asarray(found(log_posterior))
 
     def _calibrate(
-        self, recipe: Recipe, X: Any, y: Any, sample_weight: Any, held_out: HeldOut | None
+        self, recipe: Recipe, X: Any, y: Any, sample_weight: Any, held_out: "HeldOut | None"
     ) -> dict[str, Any]:
         if self.calibrate is None:
             return {}
+        from suffice.folds.hold_out import hold_out
+
         if held_out is None:
             held_out = hold_out(self._learner_of_folds(recipe), recipe, X, y, sample_weight)
             held_out = held_out.weigh_classes(recipe.class_weight)
         return {"calibration_": Calibration.of(self.calibrate, **vars(held_out))}
 
-    def _learner_of_folds(self, recipe: Recipe) -> Recipe | FitFunction:
+    def _learner_of_folds(self, recipe: Recipe) -> "Recipe | FitFunction":
         """Return what is learned without a fold, to calibrate: sums, or a copy of this classifier."""
         plain = clone(self).set_params(calibrate=None)
         return plain.additive_recipe() or (lambda rows, labels, weights: clone(plain).fit(rows, labels, weights))

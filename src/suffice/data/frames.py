@@ -12,7 +12,18 @@ import numpy as np
 from suffice.blocks.block import PIECE, Block, Dense, Gappy, handed_out
 from suffice.data.labelled_table import check_table, missing_labels_error
 from suffice.data.labels import encode_numbers, is_missing
-from suffice.data.sheets import Sheet, as_numbers, encode_objects, in_stacks, kind_of, label_of
+from suffice.data.sheets import (
+    STACK,
+    CodedColumns,
+    Sheet,
+    as_numbers,
+    encode_objects,
+    in_stacks,
+    kind_of,
+    label_of,
+    leave_out,
+)
+from suffice.data.string_columns import StringColumns
 from suffice.schema import Array
 
 
@@ -86,8 +97,16 @@ def _number_frame(frame: Any, dtypes: list[Any], owner: str, names: tuple[Any, .
     if any(kind is None for kind in kinds):  # not `None in kinds`: NumPy takes None for float64
         return None
     common = np.result_type(*(kind for kind in kinds if kind is not None))
-    is_gappy = gaps and (common.kind == "f" or any(series.null_count() for series in frame.iter_columns()))
+    is_gappy = gaps and (common.kind == "f" or _has_gaps(frame))
     return Frame(owner, names, frame, np.result_type(common, np.float64) if is_gappy else common, is_gappy)
+
+
+def _has_gaps(frame: Any) -> bool:
+    """Return whether a cell of a narwhals frame is missing."""
+    native = {*getattr(frame.to_native(), "dtypes", ())}
+    if native and all(isinstance(dtype, np.dtype) and dtype.kind in "biu" for dtype in native):
+        return False  # a frame of pandas, whose integers of NumPy are always there
+    return any(series.null_count() for series in frame.iter_columns())
 
 
 @dataclass(frozen=True)
@@ -120,18 +139,49 @@ class FrameSheet(Sheet):
         if kind is None:
             return kind_of(self._series(name).to_list(), f"column {name!r}")
         # pandas has no type for an empty column, and calls it a column of strings
-        if kind == "string" and self._series(name).null_count() == self.shape[0]:
-            return "empty"
-        return kind
+        return "empty" if kind == "string" and self._is_empty(name) else kind
+
+    def _is_empty(self, name: Any) -> bool:
+        if self._strings is not None and name in self._strings.columns:
+            return self._strings.is_empty(name)
+        return self._series(name).null_count() == self.shape[0]  # type: ignore[no-any-return]
+
+    @cached_property
+    def _strings(self) -> StringColumns | None:
+        """The columns of strings, if there are several, and rows so few that columns are encoded together."""
+        import narwhals.stable.v2 as nw
+
+        places = [place for place, name in enumerate(self.names) if self._dtypes[name] == nw.String]
+        if len(places) < 2 or not 0 < self.shape[0] <= STACK // 2:
+            return None
+        try:
+            frame = self.frame if len(places) == len(self.names) else self.frame[:, places]
+            return StringColumns.of(frame.to_arrow())
+        except UnicodeError:  # a string with half of a surrogate pair, which Arrow does not hold
+            return None
+
+    def _code_strings_together(self, names: Sequence[Any]) -> Iterator[CodedColumns]:
+        strings = self._strings
+        several = [name for name in names if strings is not None and name in strings.columns]
+        for part in in_stacks(several, self.shape[0]):
+            if strings is not None:
+                yield part, *strings.encode(part)
+        yield from super()._code_strings_together(leave_out(names, several))
 
     @cached_property
     def _dtypes(self) -> dict[Any, Any]:
         """The narwhals type of each column."""
-        native = {*getattr(self.frame.to_native(), "dtypes", ())}
-        if len(native) == 1 and all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in native):
-            # a frame of pandas with one type only, which narwhals would translate for each column
-            return dict.fromkeys(self.names, self.frame[:, :1].schema[self.names[0]])
-        return dict(zip(self.names, self.frame.schema.values(), strict=True))
+        native = list(getattr(self.frame.to_native(), "dtypes", ()))
+        if not native or not any(_is_translated_once(dtype) for dtype in {*native}):
+            return dict(zip(self.names, self.frame.schema.values(), strict=True))
+        # a frame of pandas, whose types narwhals would translate for each column
+        first = {dtype: place for place, dtype in enumerate(native) if _is_translated_once(dtype)}
+        others = [place for place, dtype in enumerate(native) if dtype not in first]
+        examined = [*first.values(), *others]
+        found = dict(zip(examined, self.frame[:, examined].schema.values(), strict=True))
+        return {
+            name: found[first.get(dtype, j)] for j, (name, dtype) in enumerate(zip(self.names, native, strict=True))
+        }
 
     def stack_numbers(self, names: Sequence[Any]) -> Iterator[tuple[Sequence[Any], Array]]:
         by_type: dict[Any, list[Any]] = {}
@@ -221,6 +271,11 @@ class FrameSheet(Sheet):
             kind_of(labels, f"column {name!r}")  # categories may be of any kind, but all of one
         kept = [label_of(label) for label in labels]
         return (kept, codes) if len(set(kept)) == len(kept) else encode_objects(series.to_list())
+
+
+def _is_translated_once(dtype: Any) -> bool:
+    """Return whether all columns of a pandas type have one narwhals type; those of objects depend on their values."""
+    return dtype.kind in "biuf" if isinstance(dtype, np.dtype) else type(dtype).__name__ == "StringDtype"
 
 
 def _kind_of_dtype(dtype: Any) -> str | None:

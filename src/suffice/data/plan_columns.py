@@ -179,7 +179,11 @@ def _of_sparse(sheet: SparseSheet, families: Any, complete: bool) -> Columns:
 def collect_facts(sheet: Sheet, names: Sequence[Any], weights: Array | None) -> dict[Any, Facts]:
     """Return the facts about some columns; a row of weight 2 counts as two rows."""
     kinds = {name: sheet.kind(name) for name in names}
-    found = {name: _facts_of_levels(sheet, name, weights) for name in names if kinds[name] not in ("number", "boolean")}
+    found = {name: Facts(kind, 0, 0) for name, kind in kinds.items() if kind in ("date", "empty")}
+    levels = [name for name, kind in kinds.items() if name not in found and kind not in ("number", "boolean")]
+    for own, labels, codes in sheet.code_columns(levels, last=False):
+        for name, its_labels, its_codes in zip(own, labels, codes, strict=True):
+            found[name] = _facts_of_levels(kinds[name], its_labels, its_codes, weights)
     for own, values in sheet.stack_numbers([name for name in names if name not in found]):
         facts = _facts_of_few_rows([kinds[name] for name in own], values, weights) if len(own) > 1 else None
         if facts is None:
@@ -188,11 +192,7 @@ def collect_facts(sheet: Sheet, names: Sequence[Any], weights: Array | None) -> 
     return {name: found[name] for name in names}
 
 
-def _facts_of_levels(sheet: Sheet, name: Any, weights: Array | None) -> Facts:
-    kind = sheet.kind(name)
-    if kind in ("date", "empty"):
-        return Facts(kind, 0, 0)
-    labels, codes = sheet.coded(name, last=False)
+def _facts_of_levels(kind: str, labels: list[Any], codes: Array, weights: Array | None) -> Facts:
     there = codes >= 0 if weights is None else (codes >= 0) & (weights > 0)
     distinct = len(labels) if weights is None else len(np.unique(codes[there]))
     few = labels[:1000]

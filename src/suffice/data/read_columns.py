@@ -117,27 +117,20 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
     assert columns.names is not None
     # a missing cell gets its code at the end
     codings: list[Any] = [coding.values if type(coding) is MissingLevel else coding for coding in columns.codings]
-    coded: dict[int, Array] = {}
-    for place, (name, levels) in enumerate(zip(columns.names, codings, strict=True)):
-        if type(levels) is Levels and name in sheet.places:
-            labels, codes = sheet.coded(name)
-            if grow:
-                codings[place] = levels = levels.grown(labels, f"column {name!r}")
-            elif labels and levels.labels and isinstance(labels[0], str) != isinstance(levels.labels[0], str):
-                warnings.warn(
-                    f"column {name!r} holds {labels[0]!r}, but was learned with levels such as {levels.labels[0]!r}: "
-                    "all its values count as unknown levels",
-                    UserWarning,
-                    stacklevel=2,
-                )
-            # the last entry is for empty cells, whose code is −1
-            final = [levels.index.get(label, levels.size) for label in labels]
-            coded[place] = np.array([*final, -1])[codes]
+    places = {name: place for place, name in enumerate(columns.names) if type(codings[place]) is Levels}
+    read: list[tuple[list[int], Array]] = []
+    for names, labels, codes in sheet.code_columns([name for name in places if name in sheet.places]):
+        own = [places[name] for name in names]
+        final = [
+            _place_labels(codings, place, f"column {columns.names[place]!r}", its_labels, grow)
+            for place, its_labels in zip(own, labels, strict=True)
+        ]
+        read.append((own, _recode_lines(codes, final)))
     sizes = [levels.size for levels in codings]
     narrow = np.min_scalar_type(-max(*sizes, 2) - 2)
     cells = np.full((sheet.shape[0], len(codings)), -1, narrow)
-    for place, codes in coded.items():
-        cells[:, place] = codes
+    for own, lines in read:
+        cells[:, own] = lines.T
     _cut_numbers(sheet, columns.names, codings, cells)
     if isinstance(codings[-1], Combinations):
         codings[-1], combined = combine_levels(columns.names[:-1], codings, cells[:, :-1], grow)
@@ -149,6 +142,29 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
             cells[:, place] = recoding(values, coding)[cells[:, place]]
     grown = columns if not grow else columns.recoded(tuple(codings))
     return grown, Coded(sheet.owner, columns.names, cells)
+
+
+def _place_labels(codings: list[Any], place: int, name: str, labels: list[Any], grow: bool) -> list[int]:
+    """Return the code of each label in the coding of a column, which grows by new labels if ``grow``."""
+    levels = codings[place]
+    if grow:
+        codings[place] = levels = levels.grown(labels, name)
+    elif labels and levels.labels and isinstance(labels[0], str) != isinstance(levels.labels[0], str):
+        warnings.warn(
+            f"{name} holds {labels[0]!r}, but was learned with levels such as {levels.labels[0]!r}: "
+            "all its values count as unknown levels",
+            UserWarning,
+            stacklevel=2,
+        )
+    return [levels.index.get(label, levels.size) for label in labels]
+
+
+def _recode_lines(codes: Array, final: list[list[int]]) -> Array:
+    """Return the final codes of lines of codes; −1, which is the code of an empty cell, stays."""
+    sizes = np.array([len(line) + 1 for line in final])
+    largest = max(map(max, filter(None, final)), default=0)
+    table = np.fromiter(chain.from_iterable((-1, *line) for line in final), np.min_scalar_type(-largest - 2))
+    return np.asarray(table[codes + (np.cumsum(sizes) - sizes + 1)[:, None]])
 
 
 def combination_order(names: tuple[Any, ...]) -> list[int]:

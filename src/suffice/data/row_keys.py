@@ -41,11 +41,12 @@ def row_keys(opened: Block | Sheet) -> Array:
     keys = np.zeros(opened.shape[0], np.uint64)
     if numbers:
         keys += _block_keys(opened.numbers(numbers), np.array([places[name] for name in numbers]))
-    for name in opened.names:
-        if opened.kind(name) not in ("number", "boolean", "empty"):
-            labels, codes = opened.coded(name, last=False)
-            hashed = np.array([*(crc32(str(label).encode()) + 1 for label in labels), 0], np.uint64)
-            keys += _mixed(hashed[codes]) * _column_factors(np.array([places[name]]))  # a code of −1 is a missing cell
+    levels = [name for name in opened.names if opened.kind(name) not in ("number", "boolean", "empty")]
+    for own, labels, codes in opened.code_columns(levels, last=False):
+        factors = _column_factors(np.array([places[name] for name in own]))
+        for its_labels, its_codes, factor in zip(labels, codes, factors, strict=True):
+            hashed = np.array([*(crc32(str(label).encode()) + 1 for label in its_labels), 0], np.uint64)
+            keys += (_mixed(hashed) * factor)[its_codes]  # a code of −1 is a missing cell
     return keys
 
 

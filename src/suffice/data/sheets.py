@@ -10,16 +10,22 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from suffice.blocks.block import Block, Dense, Gappy, Sparse
-from suffice.data.labels import encode_numbers, is_missing
+from suffice.data.labels import encode_narrow, encode_numbers, find_narrow, is_missing
 from suffice.schema import Array
 
 # Columns of few rows are examined together: about so many cells at once.
 STACK = 1 << 17
+
+# Kinds of columns that are encoded together.
+TOGETHER = ("number", "boolean", "string")
+
+# Columns, the distinct labels of each, and the codes of their rows, [column, row].
+CodedColumns: TypeAlias = tuple[Sequence[Any], list[list[Any]], Array]
 
 
 @dataclass(frozen=True)
@@ -124,6 +130,46 @@ class Sheet(ABC):
             self._cache["codes", name] = known
         return known  # type: ignore[no-any-return]
 
+    def code_columns(self, names: Sequence[Any], last: bool = True) -> Iterator[CodedColumns]:
+        """Yield the distinct labels of columns, and the codes of their rows, several columns at once.
+
+        The codes are an array [column, row], −1 for an empty cell. The columns come in any order. The results are kept
+        for the next call unless this is the ``last`` one.
+        """
+        known = [name for name in names if ("codes", name) in self._cache]
+        others = leave_out(names, known)
+        for part in in_stacks(known, self.shape[0]):
+            labels, codes = zip(*(self.coded(name, last) for name in part), strict=True)
+            yield part, list(labels), np.stack(codes)
+        for part, own, cells in self._code_together(others):
+            if not last:
+                kept = zip(part, own, cells, strict=True)
+                self._cache.update({("codes", name): (its_labels, its_codes) for name, its_labels, its_codes in kept})
+            yield part, own, cells
+
+    def _code_together(self, names: Sequence[Any]) -> Iterator[CodedColumns]:
+        kinds = {name: self.kind(name) for name in names}
+        yield from self._code_strings_together([name for name in names if kinds[name] == "string"])
+        for part, stack in self.stack_numbers([name for name in names if kinds[name] in ("number", "boolean")]):
+            is_narrow = find_narrow(stack) if len(part) > 1 and stack.shape[1] else np.zeros(len(part), bool)
+            narrow = [name for name, is_so in zip(part, is_narrow.tolist(), strict=True) if is_so]
+            if narrow:
+                labels, codes = encode_narrow(stack if is_narrow.all() else stack[is_narrow])
+                for place, name in enumerate(narrow):
+                    if kinds[name] == "boolean":
+                        labels[place] = list(map(bool, labels[place]))
+                yield narrow, labels, codes
+            yield from self._code_one_by_one(leave_out(part, narrow))
+        yield from self._code_one_by_one([name for name in names if kinds[name] not in TOGETHER])
+
+    def _code_strings_together(self, names: Sequence[Any]) -> Iterator[CodedColumns]:
+        yield from self._code_one_by_one(names)
+
+    def _code_one_by_one(self, names: Sequence[Any]) -> Iterator[CodedColumns]:
+        for name in names:
+            labels, codes = self._coded(name)
+            yield [name], [labels], codes[None]
+
     def _coded(self, name: Any) -> tuple[list[Any], Array]:
         kind = self.kind(name)
         if kind == "string":
@@ -218,6 +264,12 @@ class SparseSheet(Sheet):
         raise ValueError(f"column {name!r} of a sparse matrix holds numbers, not text")
 
     _coded_strings = strings  # type: ignore[assignment]
+
+
+def leave_out(names: Sequence[Any], unwanted: Sequence[Any]) -> list[Any]:
+    """Return the names without some of them."""
+    without = set(unwanted)
+    return [name for name in names if name not in without]
 
 
 def in_stacks(names: Sequence[Any], rows: int) -> Iterator[Sequence[Any]]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from suffice.schema.arrays import Array, Frozen, by_group, starts_of
-from suffice.schema.codings import Coding, join_places
+from suffice.schema.codings import Coding, Cuts, join_places
 from suffice.schema.partition import Partition
 
 # The most memory that the pair counts of a block may take.
@@ -100,6 +101,13 @@ class Columns(Frozen):
         starts = starts_of(np.ones(self.count, np.intp) if self.sizes is None else self.sizes)
         starts.flags.writeable = False
         return starts
+
+    @cached_property
+    def upper_edges(self) -> Array:
+        """The upper edge of each cell of a number; infinite for the last cell of a column, and for other levels."""
+        codings = self.codings or ()
+        edges = ((*each.edges, np.inf) if type(each) is Cuts else (np.inf,) * each.size for each in codings)
+        return np.fromiter(chain.from_iterable(edges), np.float64)
 
     @property
     def open(self) -> Array:

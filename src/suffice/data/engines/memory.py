@@ -1,6 +1,7 @@
 """The engine for data in memory: counts ranges of rows in threads, and merges their tallies."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import reduce
 from operator import add
@@ -39,7 +40,9 @@ def tally(
         schema = Schema(classes, tuple(columns for columns, _ in tallied), features)
         return Tally(schema, parts[0].class_count, tuple(statistic for _, statistic in tallied))
 
-    with limit_blas(sum(block.cells for block in table.blocks)):
+    # only the co-moments of pairs are products of matrices
+    cells = sum(block.cells for block in table.blocks)
+    with limit_blas(cells) if any(block.pairs for block in columns) else nullcontext():
         whole = reduce(add, map_threads(tally_of, _parts(table.blocks, columns, len(classes))))
     return whole.trimmed() if trimmed else whole
 
