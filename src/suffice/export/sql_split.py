@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from suffice.export.dialects import ExportError
 from suffice.export.sql_cells import IN_PYTHON
-from suffice.export.sql_expressions import Expression, case_when, integer
+from suffice.export.sql_expressions import Expression
 from suffice.export.sql_parameters import text_literal
 from suffice.export.sql_table_query import TableQuery
 from suffice.export.text_splitting import (
@@ -150,52 +150,89 @@ def _as_text(cell: Expression) -> Expression:
     return Expression(exp.Var(this=converted))
 
 
-# A step of the recursion reads the known characters at the beginning of the rest as a part of a word, and looks up the
-# character after them: it is a further letter of the word, or ends it.
-RECURSION = """WITH RECURSIVE d AS (
-  SELECT r.{id}, 0 AS {place}, NULL AS {word}, '' AS run, {text} || ' ' AS rest FROM {cells} AS r WHERE {text} <> ''
+# A step of the recursion reads the known characters at the beginning of the rest as a part of a word (what is after them
+# was found by the step before), and looks up the next character: it is a further letter of the word, or ends it.
+RECURSION = """WITH RECURSIVE {sigma}d AS (
+  SELECT r.{id}, 0 AS {place}, NULL AS {word}, '' AS run, {text} || ' ' AS rest, LTRIM({text} || ' ', {known}) AS after
+  FROM {source}
   UNION ALL
   SELECT d.{id}, d.{place} + 1,
     CASE WHEN {letter} IS NULL THEN d.run || {head} END,
     CASE WHEN {letter} IS NULL THEN '' ELSE d.run || {head} || {letter} END,
-    CASE WHEN {letter} IS NULL THEN LTRIM(SUBSTR({after}, 2), {separators}) ELSE SUBSTR({after}, 2) END
+    {rest},
+    LTRIM({rest}, {known})
   FROM d WHERE d.rest <> ''
 )
 SELECT d.{id}, d.{word}, d.{place} FROM d WHERE LENGTH(d.{word}) >= {least}"""
 
+# Replaces the capital sigmas of a text, from the first to the last.
+SIGMA_RECURSION = """s AS (
+  SELECT r.{id}, '' AS done, {text} AS rest FROM {cells} AS r WHERE {text} <> ''
+  UNION ALL
+  SELECT s.{id}, {before} || CASE WHEN {is_cased_before} AND NOT {is_cased_after} THEN {final} ELSE {middle} END, {after}
+  FROM s WHERE INSTR(s.rest, {capital}) > 0
+), """
+
 
 def _add_words_by_recursion(query: TableQuery, text: Expression, splitting: Splitting) -> str:
     """Add the words of a text in SQLite, which has no regular expressions, and whose lower case is that of ASCII."""
-    if splitting.has_sigma:
-        flag = case_when([(_call(query, "INSTR", text, SIGMA) > integer(0), integer(1))], integer(0))
-        query.null_conditions.append(query.add(0, "sigma", flag).equals(integer(1)))
     several = {upper: lower for upper, lower in splitting.lower_case.items() if len(lower) > 1}
     text = reduce(lambda found, upper: _call(query, "REPLACE", found, upper, several[upper]), several, text)
     if splitting.words.text.lowercase:
         text = _call(query, "LOWER", text)
-    text = query.add(0, "text", text)
+    cell = f"r.{_sql(query, query.add(0, 'text', text).node)}"
     letters = query.parameters.add(
         query.new_name("letters"),
         {"first": "integer", "last": "integer", "letter": "text"},
         _list_letters(splitting),
         ("first",),
     )
-    known = {char for char in splitting.alphabet if char == "_" or char.isalnum()} | {"_"}
-    known |= {char for char in ASCII if char.isalnum()}
-    after = f"LTRIM(d.rest, {_literal(query, ''.join(sorted(known)))})"
+    known = {char for char in splitting.alphabet | set(ASCII) if char == "_" or char.isalnum()}
     found = (
-        f"(SELECT CASE WHEN l.last >= UNICODE({after}) THEN COALESCE(l.letter, SUBSTR({after}, 1, 1)) END "
-        f"FROM {letters} AS l WHERE l.first <= UNICODE({after}) ORDER BY l.first DESC LIMIT 1)"
+        "CASE WHEN UNICODE(d.after) > 127 THEN (SELECT CASE WHEN l.last >= UNICODE(d.after) THEN "
+        f"COALESCE(l.letter, SUBSTR(d.after, 1, 1)) END FROM {letters} AS l "
+        "WHERE l.first <= UNICODE(d.after) ORDER BY l.first DESC LIMIT 1) END"
     )
+    separators = _literal(query, "".join(char for char in ASCII if char not in known))
+    cells = f"{query.cells} AS r WHERE {cell} <> ''"
+    sigma = _sigma_recursion(query, cell) if splitting.has_sigma else ""
     return _add_words(
         query,
         RECURSION,
-        text=f"r.{_sql(query, text.node)}",
+        sigma=sigma,
+        text="r.done || r.rest" if sigma else cell,
+        source=f"s AS r WHERE INSTR(r.rest, {_literal(query, SIGMA)}) = 0" if sigma else cells,
         least=splitting.least,
+        known=_literal(query, "".join(sorted(known))),
+        head="SUBSTR(d.rest, 1, LENGTH(d.rest) - LENGTH(d.after))",
+        letter=found,
+        rest=f"CASE WHEN {found} IS NULL THEN LTRIM(SUBSTR(d.after, 2), {separators}) ELSE SUBSTR(d.after, 2) END",
+    )
+
+
+def _sigma_recursion(query: TableQuery, cell: str) -> str:
+    """Return the common table expression of the texts without capital sigmas."""
+    ranges, skipped = sigma_contexts()
+    cased = query.parameters.add(query.new_name("cased"), {"first": "integer", "last": "integer"}, ranges, ("first",))
+    ignored = _literal(query, "".join(chr(code) for first, last in skipped for code in range(first, last + 1)))
+    capital = _literal(query, SIGMA)
+    before = f"s.done || SUBSTR(s.rest, 1, INSTR(s.rest, {capital}) - 1)"
+    after = f"SUBSTR(s.rest, INSTR(s.rest, {capital}) + 1)"
+
+    def is_cased(char: str) -> str:
+        return f"EXISTS (SELECT 1 FROM {cased} AS l WHERE UNICODE({char}) BETWEEN l.first AND l.last)"
+
+    return SIGMA_RECURSION.format(
+        id=_quoted(query, query.prefix + "id"),
+        text=cell,
+        cells=query.cells,
+        before=before,
         after=after,
-        head=f"SUBSTR(d.rest, 1, LENGTH(d.rest) - LENGTH({after}))",
-        letter=f"CASE WHEN UNICODE({after}) > 127 THEN {found} END",
-        separators=_literal(query, "".join(char for char in ASCII if char not in known)),
+        is_cased_before=is_cased(f"SUBSTR(RTRIM({before}, {ignored}), -1)"),
+        is_cased_after=is_cased(f"LTRIM({after}, {ignored})"),
+        final=_literal(query, FINAL_SIGMA),
+        middle=_literal(query, MIDDLE_SIGMA),
+        capital=capital,
     )
 
 
