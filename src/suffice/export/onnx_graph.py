@@ -16,6 +16,9 @@ from suffice.schema import Array
 OPSET, OPSET_ML, IR_VERSION = 18, 3, 8
 ML = "ai.onnx.ml"
 
+# The operators that ONNX Runtime adds to those of ONNX.
+RUNTIME = "com.microsoft"
+
 # A serialized model may have so many bytes.
 MOST_BYTES = 2 << 30
 
@@ -138,6 +141,10 @@ class Tensor:
         """Return a range of an axis."""
         return self.graph.add("Slice", self, *(np.array([value]) for value in (start, stop, axis)))
 
+    def reshape(self, *shape: int) -> Tensor:
+        """Return the elements in another shape."""
+        return self.graph.add("Reshape", self, np.array(shape))
+
     def expand(self, *axes: int) -> Tensor:
         """Return the tensor with additional axes of length 1."""
         return self.graph.add("Unsqueeze", self, np.array(axes))
@@ -181,6 +188,25 @@ class Graph:
             self._count(attribute.ByteSize())
         return result
 
+    def add_first(self, kind: str, *operands: Any, **attributes: Any) -> Tensor:
+        """Add an operator with two results; return the first."""
+        return self._add_results(kind, operands, 2, attributes)[0]
+
+    def add_second(self, kind: str, *operands: Any, **attributes: Any) -> Tensor:
+        """Add an operator with two results; return the second."""
+        return self._add_results(kind, operands, 2, attributes)[1]
+
+    def unique(self, tensor: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the different elements of a vector, and the place of each element among them."""
+        values, _, places = self._add_results("Unique", (tensor,), 3, {"sorted": 0})
+        return values, places
+
+    def _add_results(self, kind: str, operands: Sequence[Any], count: int, attributes: dict[str, Any]) -> list[Tensor]:
+        names = [self._name(each) for each in operands]
+        results = [Tensor(self, f"{self.prefix}{len(self.nodes)}_{place}") for place in range(count)]
+        self.nodes.append(helper.make_node(kind, names, [each.name for each in results], **attributes))
+        return results
+
     def input(self, name: str) -> Tensor:
         """Return an input."""
         return Tensor(self, name)
@@ -211,6 +237,8 @@ class Graph:
             self.nodes, "suffice", self.inputs, self.outputs, list(self.constants.values()), description
         )
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(ML, OPSET_ML)]
+        if any(node.domain == RUNTIME for node in self.nodes):
+            opsets.append(helper.make_opsetid(RUNTIME, 1))
         return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="suffice")
 
     def constant(self, value: Array) -> Tensor:
