@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from suffice import BayesClassifier, Text
+from suffice.export.text_splitting import sigma_contexts, write_ranges
 
 WORDS = (
     "free prize win call naïve café école straße grüße fußball größe οδός λόγος σοφός ὀδυσσεύς σ2 привет мир ёлка "
@@ -16,6 +17,10 @@ WORDS = (
 # İ becomes two characters, K (the Kelvin sign) becomes k, Σ becomes σ or ς, and ẞ becomes ß.
 CAPITALS = {"i̇": "İ", "k": "K", "å": "Å", "ω": "Ω", "ß": "ẞ", "θ": "ϴ", "ǆ": "ǅ"}
 SEPARATORS = [" ", " ", " ", ", ", ".", "'", "’", ":", "-", "\n", "\t", " 😀 ", "👩‍👩‍👧", "\u00a0", "\u0307", "\u00ad", "·", "£", "_"]
+
+# A capital sigma and a letter, with characters between them that Python looks past.
+_CASED, _SKIPPED = map(write_ranges, sigma_contexts())
+UNCLEAR_SIGMA = f"Σ[{_SKIPPED}]+[{_CASED}]|[{_CASED}][{_SKIPPED}]+Σ"
 
 
 def odd_texts(rng: np.random.Generator, y: Any, new: bool = False) -> list[str | None]:

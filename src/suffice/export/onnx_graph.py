@@ -175,6 +175,7 @@ class Graph:
             helper.make_tensor_value_info(name, TYPES[kind], [None, count]) for name, (kind, count) in inputs.items()
         ]
         self.outputs: list[ValueInfoProto] = []
+        self.described: list[ValueInfoProto] = []
         self.prefix = "suffice_"
         while any(name.startswith(self.prefix) for name in inputs):
             self.prefix += "_"
@@ -184,6 +185,8 @@ class Graph:
         names = [self._name(each) for each in operands]
         result = Tensor(self, f"{self.prefix}{len(self.nodes)}")
         self.nodes.append(helper.make_node(kind, names, [result.name], domain=domain, **attributes))
+        if domain == RUNTIME:  # whose results ONNX does not know; all are texts [row, place]
+            self.described.append(helper.make_tensor_value_info(result.name, TYPES["string"], [None, None]))
         for attribute in self.nodes[-1].attribute if domain else ():
             self._count(attribute.ByteSize())
         return result
@@ -234,7 +237,13 @@ class Graph:
     def to_model(self, description: str) -> ModelProto:
         """Return the graph as a model."""
         graph = helper.make_graph(
-            self.nodes, "suffice", self.inputs, self.outputs, list(self.constants.values()), description
+            self.nodes,
+            "suffice",
+            self.inputs,
+            self.outputs,
+            list(self.constants.values()),
+            description,
+            self.described,
         )
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(ML, OPSET_ML)]
         if any(node.domain == RUNTIME for node in self.nodes):
