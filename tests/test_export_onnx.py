@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from cases import every_family_and_rule, every_rule, every_structure, family_model, family_table
 from half_normal import HalfNormal
+from odd_texts import TEXT_MODELS, UNCLEAR_SIGMA, text_table
 from suffice import (
     BayesClassifier,
     BernoulliNB,
@@ -31,7 +32,6 @@ from suffice import (
     MultinomialNB,
     PoissonNB,
     Pooled,
-    Text,
     Trees,
     load,
     register_skl2onnx,
@@ -176,11 +176,7 @@ def test_every_family_agrees_with_predict_proba(family: str, rule: Any) -> None:
     table, y = family_table(family, 80, missing=0.1 if family != "text" else 0.0)
     model = family_model(family, estimate=rule).fit(table, y)
     rows = family_table(family, ROWS, seed=1, missing=0.1)[0]
-    if family == "text":
-        with pytest.raises(ExportError, match=r"column 'one' is text.*CountVectorizer"):
-            model.to_onnx()
-        return
-    numbers = rows if family == "categorical" else rows.astype(float)
+    numbers = rows if family in ("categorical", "text") else rows.astype(float)
     types = dict.fromkeys(rows, "float64") if family == "bernoulli" else None
     assert_same(model, numbers, "float64", types)
     assert_same(model, numbers, "float32", types and dict.fromkeys(types, "float32"))
@@ -401,14 +397,35 @@ def test_names_and_levels_that_are_no_text_are_refused() -> None:
         fit("x", "a", "\ud800").to_onnx()
 
 
-def test_texts_are_refused_with_what_to_do() -> None:
-    table = pd.DataFrame({"message": ["sun and sea", "snow and ice"] * 5})
-    for text in ("text", Text(tokenizer=str.split, token_pattern=None)):
-        model = BayesClassifier(families={"message": text}).fit(table, ["summer", "winter"] * 5)
-        with pytest.raises(
-            ExportError, match=r"'message' is text.*families=\{'message': 'ignore'\}.*predict in Python"
-        ):
-            model.to_onnx()
+@every_dtype
+@pytest.mark.parametrize("case", TEXT_MODELS)
+def test_texts_agree_with_predict_proba(case: str, dtype: FloatType) -> None:
+    model = TEXT_MODELS[case].fit(*text_table(600, 0))
+    rows = text_table(ROWS, 1, new=True)[0].astype({"size": dtype})
+    # a capital sigma that a character such as an apostrophe parts from other letters, in a vocabulary with sigmas
+    is_unclear = rows["message"].str.contains(UNCLEAR_SIGMA, regex=True, na=False) & (case != "as they are")
+    assert 20 < is_unclear.sum() < 200 or case == "as they are"
+    assert_same(model, rows[~is_unclear], dtype)
+    if is_unclear.any():
+        assert np.isnan(run(model, rows[is_unclear], dtype)[1]).all()
+
+
+def test_texts_without_rows_and_without_words() -> None:
+    model = TEXT_MODELS["naive"].fit(*text_table(600, 0))
+    rows = text_table(20, 1)[0].astype({"size": float}).assign(message="")
+    assert_same(model, rows, "float64")
+    assert run(model, rows[:0], "float64")[1].shape == (0, 3)
+    empty = BayesClassifier(structure="naive", families={"message": "text"}).fit(rows, np.arange(20) % 2)
+    assert_same(empty, rows.assign(message="some words"), "float64")
+
+
+def test_words_that_are_longer_than_a_number() -> None:
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("abcdefgh"), 60)) for _ in range(20)]
+    words += [word[:30] for word in words] + [word[:59] + "z" for word in words]
+    table = pd.DataFrame({"message": [" ".join(rng.choice(words, 4)) for _ in range(200)]})
+    model = BayesClassifier(structure="naive", families={"message": "text"}).fit(table[:100], np.arange(100) % 2)
+    assert_same(model, table, "float64")
 
 
 def test_a_model_too_large_for_a_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,7 @@ from suffice import (
     MultinomialNB,
     PoissonNB,
     Pooled,
+    Text,
     Trees,
     Twin,
 )
@@ -39,6 +40,7 @@ from suffice.export.sql_query import MAX_SELECT_NUMBERS
 from suffice.export.sql_script import LONG_TRANSLATORS, Script, write_script
 from suffice.families import FAMILIES
 from suffice.score import LogSumExp, Term
+from odd_texts import TEXT_MODELS, UNSUPPORTED_SETTINGS, text_table
 from test_export_sql import ARRAYS, COLUMN_FAMILIES, arrow, cells, kind, mixed, strange
 
 ROWS = 1000
@@ -61,7 +63,6 @@ CASES: dict[str, tuple[Any, str]] = {
         f"{family} {rule}": (family_model(family, estimate=rule), family)
         for family in ALL_FAMILIES
         for rule in FAMILIES[family].rules
-        if family != "text"
     },
     **{
         f"calibrated {how}": bayes(structure="averaged", calibrate=how) for how in ("temperature", "vector", "isotonic")
@@ -86,9 +87,10 @@ CASES: dict[str, tuple[Any, str]] = {
         "poisson",
     ),
 }
+CASES |= {f"texts {name}": (model, "texts") for name, model in TEXT_MODELS.items()}
 # Spark takes seconds for each table of parameters.
 SERVED = [(dialect, case) for dialect in ("postgres", "mysql") for case in CASES]
-SERVED += [("spark", case) for case in ("default", "few trees")]
+SERVED += [("spark", case) for case in ("default", "few trees", "texts default", "texts counts")]
 
 
 def tangled(rows: int, seed: int) -> tuple[pd.DataFrame, Any]:
@@ -110,6 +112,9 @@ def fitted(case: str) -> tuple[Any, pd.DataFrame, Any]:
     elif form == "tangled":
         table, y = tangled(3000, 0)
         rows, _ = mixed(ROWS, 1, new=True)
+    elif form == "texts":
+        table, y = text_table(600, 0)
+        rows, _ = text_table(ROWS, 1, new=True)
     elif form in FAMILIES:
         table, y = family_table(form, 300)
         rows, _ = family_table(form, ROWS, seed=1, missing=0.1)
@@ -267,8 +272,10 @@ def test_every_term_has_a_table_form() -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("case", ["default", "structure tree", "structure joint", "discriminant wide"])
+@pytest.mark.parametrize("case", ["default", "structure tree", "structure joint", "discriminant wide", "texts default"])
 def test_every_statement_parses(case: str, dialect: str) -> None:
+    if case.startswith("texts") and dialect in ("tsql", "mysql"):
+        return  # SQL Server has no texts, and sqlglot does not read JSON_TABLE of MySQL
     model, _, _ = fitted(case)
     statements = script_of(model, dialect).statements()
     for statement in [each for each in statements if not each.startswith("INSERT")]:
@@ -338,12 +345,31 @@ def test_names_that_no_database_can_have_are_refused() -> None:
 def test_what_has_no_sql_says_so() -> None:
     rng = np.random.default_rng(0)
     mixture = MixtureClassifier().fit(rng.normal(size=(60, 2)), np.arange(60) % 2)
-    texts, y = family_table("text", 60)
-    words = family_model("text").fit(texts, y)
-    for model, reason in ((mixture, "is a mixture"), (words, "column 'one' is text")):
-        with pytest.raises(ExportError, match=reason) as error:
-            model.to_sql(style="tables")
-        assert "predict_table" in str(error.value)
+    with pytest.raises(ExportError, match="is a mixture") as error:
+        mixture.to_sql(style="tables")
+    assert "predict_table" in str(error.value)
+
+
+@pytest.mark.parametrize("setting", UNSUPPORTED_SETTINGS)
+def test_texts_that_only_python_splits_say_so(setting: str) -> None:
+    table, y = text_table(60, 0)
+    model = BayesClassifier(families={"message": Text(**UNSUPPORTED_SETTINGS[setting])}).fit(table, y)
+    with pytest.raises(ExportError, match=f"column 'message' is text with {setting}=.*predict_table"):
+        model.to_sql()
+    with pytest.raises(ExportError, match=f"column 'message' is text with {setting}=.*predict in Python"):
+        model.to_onnx()
+
+
+def test_texts_have_no_select() -> None:
+    model, _, _ = fitted("texts default")
+    assert "CREATE VIEW" in model.to_sql()
+    table, y = text_table(60, 0)
+    naive = BayesClassifier(structure="naive", families={"message": "text"}).fit(table, y)
+    assert "CREATE VIEW" in naive.to_sql()
+    with pytest.raises(ExportError, match="column 'message' is text.*use style=\"tables\""):
+        naive.to_sql(style="select")
+    with pytest.raises(ExportError, match="SQL Server has no regular expressions"):
+        naive.to_sql("tsql")
 
 
 def test_mysql_compares_levels_by_their_bytes(databases: Callable[[str], Database]) -> None:

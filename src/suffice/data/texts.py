@@ -62,9 +62,24 @@ def _analyze(texts: list[str | None], analyze: Callable[[str], list[str]]) -> tu
 @lru_cache(maxsize=64)
 def analyzer(text: Text) -> Callable[[str], list[str]]:
     """Return the function that splits a text into words, which is that of scikit-learn's CountVectorizer."""
+    vectorizer = _vectorizer(text)
+    vectorizer._validate_ngram_range()
+    return vectorizer.build_analyzer()  # type: ignore[no-any-return]
+
+
+def stop_words_of(text: Text) -> frozenset[str]:
+    """Return the words that are not counted.
+
+    >>> sorted(stop_words_of(Text(stop_words="english")))[:2], stop_words_of(Text())
+    (['a', 'about'], frozenset())
+    """
+    return frozenset(_vectorizer(text).get_stop_words() or ())
+
+
+def _vectorizer(text: Text) -> Any:
     from sklearn.feature_extraction.text import CountVectorizer
 
-    vectorizer = CountVectorizer(
+    return CountVectorizer(
         analyzer=text.analyzer,
         ngram_range=text.ngram_range,
         lowercase=text.lowercase,
@@ -74,5 +89,3 @@ def analyzer(text: Text) -> Callable[[str], list[str]]:
         preprocessor=text.preprocessor,
         strip_accents=text.strip_accents,
     )
-    vectorizer._validate_ngram_range()
-    return vectorizer.build_analyzer()  # type: ignore[no-any-return]

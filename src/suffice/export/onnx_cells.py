@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -77,15 +77,17 @@ class Inputs:
 
     def numbers(self, names: tuple[Any, ...]) -> Tensor:
         """Return columns as doubles, [row, column]; NaN if missing or infinite."""
-        if ("numbers", names) not in self._known:
-            self._known["numbers", names] = self._read_numbers(names)
-        return self._known["numbers", names]
+        return self.once(("numbers", names), lambda: self._read_numbers(names))
 
     def codes(self, name: Any, labels: tuple[Any, ...]) -> Tensor:
         """Return the position of each cell among labels, [row, 1]: −1 if missing, their number if unknown."""
-        if ("codes", name, labels) not in self._known:
-            self._known["codes", name, labels] = self._read_codes(name, labels)
-        return self._known["codes", name, labels]
+        return self.once(("codes", name, labels), lambda: self._read_codes(name, labels))
+
+    def once(self, key: Any, write: Callable[[], Tensor]) -> Tensor:
+        """Return a tensor that several terms read, which ``write`` adds to the graph when it is first read."""
+        if key not in self._known:
+            self._known[key] = write()
+        return self._known[key]
 
     def _read_numbers(self, names: tuple[Any, ...]) -> Tensor:
         if self.is_array:
@@ -240,11 +242,8 @@ def _list_readings(columns: Columns) -> Iterator[tuple[Any, Reading]]:
     for name, coding in zip(names, columns.codings or [None] * columns.count, strict=True):
         values = coding.values if isinstance(coding, MissingLevel) else coding
         if isinstance(values, Words):
-            raise ExportError(
-                f"column {name!r} is text, and ONNX has no operator that splits texts into words as Python does; count "
-                "the words first (sklearn.feature_extraction.text.CountVectorizer) and fit the counts, fit without "
-                f"the column (families={{{name!r}: 'ignore'}}), {IN_PYTHON}"
-            )
+            yield name, (("",), False)  # a text, which is no level
+            return
         if isinstance(values, Partition):
             yield from ((each.name, (each.levels, False)) for each in values.inputs)
             return  # all trees of a block have the same inputs

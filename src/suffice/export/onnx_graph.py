@@ -16,6 +16,9 @@ from suffice.schema import Array
 OPSET, OPSET_ML, IR_VERSION = 18, 3, 8
 ML = "ai.onnx.ml"
 
+# The operators that ONNX Runtime adds to those of ONNX.
+RUNTIME = "com.microsoft"
+
 # A serialized model may have so many bytes.
 MOST_BYTES = 2 << 30
 
@@ -138,6 +141,10 @@ class Tensor:
         """Return a range of an axis."""
         return self.graph.add("Slice", self, *(np.array([value]) for value in (start, stop, axis)))
 
+    def reshape(self, *shape: int) -> Tensor:
+        """Return the elements in another shape."""
+        return self.graph.add("Reshape", self, np.array(shape))
+
     def expand(self, *axes: int) -> Tensor:
         """Return the tensor with additional axes of length 1."""
         return self.graph.add("Unsqueeze", self, np.array(axes))
@@ -168,6 +175,7 @@ class Graph:
             helper.make_tensor_value_info(name, TYPES[kind], [None, count]) for name, (kind, count) in inputs.items()
         ]
         self.outputs: list[ValueInfoProto] = []
+        self.described: list[ValueInfoProto] = []
         self.prefix = "suffice_"
         while any(name.startswith(self.prefix) for name in inputs):
             self.prefix += "_"
@@ -177,9 +185,30 @@ class Graph:
         names = [self._name(each) for each in operands]
         result = Tensor(self, f"{self.prefix}{len(self.nodes)}")
         self.nodes.append(helper.make_node(kind, names, [result.name], domain=domain, **attributes))
+        if domain == RUNTIME:  # whose results ONNX does not know; all are texts [row, place]
+            self.described.append(helper.make_tensor_value_info(result.name, TYPES["string"], [None, None]))
         for attribute in self.nodes[-1].attribute if domain else ():
             self._count(attribute.ByteSize())
         return result
+
+    def add_first(self, kind: str, *operands: Any, **attributes: Any) -> Tensor:
+        """Add an operator with two results; return the first."""
+        return self._add_results(kind, operands, 2, attributes)[0]
+
+    def add_second(self, kind: str, *operands: Any, **attributes: Any) -> Tensor:
+        """Add an operator with two results; return the second."""
+        return self._add_results(kind, operands, 2, attributes)[1]
+
+    def unique(self, tensor: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the different elements of a vector, and the place of each element among them."""
+        values, _, places = self._add_results("Unique", (tensor,), 3, {"sorted": 0})
+        return values, places
+
+    def _add_results(self, kind: str, operands: Sequence[Any], count: int, attributes: dict[str, Any]) -> list[Tensor]:
+        names = [self._name(each) for each in operands]
+        results = [Tensor(self, f"{self.prefix}{len(self.nodes)}_{place}") for place in range(count)]
+        self.nodes.append(helper.make_node(kind, names, [each.name for each in results], **attributes))
+        return results
 
     def input(self, name: str) -> Tensor:
         """Return an input."""
@@ -208,9 +237,17 @@ class Graph:
     def to_model(self, description: str) -> ModelProto:
         """Return the graph as a model."""
         graph = helper.make_graph(
-            self.nodes, "suffice", self.inputs, self.outputs, list(self.constants.values()), description
+            self.nodes,
+            "suffice",
+            self.inputs,
+            self.outputs,
+            list(self.constants.values()),
+            description,
+            self.described,
         )
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(ML, OPSET_ML)]
+        if any(node.domain == RUNTIME for node in self.nodes):
+            opsets.append(helper.make_opsetid(RUNTIME, 1))
         return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="suffice")
 
     def constant(self, value: Array) -> Tensor:

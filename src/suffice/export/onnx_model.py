@@ -15,6 +15,7 @@ from suffice.export import onnx_columnwise, onnx_covariance, onnx_joint, onnx_pa
 from suffice.export.dialects import ExportError
 from suffice.export.onnx_cells import IN_PYTHON, Cells, FloatType, Inputs, InputType, MappedCells, check_text
 from suffice.export.onnx_graph import Tensor
+from suffice.export.onnx_words import WORD_TRANSLATORS, WordCells, read_cells
 from suffice.export.onnx_posterior import calibrate, log_posterior, log_sum_exp, normalise
 from suffice.model import Model
 from suffice.pooled_model import AnyModel, PooledModel
@@ -93,7 +94,7 @@ def _write_posterior(model: AnyModel, inputs: Inputs) -> Tensor:
 def _write_member(model: Model, inputs: Inputs) -> Tensor:
     """Write log P(class | x) of a model that is no pool."""
     scores = [
-        write_score(score, Cells(inputs, columns))
+        write_score(score, read_cells(inputs, columns))
         for columns, score in zip(model.columns, model.scores, strict=True)
         if any(not term.is_class_independent for term in score)
     ]
@@ -106,16 +107,17 @@ def _write_member(model: Model, inputs: Inputs) -> Tensor:
 
 def write_score(score: Score, cells: Cells) -> Tensor:
     """Write the sum of the terms that differ between classes, [row, class]."""
+    translators = WORD_TRANSLATORS if isinstance(cells, WordCells) else TRANSLATORS
     found = []
     for term in score:
         if term.is_class_independent:
             continue
-        if type(term) not in TRANSLATORS:
+        if type(term) not in translators:
             raise ExportError(
                 f"the model of {cells.description} has a {type(term).__name__} term, which has no form in ONNX; use "
                 f'structure="naive", {IN_PYTHON}'
             )
-        found.append(TRANSLATORS[type(term)](term, cells))
+        found.append(translators[type(term)](term, cells))
     return cells.graph.total(found)
 
 

@@ -12,7 +12,7 @@ from suffice.export import sql_expressions as sql
 from suffice.export.dialects import ExportError, check_text
 from suffice.export.sql_expressions import Expression, Operand
 from suffice.export.sql_stages import StagedQuery
-from suffice.schema import Columns, Combinations, Cuts, Levels, MissingLevel, Words
+from suffice.schema import Columns, Combinations, Cuts, Levels, MissingLevel
 
 # Greater numbers count as missing, so that their squares are finite.
 MAX_NUMBER = 1e100
@@ -55,11 +55,6 @@ class Cells:
         self.query, self.columns, self.first = query, columns, first
         self.function: Function | None = None
         self.names = column_names(columns)
-        if columns.codings is not None and any(isinstance(coding, Words) for coding in columns.codings):
-            raise ExportError(
-                f"{self.description} is text, and SQL does not split texts into words; fit without it "
-                f"(families={{{self.names[0]!r}: 'ignore'}}), {IN_PYTHON}"
-            )
 
     @property
     def description(self) -> str:

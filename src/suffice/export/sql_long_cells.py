@@ -1,5 +1,6 @@
 """Cells of a block for the style "tables": columns or arrays of numbers and of codes, whose meaning is in tables."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -108,6 +109,28 @@ class LongCells(Cells):
             ("x", self.first, is_squared, self.function),
             [self.number(j, is_squared=is_squared) for j in range(count)],
             "double",
+        )
+
+    @property
+    def width(self) -> int:
+        """The number of columns that terms are summed over."""
+        return len(self.names)
+
+    def unpivot(self, table: str, carried: Iterable[str], *, is_squared: bool = False) -> str:
+        """Return the query of the numbers, x, row by row and column by column, with columns of a table by column."""
+        x = self.query.pick("r", self.numbers(is_squared=is_squared), 'p."col"')
+        columns = "".join(f', p."{each}"' for each in carried)
+        return f'SELECT r.{self.query.id}, {x} AS "x"{columns} FROM {self.query.cells} AS r CROSS JOIN {table} AS p'
+
+    def add_totals(self) -> str:
+        """Add the sum n of the numbers of each row; return the name of the table."""
+        columns = self.query.parameters.add_arrays(
+            self.query.new_name("summed"), {"col": np.arange(1, self.width + 1)}, {}
+        )
+        row = self.query.id
+        return self.query.add_common(
+            "totals",
+            f'SELECT p.{row}, SUM(COALESCE(p."x", 0e0)) AS "n" FROM ({self.unpivot(columns, ())}) AS p GROUP BY p.{row}',
         )
 
     def codes(self, count: int | None = None) -> str:

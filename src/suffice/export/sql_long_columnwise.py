@@ -76,14 +76,15 @@ def translate_linear(term: Linear, cells: LongCells) -> list[Expression]:
             f"{cells.description}: a value makes a class infinitely likely, which no number in SQL stands for; "
             f"use a prior (alpha) greater than 0, {IN_PYTHON}"
         )
-    values = by_class("w", term.weights) | by_class("b", term.biases)
+    has_biases = bool(term.biases.any())
+    values = by_class("w", term.weights) | (by_class("b", term.biases) if has_biases else {})
     if term.veto is not None:
         values |= by_class("v", term.veto.weights) | by_class("o", term.veto.biases)
 
     def write(x: str, k: int) -> str:
         if term.threshold is not None:
             x = f"(CASE WHEN {x} > {number_text(term.threshold)} THEN 1e0 ELSE 0e0 END)"
-        line = f'p."b{k}" + p."w{k}" * {x}'
+        line = f'p."b{k}" + p."w{k}" * {x}' if has_biases else f'p."w{k}" * {x}'
         if term.veto is None:
             return line
         return f'CASE WHEN p."o{k}" + p."v{k}" * {x} > 0 THEN {IMPOSSIBLE_TEXT} ELSE {line} END'
@@ -163,18 +164,11 @@ def translate_log_gamma(term: LogGamma, cells: LongCells) -> list[Expression]:
 
 def translate_log_gamma_of_total(term: LogGammaOfTotal, cells: LongCells) -> list[Expression]:
     """Add log Γ(a) − log Γ(a + n), with n the sum of all cells that are not missing."""
-    query, count = cells.query, len(cells.names)
-    values = {name: np.repeat(line, count) for name, line in gammas(term.a[:, None]).items()}
-    table = query.parameters.add_arrays(query.new_name("total"), {"col": np.arange(1, count + 1)}, values)
-    x = query.pick("r", cells.numbers(), 'p."col"')
-    kept = ", ".join(f'MAX(p."{name}") AS "{name}"' for name in values)
-    totals = query.add_common(
-        "totals",
-        f'SELECT r.{query.id}, SUM(COALESCE({x}, 0e0)) AS "n", {kept} '
-        f"FROM {query.cells} AS r CROSS JOIN {table} AS p GROUP BY r.{query.id}",
-    )
-    results = (f'-({log_rising("p.n", f"p.a{k}", f"p.g{k}")}) AS "c{k}"' for k in range(query.class_count))
-    return query.join_scores("total", f"SELECT p.{query.id}, {', '.join(results)} FROM {totals} AS p")
+    query = cells.query
+    table = query.parameters.add_arrays(query.new_name("total"), {"one": [1]}, gammas(term.a[:, None]))
+    results = (f'-({log_rising("t.n", f"p.a{k}", f"p.g{k}")}) AS "c{k}"' for k in range(query.class_count))
+    text = f"SELECT t.{query.id}, {', '.join(results)} FROM {cells.add_totals()} AS t CROSS JOIN {table} AS p"
+    return query.join_scores("total", text)
 
 
 def translate_log_gamma_of_rest(term: LogGammaOfRest, cells: LongCells) -> list[Expression]:
@@ -220,11 +214,9 @@ def sum_columns(
 
     If ``is_complete``, rows with a missing cell have no sum.
     """
-    query, count = cells.query, len(cells.names)
+    query, count = cells.query, cells.width
     table = query.parameters.add_arrays(query.new_name(name), {"col": np.arange(1, count + 1)}, values)
-    x = query.pick("r", cells.numbers(is_squared=is_squared), 'p."col"')
-    carried = ", ".join(f'p."{each}"' for each in values)
-    inner = f'SELECT r.{query.id}, {x} AS "x", {carried} FROM {query.cells} AS r CROSS JOIN {table} AS p'
+    inner = cells.unpivot(table, values, is_squared=is_squared)
     sums = ", ".join(f'SUM({write("p.x", k)}) AS "c{k}"' for k in range(query.class_count))
     text = f'SELECT p.{query.id}, {sums} FROM ({inner}) AS p WHERE p."x" IS NOT NULL GROUP BY p.{query.id}'
     if is_complete:

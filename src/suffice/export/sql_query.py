@@ -20,6 +20,7 @@ from suffice.export.sql_posterior import Posterior, calibrate, softmax
 from suffice.export.sql_stages import StagedQuery
 from suffice.families.family import Parameters
 from suffice.model import Model
+from suffice.schema import Columns, Words
 from suffice.score import OfFunction, Score, Term
 
 # Numbers of a block that a statement may contain: with more of them, parsing takes longer than scoring.
@@ -105,6 +106,8 @@ def _add_scores(query: StagedQuery, model: Model) -> list[Expression]:
     blocks, first = [], 0
     for columns, parameters, score in zip(model.columns, model.parameters, model.scores, strict=True):
         cells = Cells(query, columns, first)
+        if _has_words(columns):
+            raise ExportError(f"{cells.description} is text, and one SELECT has no room for its words; {TABLES}, {IN_PYTHON}")
         check_score(score, cells, TRANSLATORS)
         _check_size(parameters, cells)
         blocks.append((score, cells))
@@ -131,11 +134,17 @@ def has_small_query(model: Model) -> bool:
     """Return whether the SELECT of a model has at most `MAX_SELECT_NUMBERS` numbers, and gives all rows a result."""
     if any(type(term) not in TRANSLATORS for score in model.scores for term in score if not term.is_class_independent):
         return False
+    if any(map(_has_words, model.columns)):
+        return False
     if any(isinstance(term, terms.LowRank) for score in model.scores for term in score):
         return True  # a row with a missing cell has no result in either style
     wide = (term.mean.shape[1] for score in model.scores for term in score if isinstance(term, terms.TriangularSolve))
     count = sum(map(_count_numbers, model.parameters))
     return count <= MAX_SELECT_NUMBERS and all(size <= sql_covariance.MAX_PATTERN_COLUMNS for size in wide)
+
+
+def _has_words(columns: Columns) -> bool:
+    return any(isinstance(coding, Words) for coding in columns.codings or ())
 
 
 def _count_numbers(parameters: Parameters) -> int:

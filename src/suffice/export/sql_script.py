@@ -14,6 +14,7 @@ from suffice.export.dialects import Dialect, find_dialect
 from suffice.export.sql_cells import column_names
 from suffice.export.sql_expressions import Expression, add, case_when, double, greatest, ln, number
 from suffice.export.sql_long_cells import LongCells
+from suffice.export.sql_long_words import read_cells
 from suffice.export.sql_parameters import LEAST_POSSIBLE, ParameterTables, quote, to_dialect
 from suffice.export.sql_posterior import calibrate, softmax
 from suffice.export.sql_query import check_score, label_of, null_if_unknown
@@ -132,7 +133,7 @@ def _member_scores(query: TableQuery, member: Model, first: int) -> list[Express
     """Return the score of each class, log prior + Σ terms; NULL for an impossible class."""
     added: list[list[Expression]] = []
     for columns, score in zip(member.columns, member.scores, strict=True):
-        cells = LongCells(query, columns, first)
+        cells = read_cells(query, columns, first)
         check_score(score, cells, LONG_TRANSLATORS)
         added += [LONG_TRANSLATORS[type(term)](term, cells) for term in score if not term.is_class_independent]
         first += columns.count

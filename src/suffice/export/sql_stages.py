@@ -140,13 +140,25 @@ class StagedQuery:
         keys = {self._key(name): self._comparable(name) for name in self.read_columns}
         if not keys:  # the table has no column that the model reads, so all rows have the same score
             keys = {f"{self.prefix}k": integer(1)}
+        # MySQL has no index of long texts, but one of their checksums
+        hashed = [name for name in self.read_columns if self.dialect.name == "mysql" and name in self.text_columns]
+        keys |= {f"{self._key(name)}_": self._checksum(name) for name in hashed}
         distinct = exp.select(*aliases(keys)).from_(self._source()).distinct()
         stages = self._stage_tables(exp.select(self._star("keys")).from_(self._reference("keys")))
         tables = self._fence([("keys", distinct), *stages])
         last, _ = tables[-1]
+        if self.dialect.name == "sqlite":  # which makes an index of a table only if it expects few rows of it
+            groups = [self._column(name, last) for name in keys]
+            scored = exp.select(self._star(last)).from_(self._reference(last)).group_by(*groups, copy=False)
+            tables.append(("scored", scored))
+            last = "scored"
         conditions = [
             exp.NullSafeEQ(this=self._comparable(name).node, expression=self._column(self._key(name), last))
             for name in self.read_columns
+        ]
+        conditions += [
+            exp.EQ(this=self._checksum(name).node, expression=self._column(f"{self._key(name)}_", last))
+            for name in hashed
         ]
         # SQLite does not reorder a cross join, so the rows keep the order of the table
         on = exp.and_(*conditions, copy=False) if conditions else None
@@ -210,6 +222,11 @@ class StagedQuery:
             return cell
         # a column of SQLite may have a collation that ignores case; the model does not ignore it
         return Expression(exp.Collate(this=cell.node, expression=exp.Var(this="BINARY")))
+
+    def _checksum(self, name: str) -> Expression:
+        """Return a number that is equal for equal texts in MySQL."""
+        cell = self._comparable(name).if_null(Expression(exp.Literal.string("")))
+        return Expression(exp.Anonymous(this="CRC32", expressions=[cell.node]))
 
     def _key(self, name: str) -> str:
         return f"{self.prefix}k{self.columns.index(name)}"

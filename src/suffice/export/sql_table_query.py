@@ -38,8 +38,8 @@ class TableQuery(StagedQuery):
 
     Attributes
     ----------
-    common : list of (str, str)
-        Common table expressions after the cells.
+    common : list of (str, str or sqlglot.Expression)
+        Common table expressions after the cells: SQL of this package, or what is written as it is.
     known : dict
         What was added already, by a key.
     """
@@ -57,7 +57,7 @@ class TableQuery(StagedQuery):
         self.layout = dialect.tables_layout or dialect.layout
         self.parameters, self.class_count = parameters, class_count
         self.stages = [{}, {}, {}]
-        self.common: list[tuple[str, str]] = []
+        self.common: list[tuple[str, str | exp.Expression]] = []
         self.joined: list[str] = []
         self._labels: dict[str, list[tuple[Any, ...]]] = {}
         self.known: dict[Any, Any] = {}
@@ -163,6 +163,12 @@ class TableQuery(StagedQuery):
         self.common.append((name, text))
         return quote(self.prefix + name)
 
+    def add_written(self, name: str, text: str) -> str:
+        """Add a common table expression in the SQL of the database itself; return its quoted name."""
+        found = self.add_common(name, "")
+        self.common[-1] = (self.common[-1][0], exp.Var(this=text))
+        return found
+
     def add_recursive(self, name: str, write: Callable[[str], str]) -> str:
         """Add a recursive common table expression, whose text ``write`` returns for its name; return the name."""
         found = self.add_common(name, "")
@@ -211,7 +217,10 @@ class TableQuery(StagedQuery):
             if place:
                 query = exp.select(self._star(str(place - 1))).from_(self._reference(str(place - 1)))
             if place == SCORES:
-                tables += [(name, parse_one(text, read="duckdb")) for name, text in self.common]  # type: ignore[misc]
+                tables += [  # type: ignore[misc]
+                    (name, parse_one(text, read="duckdb") if isinstance(text, str) else text)
+                    for name, text in self.common
+                ]
                 for name in self.joined:
                     on = exp.EQ(
                         this=exp.column(self.prefix + ID, table=self.prefix + name, quoted=True),
