@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -461,3 +462,21 @@ def test_texts_read_differently_do_not_merge() -> None:
     other = naive(families={"note": Text(ngram_range=(1, 3))}).fit(texts, [0, 1])
     with pytest.raises(ValueError, match=r"column 'note' is read as Text.* on one side and with other settings"):
         one + other
+
+
+def test_warnings_show_the_line_of_the_caller() -> None:
+    table = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "same": ["u"] * 4})
+    with pytest.warns(UserWarning, match="columns left out: 'same'") as found:
+        BayesClassifier(structure="naive").fit(table, ["a", "b", "a", "b"])
+    assert {warning.filename for warning in found} == {__file__}
+
+
+def test_columns_of_many_phrases_are_pointed_out() -> None:
+    rng = np.random.default_rng(0)
+    notes = [f"{a} call{b}" for a, b in rng.integers(0, 12, (300, 2)).tolist()]
+    table, y = pd.DataFrame({"note": notes, "x": rng.normal(size=300)}), rng.choice(["a", "b"], 300)
+    with pytest.warns(UserWarning, match=r"many different phrases .* families=\{'note': 'text'\}"):
+        BayesClassifier(structure="naive").fit(table, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        BayesClassifier(structure="naive", families={"note": "text"}).fit(table, y)

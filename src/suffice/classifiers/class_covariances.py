@@ -1,12 +1,12 @@
 """Covariances of classes: those of a covariance_estimator, singular ones, and those of few rows."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from suffice.blocks import Dense
+from suffice.caller_warnings import warn_caller
 from suffice.data import Target
 from suffice.schema import Array
 from suffice.score.term import all_rows
@@ -71,9 +71,7 @@ def warn_few_rows(tally: Tally) -> None:
     columns, rows = tally.schema.blocks[0].count, tally.statistics[0].n[:, 0]
     few = np.flatnonzero(rows <= columns)
     if len(few):
-        warnings.warn(
+        warn_caller(
             f"class {tally.schema.classes.tolist()[few[0]]!r} has {rows[few[0]]:g} rows for {columns} columns: "
-            'much of its covariance is the prior\'s; consider shrinkage="oas", or covariance="shared"',
-            UserWarning,
-            stacklevel=7,
+            'much of its covariance is the prior\'s; consider shrinkage="oas", or covariance="shared"'
         )

@@ -1,6 +1,5 @@
 """Logistic regression with the conventions of scikit-learn."""
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self, get_args
 
@@ -9,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.blocks import Block, Sparse
+from suffice.caller_warnings import warn_caller
 from suffice.classifiers.concurrency import on_snapshot
 from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.linear_predictor import LinearPredictor, as_finite_numbers
@@ -184,7 +184,7 @@ class LogisticRegression(LinearPredictor):
         size = problem.shape[0] * problem.shape[1]
         hessian = problem.hessian(solution.probabilities) if rows.shape[0] * size**2 <= CHEAP else None
         for message in solution.problems(self._penalty > 0):  # before anything is set: warnings may be errors
-            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+            warn_caller(message, ConvergenceWarning)
         learned = self._snapshot()
         learned.__dict__.pop("feature_names_in_", None)
         learned.n_features_in_ = block.shape[1]

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import warnings
 from collections.abc import Mapping
 from dataclasses import field
 from numbers import Integral, Real
@@ -16,6 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice import decision
 from suffice.blocks import Dense
+from suffice.caller_warnings import warn_caller
 from suffice.classifiers.checkpoint import Checkpoint
 from suffice.classifiers.constructor import with_constructor
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
@@ -268,11 +268,10 @@ class MixtureClassifier(TallyClassifier):
             best.append(max(tried[k * self.n_init : (k + 1) * self.n_init], key=lambda each: each.trace[-1]))
             if not best[-1].converged:
                 gained = best[-1].trace[-1] - best[-1].trace[-2]
-                warnings.warn(
+                warn_caller(
                     f"the mixture of class {label!r} has not converged after {self.max_iter} steps: its mean "
                     f"log-likelihood still changes by {gained:.2g} a step; increase max_iter, or tol",
                     ConvergenceWarning,
-                    stacklevel=7,
                 )
         return tuple(best)
 
@@ -287,11 +286,7 @@ class MixtureClassifier(TallyClassifier):
     def _count(self, label: Any, rows: int) -> int:
         count = int(self.components.get(label, 1) if isinstance(self.components, Mapping) else self.components)
         if count > rows:
-            warnings.warn(
-                f"class {label!r} has only {rows} rows, too few for {count} components: it gets {max(rows, 1)}",
-                UserWarning,
-                stacklevel=8,
-            )
+            warn_caller(f"class {label!r} has only {rows} rows, too few for {count} components: it gets {max(rows, 1)}")
         return max(min(count, rows), 1)
 
     def _estimate(self, recipe: Recipe, tally: Tally) -> Model:

@@ -1,6 +1,5 @@
 """Settings that classifiers of numbers share: how they are read, the pseudo-count ``alpha``, and the class prior."""
 
-import warnings
 from numbers import Real
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice import decision
+from suffice.caller_warnings import warn_caller
 from suffice.data.reader import NumberReader
 from suffice.estimation import RULES
 from suffice.families import Family
@@ -51,10 +51,9 @@ def count_recipe(settings: Any, family: Family, reader: NumberReader, **options:
 def warn_small_alpha(settings: Any) -> None:
     """Warn that a tiny alpha is raised, as scikit-learn does whenever it learns."""
     if not settings.force_alpha and np.min(settings.alpha) < LEAST_ALPHA:
-        warnings.warn(
+        warn_caller(
             f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. "
-            "Use `force_alpha=True` to keep alpha unchanged.",
-            stacklevel=5,
+            "Use `force_alpha=True` to keep alpha unchanged."
         )
 
 

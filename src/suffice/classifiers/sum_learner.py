@@ -1,13 +1,13 @@
 """SumLearner: a classifier learns, forgets and merges by adding and subtracting sums."""
 
 import os
-import warnings
 from abc import abstractmethod
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from suffice.caller_warnings import warn_caller
 from suffice.classifiers.concurrency import on_snapshot, one_at_a_time
 from suffice.classifiers.learned_state import READING, LearnedState
 from suffice.classifiers.receipt import Receipt
@@ -195,12 +195,10 @@ class SumLearner(LearnedState):
         """
         known, recipe = self._fitted_tally(), self.recipe()
         if known.has_partial_trees:
-            warnings.warn(
+            warn_caller(
                 "the model is a sum of models whose decision trees were planned apart, so it cannot tell which of its "
                 "trees have counted the rows: without these rows it has no trees; to keep them, forget the rows before "
-                "the models are added, or let all models count by one plan (plan=)",
-                UserWarning,
-                stacklevel=3,
+                "the models are added, or let all models count by one plan (plan=)"
             )
             known, _ = known.split_trees()
         opened = self._open(recipe, X, known.schema)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.blocks.block import Block, Dense, Gappy
+from suffice.caller_warnings import warn_caller
 from suffice.data.frames import as_numbers_of_column, string_names
 from suffice.data.sheets import ArrayColumns
 from suffice.schema import Array
@@ -52,7 +52,7 @@ class Dictionaries:
         if string_names(self.names) is None:
             return
         if known is None:
-            warnings.warn(f"X has feature names, but {owner} was fitted without feature names", stacklevel=2)
+            warn_caller(f"X has feature names, but {owner} was fitted without feature names")
             return
         learned, present = set(known), set(self.names)
         new = [name for name in self.names if name not in learned]

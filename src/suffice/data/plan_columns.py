@@ -19,15 +19,16 @@ The first batch of a stream (`partial_fit`) is not the whole table, so only date
 """
 
 import difflib
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from suffice.caller_warnings import warn_caller
 from suffice.data import Sheet, SparseSheet, Target
 from suffice.data.cells import count_cells, fit_cells_of_columns
+from suffice.data.column_names import quote_names
 from suffice.families import FAMILIES
 from suffice.schema import Array, Coding, Columns, Cuts, Features, Levels, Text, Words
 
@@ -40,6 +41,8 @@ ANY = "any"
 
 MOST_CODED_NUMBERS, ROWS_A_LEVEL = 20, 5
 WORDS_OF_A_TEXT = 3
+# A column of levels with more than so many different phrases may be one of texts.
+WORDS_OF_A_PHRASE, MANY_PHRASES = 2, 50
 # If so many columns are left out for one reason, they are counted in the warning.
 MANY_COLUMNS = 10
 STRINGS_ALL_DIFFERENT, NUMBERS_ALL_DIFFERENT = 20, 100
@@ -78,6 +81,12 @@ class Facts:
     distinct: int
     whole: bool = False
     words: float = 0.0
+
+    @property
+    def are_phrases(self) -> bool:
+        """Whether the strings have several words, and are many."""
+        is_many = self.distinct > max(MANY_PHRASES, self.rows / 10)
+        return self.kind == "string" and is_many and self.words >= WORDS_OF_A_PHRASE
 
 
 def choose_family(facts: Facts, complete: bool = True) -> tuple[str, str]:
@@ -139,15 +148,25 @@ def plan_columns(sheet: Sheet, target: Target, families: Any, complete: bool) ->
         reasons = set(left_out.values())
         advice = ["to learn such a column anyway, set its family: families={…}"] if reasons - {DATE} else []
         if DATE in reasons:
-            advice.append("TableFile(…, dates='parts') uses the year, month, weekday and hour of dates in a file")
-        warnings.warn(
-            f"columns left out: {_reasons(left_out)}; {'; '.join(advice)}",
-            UserWarning,
-            stacklevel=2,
-        )
+            date = next(name for name, reason in left_out.items() if reason == DATE)
+            advice.append(
+                "TableFile(…, dates='parts') uses the year, month, weekday and hour of dates in a file; in a data "
+                f"frame, add columns such as X[{date!r}].dt.month"
+            )
+        warn_caller(f"columns left out: {_reasons(left_out)}; {'; '.join(advice)}")
+    _note_phrases([name for name, own in facts.items() if chosen[name] == "categorical" and own.are_phrases])
     ignored = {name: left_out.get(name, "as asked") for name, family in chosen.items() if family == "ignore"}
     most_cells = count_cells(sheet.shape[1], len(target.classes))
     return _blocks(sheet, weights, chosen, most_cells), Features(sheet.names, tuple(ignored.items()))
+
+
+def _note_phrases(names: Sequence[Any]) -> None:
+    """Say which columns of levels may be texts."""
+    if names:
+        warn_caller(
+            f"columns of many different phrases are learned as levels: {quote_names(names)}; to learn their words, set "
+            f"the family text, such as families={{{names[0]!r}: 'text'}}"
+        )
 
 
 def _choose(setting: str, facts: Facts, complete: bool) -> tuple[str, str]:

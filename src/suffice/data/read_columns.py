@@ -1,6 +1,5 @@
 """Read the columns of a sheet into blocks of cells, which are counted and scored."""
 
-import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from suffice.blocks import Block, Coded, Function, Sparse
+from suffice.caller_warnings import warn_caller
 from suffice.data.column_names import list_names
 from suffice.data.labels import is_missing
 from suffice.data.read_trees import read_leaves
@@ -150,11 +150,9 @@ def _place_labels(codings: list[Any], place: int, name: str, labels: list[Any], 
     if grow:
         codings[place] = levels = levels.grown(labels, name)
     elif labels and levels.labels and isinstance(labels[0], str) != isinstance(levels.labels[0], str):
-        warnings.warn(
+        warn_caller(
             f"{name} holds {labels[0]!r}, but was learned with levels such as {levels.labels[0]!r}: "
-            "all its values count as unknown levels",
-            UserWarning,
-            stacklevel=2,
+            "all its values count as unknown levels"
         )
     return [levels.index.get(label, levels.size) for label in labels]
 
@@ -249,15 +247,9 @@ def compare_columns(there: Sequence[Any], names: Iterable[Any], needed: Iterable
             f"- {missing[0]}\n"
         )
     if missing:
-        warnings.warn(
+        warn_caller(
             "columns of the model are missing, and all their cells count as empty: "
-            + list_names(list(map(repr, missing)), 10),
-            UserWarning,
-            stacklevel=2,
+            + list_names(list(map(repr, missing)), 10)
         )
     if new:
-        warnings.warn(
-            f"columns that the model does not have are ignored: {list_names(list(map(repr, new)), 10)}",
-            UserWarning,
-            stacklevel=2,
-        )
+        warn_caller(f"columns that the model does not have are ignored: {list_names(list(map(repr, new)), 10)}")

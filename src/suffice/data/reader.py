@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from suffice.blocks import Block, Dense, Sparse
+from suffice.caller_warnings import warn_caller
 from suffice.data.dictionaries import Dictionaries, read_dictionaries
 from suffice.data.plan_columns import ANY, BINNED, plan_columns
 from suffice.data.read_columns import compare_columns, read_blocks
@@ -238,11 +238,9 @@ def mark_pairs(
         marked[-1].check_pairs(classes)
         size = classes * marked[-1].size * 8 / 2**30
         if pairs and size > 1:
-            warnings.warn(
+            warn_caller(
                 f"the pair counts of {block.count} columns in {classes} classes take {size:.1f} GiB; "
-                'structure="naive" needs none',
-                UserWarning,
-                stacklevel=2,
+                'structure="naive" needs none'
             )
     return tuple(marked)
 

@@ -1,6 +1,5 @@
 """Metrics of predictions: those of single rows, and scikit-learn's scorers, by their names."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer, get_scorer_names
 
+from suffice.caller_warnings import warn_caller
 from suffice.decision.reliability import Reliability
 from suffice.folds.assessment import Assessment
 from suffice.schema import Array
@@ -172,5 +172,5 @@ def score_predictions(scorer: Any, classes: Array, log_proba: Array, codes: Arra
     except ValueError as error:
         if len(np.unique(codes)) == len(classes):
             raise
-        warnings.warn(f"a fold lacks a class, so it has no score: {error}", UserWarning, stacklevel=2)
+        warn_caller(f"a fold lacks a class, so it has no score: {error}")
         return np.nan

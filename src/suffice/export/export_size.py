@@ -1,7 +1,6 @@
 """What makes an exported model large, and what makes it smaller."""
 
-import warnings
-
+from suffice.caller_warnings import warn_caller
 from suffice.pooled_model import AnyModel
 
 # Files of more bytes than this are announced.
@@ -38,4 +37,4 @@ def warn_if_large(model: AnyModel, size: int, form: str) -> None:
         if has_trees
         else 'structure="naive" or fewer columns make it smaller'
     )
-    warnings.warn(f"the {form} has {size / 1e6:,.1f} MB: {reason}; {remedy}", LargeExportWarning, stacklevel=4)
+    warn_caller(f"the {form} has {size / 1e6:,.1f} MB: {reason}; {remedy}", LargeExportWarning)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
+from suffice.caller_warnings import warn_caller
 from suffice.data import as_labels, encode
 from suffice.data.column_names import list_names
 from suffice.schema import Array
@@ -111,11 +112,9 @@ def stratified(labels: Array, folds: int, seed: int | None = None) -> list[Split
     rare = np.flatnonzero(counts < folds).tolist()
     if rare:
         shown = list_names([f"{classes.tolist()[k]!r} ({int(counts[k])})" for k in rare], 5)
-        warnings.warn(
+        warn_caller(
             f"{'a class has' if len(rare) == 1 else f'{len(rare)} classes have'} fewer rows than cv={folds} folds: "
-            f"{shown}; some folds have no row of them",
-            UserWarning,
-            stacklevel=3,
+            f"{shown}; some folds have no row of them"
         )
     from sklearn.model_selection import StratifiedKFold
 

@@ -1,11 +1,11 @@
 """Scan levels: counts the levels of coded columns, and pairs of levels."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from suffice.blocks import Part
+from suffice.caller_warnings import warn_caller
 from suffice.kernels import count_pairs, count_rows
 from suffice.parallel import map_threads
 from suffice.schema import Array, by_group, starts_of
@@ -125,10 +125,8 @@ def _warn_about_fractions(part: Part) -> None:
     found = block.find(part.rows, lambda values: values != np.floor(values))
     if found is not None:
         row, column, value = found
-        warnings.warn(
+        warn_caller(
             f"{block.name(column)} is {value} in row {row}: {block.owner} takes levels as whole numbers 0, 1, 2, … "
             "and truncates fractions, as scikit-learn does; encode the column (sklearn.preprocessing.OrdinalEncoder, "
-            "or KBinsDiscretizer for numbers)",
-            UserWarning,
-            stacklevel=2,
+            "or KBinsDiscretizer for numbers)"
         )

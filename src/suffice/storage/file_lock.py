@@ -6,10 +6,11 @@ replaced by renaming is another file afterwards; a process that waited for the o
 
 import os
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from suffice.caller_warnings import warn_caller
 
 # Seconds between two attempts, and before a warning says that a lock is awaited.
 PAUSE, PATIENCE = 0.02, 1.0
@@ -68,9 +69,8 @@ def _wait_for_lock(path: Path, timeout: float) -> int:
                     )
                 if waited >= PATIENCE and not is_told:
                     is_told = True
-                    warnings.warn(
-                        f"waiting for {_find_holder(descriptor)}, which is changing {path}, for at most {timeout:g} s",
-                        stacklevel=8,
+                    warn_caller(
+                        f"waiting for {_find_holder(descriptor)}, which is changing {path}, for at most {timeout:g} s"
                     )
                 time.sleep(PAUSE)
             if is_same_file(descriptor, path):

@@ -1,11 +1,11 @@
 """Combinations of levels: an extra column that `Joint` counts, and that other structures leave out."""
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
 
 from suffice.blocks import Block, Coded
+from suffice.caller_warnings import warn_caller
 from suffice.schema import Columns, Combinations
 from suffice.statistics import Tally
 
@@ -49,9 +49,7 @@ def warn_unseen_combinations(columns: tuple[Columns, ...], cells: tuple[Block, .
             assert block_columns.codings is not None
             unseen += int((block.array[:, -1] >= block_columns.codings[-1].size).sum())
     if unseen:
-        warnings.warn(
+        warn_caller(
             f"{unseen} of {cells[0].shape[0]} rows have a combination of levels that was not in the training data; "
-            "their columns are treated as independent",
-            UserWarning,
-            stacklevel=4,
+            "their columns are treated as independent"
         )

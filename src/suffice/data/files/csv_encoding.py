@@ -4,11 +4,11 @@ import codecs
 import io
 import os
 import shutil
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
+from suffice.caller_warnings import warn_caller
 from suffice.data.engines.source import SourceError
 from suffice.data.files.file_formats import FoundFile, ScratchFolder, inspect_file, open_bytes
 
@@ -26,9 +26,7 @@ def as_utf8(file: FoundFile, encoding: str | None, folder: ScratchFolder, whole:
     if found == "utf-8":
         return file
     if encoding is None:
-        warnings.warn(
-            f"{file.shown} is not in UTF-8 and was read as {found}; if it is another, use {SETTING}", stacklevel=2
-        )
+        warn_caller(f"{file.shown} is not in UTF-8 and was read as {found}; if it is another, use {SETTING}")
     path = Path(folder.path, uuid4().hex, *named_folders(file), "rows.csv")
     path.parent.mkdir(parents=True)
     try:

@@ -3,11 +3,11 @@
 import csv
 import io
 import re
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from suffice.caller_warnings import warn_caller
 from suffice.data.column_names import quote_names
 from suffice.data.engines.source import SourceError
 from suffice.data.files.csv_numbers import looks_like_number
@@ -221,4 +221,4 @@ def _number_duplicates(names: Sequence[str], file: FoundFile) -> tuple[str, ...]
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=2)
+    warn_caller(message)

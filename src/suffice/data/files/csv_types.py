@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from suffice.caller_warnings import warn_caller
 from suffice.data.column_names import quote_names
 from suffice.data.engines.source import SourceError
 from suffice.data.files.csv_cells import TESTS, ColumnFacts, count_cells
@@ -59,11 +59,10 @@ def _note_dates(texts: Sequence[str], facts: Mapping[str, Sequence[ColumnFacts]]
     """Say which columns of text hold dates."""
     dates = [name for name in texts if facts[name] and all(file.looks_like_dates for file in facts[name])]
     if dates:
-        warnings.warn(
+        warn_caller(
             f"columns hold dates that cannot be read, and are learned as text: {quote_names(dates)}; the order of day "
             "and month is unclear, or the year has two digits: write them as 2026-12-31, or leave them out, such as "
-            f"families={{{dates[0]!r}: 'ignore'}}",
-            stacklevel=3,
+            f"families={{{dates[0]!r}: 'ignore'}}"
         )
 
 
@@ -78,7 +77,7 @@ def _note_numbers(
     for kind, what in (("COMMA", "decimal commas"), ("MARKED", "currency or percent signs or separators of thousands")):
         names = [name for name in types if types[name] == kind and not hints.learned]
         if names:
-            warnings.warn(f"columns with {what} are read as numbers: {quote_names(names)}", stacklevel=3)
+            warn_caller(f"columns with {what} are read as numbers: {quote_names(names)}")
     for kinds, what in ((NEARLY.values(), "numbers"), (("NEARLY TIMESTAMP", *ORDERS), "dates")):
         nearly = {name: kind for name, kind in types.items() if kind in kinds and _type_of(facts[name]) != kind}
         _note_other_cells(connection, groups, nearly, what)
@@ -102,10 +101,9 @@ def _note_other_cells(connection: Any, groups: Sequence[CsvGroup], types: Mappin
                 f"{name!r} ({quote_names([text for text, _ in cells], 3)} in {number:,} row{'s' if number > 1 else ''})"
             )
     if found:
-        warnings.warn(
+        warn_caller(
             f"columns are read as {what}, and cells that are not {what} as missing: {'; '.join(found[:10])}"
-            f"{f'; and {len(found) - 10} more columns' if len(found) > 10 else ''}",
-            stacklevel=4,
+            f"{f'; and {len(found) - 10} more columns' if len(found) > 10 else ''}"
         )
 
 

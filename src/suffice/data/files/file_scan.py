@@ -3,11 +3,11 @@
 The command line and ``fit_table`` both read files with `scan_files`, so that a file gives the same table everywhere.
 """
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from suffice.caller_warnings import warn_caller
 from suffice.data.engines.source import SourceError
 from suffice.data.files.csv_encoding import as_utf8
 from suffice.data.files.csv_format import check_names, detect_csv_format
@@ -171,7 +171,7 @@ def _select_csv(
         types = infer_types(connection, groups, hints, ignored)
     counter = find_row_counter(connection, groups, types, hints)
     if counter:
-        warnings.warn("the first column has no name and counts the rows: it is left out", stacklevel=2)
+        warn_caller("the first column has no name and counts the rows: it is left out")
     query = " UNION ALL BY NAME ".join(group.typed(types) for group in groups)
     if not connection.execute(f"SELECT 1 FROM ({query}) LIMIT 1").fetchall():
         hint = f"; if line 1 is a row, use {AS_ROW}" if table.header is None else ""
