@@ -10,13 +10,15 @@ import pandas as pd
 from suffice import BayesClassifier, Text
 from suffice.export.text_splitting import sigma_contexts, write_ranges
 
-WORDS = (
+_WORDS = (
     "free prize win call naïve café école straße grüße fußball größe οδός λόγος σοφός ὀδυσσεύς σ2 привет мир ёлка "
     "istanbul ırmak i̇zmir şeker 東京 日本語 中文 한국어 x² ½kg 1st snake_case __init__ a1 ǆep ﬁn ǳ ⅷ ª1 ʰa १२ ไทย"
-).split()
+)
+WORDS = _WORDS.split()
 # İ becomes two characters, K (the Kelvin sign) becomes k, Σ becomes σ or ς, and ẞ becomes ß.
 CAPITALS = {"i̇": "İ", "k": "K", "å": "Å", "ω": "Ω", "ß": "ẞ", "θ": "ϴ", "ǆ": "ǅ"}
-SEPARATORS = [" ", " ", " ", ", ", ".", "'", "’", ":", "-", "\n", "\t", " 😀 ", "👩‍👩‍👧", "\u00a0", "\u0307", "\u00ad", "·", "£", "_"]
+_PLAIN_SEPARATORS = [" ", " ", " ", ", ", ".", "'", "’", ":", "-", "\n", "\t"]
+SEPARATORS = [*_PLAIN_SEPARATORS, " 😀 ", "👩‍👩‍👧", "\u00a0", "\u0307", "\u00ad", "·", "£", "_"]
 
 # A capital sigma and a letter, with characters between them that Python looks past.
 _CASED, _SKIPPED = map(write_ranges, sigma_contexts())
@@ -28,7 +30,8 @@ def odd_texts(rng: np.random.Generator, y: Any, new: bool = False) -> list[str |
     texts = [_text(rng, k, new) for k in y]
     if new:
         texts[:8] = [None, "", " ", "😀", "a", "Σ", "ΣΣ", "ΟΔΌΣ"]
-        texts[8:16] = ["ΟΔΌΣ.ΟΔΌΣ", "οδόΣ'α", "A\u0301Σ", "Σ'ΟΔΌΣ", "İSTANBUL", "İzmir iİzmir", "CAFÉ\u0301", "FREE_PRIZE Free"]
+        texts[8:12] = ["ΟΔΌΣ.ΟΔΌΣ", "οδόΣ'α", "A\u0301Σ", "Σ'ΟΔΌΣ"]
+        texts[12:16] = ["İSTANBUL", "İzmir iİzmir", "CAFÉ\u0301", "FREE_PRIZE Free"]
     return texts
 
 

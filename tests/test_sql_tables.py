@@ -20,6 +20,7 @@ import postgres
 import spark
 import suffice
 from cases import ALL_FAMILIES, ALL_STRUCTURES, family_model, family_table
+from odd_texts import TEXT_MODELS, UNSUPPORTED_SETTINGS, text_table
 from suffice import (
     BayesClassifier,
     BernoulliNB,
@@ -40,7 +41,6 @@ from suffice.export.sql_query import MAX_SELECT_NUMBERS
 from suffice.export.sql_script import LONG_TRANSLATORS, Script, write_script
 from suffice.families import FAMILIES
 from suffice.score import LogSumExp, Term
-from odd_texts import TEXT_MODELS, UNSUPPORTED_SETTINGS, text_table
 from test_export_sql import ARRAYS, COLUMN_FAMILIES, arrow, cells, kind, mixed, strange
 
 ROWS = 1000
@@ -366,7 +366,7 @@ def test_texts_have_no_select() -> None:
     table, y = text_table(60, 0)
     naive = BayesClassifier(structure="naive", families={"message": "text"}).fit(table, y)
     assert "CREATE VIEW" in naive.to_sql()
-    with pytest.raises(ExportError, match="column 'message' is text.*use style=\"tables\""):
+    with pytest.raises(ExportError, match=r"column 'message' is text.*use style=\"tables\""):
         naive.to_sql(style="select")
     with pytest.raises(ExportError, match="SQL Server has no regular expressions"):
         naive.to_sql("tsql")

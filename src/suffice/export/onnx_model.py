@@ -15,8 +15,8 @@ from suffice.export import onnx_columnwise, onnx_covariance, onnx_joint, onnx_pa
 from suffice.export.dialects import ExportError
 from suffice.export.onnx_cells import IN_PYTHON, Cells, FloatType, Inputs, InputType, MappedCells, check_text
 from suffice.export.onnx_graph import Tensor
-from suffice.export.onnx_words import WORD_TRANSLATORS, WordCells, read_cells
 from suffice.export.onnx_posterior import calibrate, log_posterior, log_sum_exp, normalise
+from suffice.export.onnx_words import WORD_TRANSLATORS, WordCells, read_cells
 from suffice.model import Model
 from suffice.pooled_model import AnyModel, PooledModel
 from suffice.schema import Array

@@ -212,7 +212,8 @@ def _number_sequences(columns: list[Tensor], table: Array, width: int) -> Tensor
     for column, own in zip(columns[1:], table.T[1:], strict=True):
         if most * width > MOST_NUMBERED:
             known, keys = np.unique(keys, return_inverse=True)
-            number, most = _encode(number, {int(key): place for place, key in enumerate(known)}, len(known)), len(known) + 1
+            number = _encode(number, {int(key): place for place, key in enumerate(known)}, len(known))
+            most = len(known) + 1
         number, keys, most = number * width + column, keys * width + own, most * width
     return _encode(number, {int(key): place for place, key in enumerate(keys)}, len(table))
 
@@ -230,7 +231,7 @@ def _move_stop_words(words: Tensor, single: list[str], splitting: Splitting) -> 
 
 
 def _join_words(words: Tensor, single: list[str], labels: tuple[str, ...], sizes: tuple[int, int]) -> Tensor:
-    """Write the numbers of the terms of one or several adjacent words, [row, place]; their count where there is none."""
+    """Write the numbers of the terms of adjacent words, [row, place]; the count of terms where there is none."""
     graph, index = words.graph, {word: place for place, word in enumerate(single)}
     lowest, highest = sizes
     sequences = [tuple(index[word] for word in label.split(" ")) for label in labels]

@@ -128,9 +128,9 @@ class LongCells(Cells):
             self.query.new_name("summed"), {"col": np.arange(1, self.width + 1)}, {}
         )
         row = self.query.id
+        numbers = self.unpivot(columns, ())
         return self.query.add_common(
-            "totals",
-            f'SELECT p.{row}, SUM(COALESCE(p."x", 0e0)) AS "n" FROM ({self.unpivot(columns, ())}) AS p GROUP BY p.{row}',
+            "totals", f'SELECT p.{row}, SUM(COALESCE(p."x", 0e0)) AS "n" FROM ({numbers}) AS p GROUP BY p.{row}'
         )
 
     def codes(self, count: int | None = None) -> str:

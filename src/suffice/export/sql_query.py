@@ -107,7 +107,9 @@ def _add_scores(query: StagedQuery, model: Model) -> list[Expression]:
     for columns, parameters, score in zip(model.columns, model.parameters, model.scores, strict=True):
         cells = Cells(query, columns, first)
         if _has_words(columns):
-            raise ExportError(f"{cells.description} is text, and one SELECT has no room for its words; {TABLES}, {IN_PYTHON}")
+            raise ExportError(
+                f"{cells.description} is text, and one SELECT has no room for its words; {TABLES}, {IN_PYTHON}"
+            )
         check_score(score, cells, TRANSLATORS)
         _check_size(parameters, cells)
         blocks.append((score, cells))

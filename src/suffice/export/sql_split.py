@@ -150,8 +150,8 @@ def _as_text(cell: Expression) -> Expression:
     return Expression(exp.Var(this=converted))
 
 
-# A step of the recursion reads the known characters at the beginning of the rest as a part of a word (what is after them
-# was found by the step before), and looks up the next character: it is a further letter of the word, or ends it.
+# A step of the recursion reads the known characters at the beginning of the rest as a part of a word (what is after
+# them was found by the step before), and looks up the next character: it is a further letter of the word, or ends it.
 RECURSION = """WITH RECURSIVE {sigma}d AS (
   SELECT r.{id}, 0 AS {place}, NULL AS {word}, '' AS run, {text} || ' ' AS rest, LTRIM({text} || ' ', {known}) AS after
   FROM {source}
@@ -169,7 +169,9 @@ SELECT d.{id}, d.{word}, d.{place} FROM d WHERE LENGTH(d.{word}) >= {least}"""
 SIGMA_RECURSION = """s AS (
   SELECT r.{id}, '' AS done, {text} AS rest FROM {cells} AS r WHERE {text} <> ''
   UNION ALL
-  SELECT s.{id}, {before} || CASE WHEN {is_cased_before} AND NOT {is_cased_after} THEN {final} ELSE {middle} END, {after}
+  SELECT s.{id},
+    {before} || CASE WHEN {is_cased_before} AND NOT {is_cased_after} THEN {final} ELSE {middle} END,
+    {after}
   FROM s WHERE INSTR(s.rest, {capital}) > 0
 ), """
 
@@ -237,7 +239,7 @@ def _sigma_recursion(query: TableQuery, cell: str) -> str:
 
 
 def _list_letters(splitting: Splitting) -> list[tuple[int, int, str | None]]:
-    """Return ranges of the characters of words beyond ASCII; a capital letter is one of its own, with its lower case."""
+    """Return ranges of the non-ASCII characters of words; each capital letter has a range, with its lower case."""
     capitals = {ord(upper): lower for upper, lower in splitting.lower_case.items() if len(lower) == 1}
     rows: list[tuple[int, int, str | None]] = []
     for first, last in word_ranges():

@@ -10,7 +10,7 @@ from suffice.export.sql_expressions import Expression, column, integer
 
 PREFIX = "suffice_"
 
-NamedTable = tuple[str, exp.Select]
+NamedTable = tuple[str, exp.Expression]
 
 
 class StagedQuery:
@@ -152,7 +152,7 @@ class StagedQuery:
             scored = exp.select(self._star(last)).from_(self._reference(last)).group_by(*groups, copy=False)
             tables.append(("scored", scored))
             last = "scored"
-        conditions = [
+        conditions: list[exp.Expression] = [
             exp.NullSafeEQ(this=self._comparable(name).node, expression=self._column(self._key(name), last))
             for name in self.read_columns
         ]
@@ -169,8 +169,8 @@ class StagedQuery:
         """Return tables that the database does not inline: it would compute them once per reference."""
         if self.dialect.name == "sqlite":
             # even where a tool drops MATERIALIZED from the statement
-            tables = [(name, table.limit(integer(-1).node, copy=False)) for name, table in tables]
-        return [(name, table.offset(0, copy=False)) for name, table in tables]
+            tables = [(name, fence(table, integer(-1).node)) for name, table in tables]
+        return [(name, fence(table)) for name, table in tables]
 
     def _stage_tables(self, query: exp.Select) -> list[NamedTable]:
         """Return the stages as tables, each with all columns of the one before it; ``query`` reads the first."""
@@ -261,6 +261,13 @@ def split_table_name(dialect: Dialect, table: str | Sequence[str]) -> tuple[str,
 def aliases(named: dict[str, Expression]) -> list[exp.Expression]:
     """Return expressions with their names."""
     return [exp.alias_(expression.node, name, quoted=True, copy=False) for name, expression in named.items()]
+
+
+def fence(table: exp.Expression, limit: exp.Expression | int | None = None) -> exp.Expression:
+    """Return a query with a limit, or an offset of 0, so that it is not inlined; other expressions as they are."""
+    if not isinstance(table, exp.Query):
+        return table
+    return table.offset(0, copy=False) if limit is None else table.limit(limit, copy=False)
 
 
 def as_bytes(cell: Expression) -> Expression:

@@ -10,7 +10,7 @@ from sqlglot import exp, parse_one
 from suffice.export.dialects import Dialect
 from suffice.export.sql_expressions import Expression, case_when, fill, integer
 from suffice.export.sql_parameters import Kind, ParameterTables, quote
-from suffice.export.sql_stages import NamedTable, StagedQuery, aliases, as_bytes
+from suffice.export.sql_stages import NamedTable, StagedQuery, aliases, as_bytes, fence
 
 # The stages: cells and numbers of rows; codes; arrays of them; then scores, which are joined.
 CODES, ARRAYS, SCORES = 1, 2, 3
@@ -38,7 +38,7 @@ class TableQuery(StagedQuery):
 
     Attributes
     ----------
-    common : list of (str, str or sqlglot.Expression)
+    common : list of (str, sqlglot.Expression)
         Common table expressions after the cells: SQL of this package, or what is written as it is.
     known : dict
         What was added already, by a key.
@@ -57,7 +57,7 @@ class TableQuery(StagedQuery):
         self.layout = dialect.tables_layout or dialect.layout
         self.parameters, self.class_count = parameters, class_count
         self.stages = [{}, {}, {}]
-        self.common: list[tuple[str, str | exp.Expression]] = []
+        self.common: list[NamedTable] = []
         self.joined: list[str] = []
         self._labels: dict[str, list[tuple[Any, ...]]] = {}
         self.known: dict[Any, Any] = {}
@@ -157,24 +157,24 @@ class TableQuery(StagedQuery):
 
     def add_common(self, name: str, text: str) -> str:
         """Add a common table expression; return its quoted name."""
-        names = {each for each, _ in self.common}
-        while name in names:
-            name += "_"
-        self.common.append((name, text))
-        return quote(self.prefix + name)
+        return self._add_common(name, lambda _: parse_one(text, read="duckdb"))
 
     def add_written(self, name: str, text: str) -> str:
         """Add a common table expression in the SQL of the database itself; return its quoted name."""
-        found = self.add_common(name, "")
-        self.common[-1] = (self.common[-1][0], exp.Var(this=text))
-        return found
+        return self._add_common(name, lambda _: exp.Var(this=text))
 
     def add_recursive(self, name: str, write: Callable[[str], str]) -> str:
         """Add a recursive common table expression, whose text ``write`` returns for its name; return the name."""
-        found = self.add_common(name, "")
-        self.common[-1] = (self.common[-1][0], write(found))
         self.is_recursive = True
-        return found
+        return self._add_common(name, lambda found: parse_one(write(found), read="duckdb"))
+
+    def _add_common(self, name: str, write: Callable[[str], exp.Expression]) -> str:
+        names = {each for each, _ in self.common}
+        while name in names:
+            name += "_"
+        quoted = quote(self.prefix + name)
+        self.common.append((name, write(quoted)))
+        return quoted
 
     def add_unknown(self, value: Expression) -> Expression:
         """Add whether a joined value is NULL; return the condition."""
@@ -199,10 +199,10 @@ class TableQuery(StagedQuery):
         once = self._read_once
         if self.dialect.name == "mysql":
             later = [str(place) for place in range(SCORES, len(self.stages))]
-            return [(name, table.limit(MOST_ROWS, copy=False) if name in later else table) for name, table in tables]
+            return [(name, fence(table, MOST_ROWS) if name in later else table) for name, table in tables]
         if self.dialect.name != "postgres":
             return tables
-        return [(name, table.offset(0, copy=False) if name in once else table) for name, table in tables]
+        return [(name, fence(table) if name in once else table) for name, table in tables]
 
     @property
     def _read_once(self) -> list[str]:
@@ -217,10 +217,7 @@ class TableQuery(StagedQuery):
             if place:
                 query = exp.select(self._star(str(place - 1))).from_(self._reference(str(place - 1)))
             if place == SCORES:
-                tables += [  # type: ignore[misc]
-                    (name, parse_one(text, read="duckdb") if isinstance(text, str) else text)
-                    for name, text in self.common
-                ]
+                tables += self.common
                 for name in self.joined:
                     on = exp.EQ(
                         this=exp.column(self.prefix + ID, table=self.prefix + name, quoted=True),
