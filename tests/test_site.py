@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import html
 import os
 import re
 import subprocess
@@ -98,10 +100,26 @@ def test_pictures_are_small_and_formulas_are_mathml(site: Path) -> None:
 
 
 def test_examples_of_docstrings_are_code(site: Path) -> None:
-    """A prompt in running text is an example without its section."""
+    """A prompt in running text is an example without its section, and so is a quotation in a quotation."""
     for path in (site / "api").glob("*.html"):
         text = re.sub(r"<pre.*?</pre>", "", path.read_text(), flags=re.S)
-        assert "&gt;&gt;&gt;" not in text, path.name
+        assert not re.search("&gt;&gt;&gt;|<blockquote>", text), path.name
+
+
+@pytest.mark.parametrize("name", ["BayesClassifier", "GaussianNB", "LogisticRegression", "GaussianDiscriminant"])
+def test_settings_are_shown_with_their_defaults(site: Path, name: str) -> None:
+    pages = "".join(path.read_text() for path in (site / "api").glob("*.html"))
+    start = pages.index(f'id="suffice.{name}"')
+    entry = pages[start : pages.index("Methods:", start)]
+    signature, table = entry[: entry.index("</pre>")], entry[entry.index("Parameters:") : entry.index("</tbody>")]
+    assert "_parameter_constraints" not in signature
+    defaults = getattr(suffice, name)().get_params()
+    shown = {}
+    for row in table.split("</tr>"):
+        codes = [html.unescape(re.sub(r"<[^>]+>", "", code)) for code in re.findall(r"<code>(.*?)</code>", row, re.S)]
+        if codes and codes[0] in defaults:
+            shown[codes[0]] = codes[-1]
+    assert {key: ast.literal_eval(value) for key, value in shown.items()} == defaults
 
 
 @pytest.mark.parametrize("look", ["light", "dark", "phone"])

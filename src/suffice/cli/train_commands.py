@@ -108,7 +108,7 @@ def fit(
     trees: Annotated[
         int | None,
         typer.Option(
-            help="Maximum number of trees: 100 by default, 200 with --structure trees or pooled. Fewer make a smaller model.",
+            help="Largest number of trees: by default 100, or 200 with --structure trees or pooled. Fewer give a smaller file.",
             min=1,
         ),
     ] = None,
