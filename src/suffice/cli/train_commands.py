@@ -108,7 +108,7 @@ def fit(
     trees: Annotated[
         int | None,
         typer.Option(
-            help="Largest number of trees: by default 100, or 200 with --structure trees or pooled. Fewer give a smaller file.",
+            help="Largest number of trees; by default 100, or 200 with --structure trees or pooled.",
             min=1,
         ),
     ] = None,
