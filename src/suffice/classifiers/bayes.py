@@ -48,9 +48,10 @@ class BayesClassifier(TallyClassifier):
         "geometric", "negative-binomial" or "negative-binomial(r)", "binomial(n)" of n trials, "quantiles" or "mdl"
         (numbers cut into bins), "text" or `Text`, "multinomial" or "complement" (counts, all such columns together),
         "exponential", "gamma", "log-normal" (positive numbers), "von-mises" (angles in radians) or "von-mises(360)" (in
-        degrees), "kernel" (a smoothed histogram), any other registered family, "ignore", "auto", or "any": as "auto",
-        but a column of positive numbers may also be log-normal, gamma or exponential, if it has the shape of one.
-        Columns that are not named are "auto". A column has at most 100,000 levels.
+        degrees), "kernel" (a smoothed histogram), any other registered family, "ignore", "auto" or "any".
+        Columns that are not named are "auto". With "any", and with "auto" if the structure is "naive", a column of
+        positive numbers may also be log-normal, gamma or exponential, if it has the shape of one. A column has at most
+        100,000 levels.
     structure : "auto", "naive", "chain", "tree", "averaged", "full", "joint", "trees", "pooled", or a Structure, \
 default="auto"
         Which column depends on which, given the class. "trees" are decision trees whose leaves are counts, and
@@ -318,7 +319,8 @@ default="auto"
         structure = as_structure(self.structure)
         numeric = (structure.numeric if self.numeric == "auto" else None) or self.numeric
         return Recipe(
-            ColumnReader(type(self).__name__, self.families),
+            # a family of one column alone is a good choice where no column depends on another
+            ColumnReader(type(self).__name__, self.families, "any" if isinstance(structure, Naive) else "auto"),
             self.estimate,
             prior,
             self.class_prior,

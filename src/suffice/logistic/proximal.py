@@ -136,7 +136,8 @@ def _move(hessian: Array, slope: Array, goal: Array, penalty: Array) -> tuple[Ar
     crossed, places = crossed[np.argsort(places)], np.sort(places)
     bend = float(step @ part @ step)
     bends = 2 * weights[crossed] * np.abs(step[crossed])
-    before = float(step @ (own + weights * np.sign(here))) + np.append(0.0, np.cumsum(bends)) + bend * np.append(places, 1)
+    slopes = float(step @ (own + weights * np.sign(here))) + np.append(0.0, np.cumsum(bends))
+    before = slopes + bend * np.append(places, 1.0)
     last = int(np.argmax(np.append(before[:-1] + bends, np.inf) >= 0))  # where the objective begins to grow
     share = 1.0 if last == len(places) else float(places[last])
     if before[last] > 0:

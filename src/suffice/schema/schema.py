@@ -133,8 +133,10 @@ def _block_key(block: Columns, name: Any) -> tuple[str, Any]:
 
 
 def _are_same_block(mine: Columns, other: Columns) -> bool:
-    same = mine.family == other.family and mine.is_forest == other.is_forest
-    return same and (mine.family != "text" or mine.names == other.names)
+    if mine.family != other.family or mine.is_forest != other.is_forest:
+        return False
+    # each text is a block, and log-normal columns that were named and those that may be chosen are two
+    return mine.is_forest or mine.names == other.names or set(mine.names or ()) == set(other.names or ())
 
 
 def merged_classes(known: Array, new: Array) -> Array:

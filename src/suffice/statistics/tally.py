@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -24,6 +25,9 @@ from suffice.statistics.constant_columns import settle_constants
 from suffice.statistics.counts import Counts
 from suffice.statistics.digest import compute_digest
 from suffice.statistics.statistic import ROUNDING, OverdrawnError, Statistic, check_weight, subtract_sums
+
+# The family of the moments of log x, which are counted beside those of x to choose a family of positive numbers.
+LOGARITHMS = "log-normal"
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +118,29 @@ class Tally(Frozen):
         """Return the merged schema, and both tallies in its layout."""
         if self.schema == other.schema:
             return self.schema, self, other
-        schema = self.schema.merge(other.schema)
-        return schema, self.on(schema), other.on(schema)
+        mine, theirs = self._drop_unshared_logarithms(other), other._drop_unshared_logarithms(self)
+        schema = mine.schema.merge(theirs.schema)
+        return schema, mine.on(schema), theirs.on(schema)
+
+    def _drop_unshared_logarithms(self, other: Tally) -> Tally:
+        """Return the tally without the moments of logarithms that only this side has, of numbers with other sums, too.
+
+        They are taken of columns whose numbers were all positive in the rows that were planned from.
+        """
+        held = Counter(name for block in self.schema.blocks for name in block.names or ())
+        names = {name for block in other.schema.blocks for name in block.names or ()}
+        shared = {name for block in other.schema.blocks if block.family == LOGARITHMS for name in block.names or ()}
+        blocks, statistics = list[Columns](), list[Statistic]()
+        for block, statistic in zip(self.schema.blocks, self.statistics, strict=True):
+            own = (block.names or ()) if block.family == LOGARITHMS else ()
+            kept = [j for j, name in enumerate(own) if held[name] == 1 or name in shared or name not in names]
+            if len(kept) < len(own):
+                block = replace(block, count=len(kept), names=tuple(own[j] for j in kept))
+                statistic = statistic.with_columns(np.array(kept, np.intp), None)
+            if block.count:
+                blocks.append(block)
+                statistics.append(statistic)
+        return replace(self, schema=replace(self.schema, blocks=tuple(blocks)), statistics=tuple(statistics))
 
     def split_trees(self) -> tuple[Tally, Tally | None]:
         """Return the tally without decision trees, and that of the trees, if there are any."""
