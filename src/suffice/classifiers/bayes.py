@@ -318,9 +318,10 @@ default="auto"
         prior = (chosen or {"prior": 0.5})["prior"] if self._chooses else self.prior
         structure = as_structure(self.structure)
         numeric = (structure.numeric if self.numeric == "auto" else None) or self.numeric
+        # families that describe one column by itself are a good choice where no column depends on another
+        compares = isinstance(structure, Naive) and numeric == "auto"
         return Recipe(
-            # a family of one column alone is a good choice where no column depends on another
-            ColumnReader(type(self).__name__, self.families, "any" if isinstance(structure, Naive) else "auto"),
+            ColumnReader(type(self).__name__, self.families, "any" if compares else "auto"),
             self.estimate,
             prior,
             self.class_prior,

@@ -84,6 +84,10 @@ class Schema(Frozen):
             for mine in self.blocks
         ]
 
+    def families(self) -> dict[Any, list[str]]:
+        """Return the families of each column; a number may be counted in several ways."""
+        return {name: [family for family, _ in keys] for name, keys in self._block_keys().items()}
+
     def _match_blocks(self, other: Schema) -> tuple[Columns, ...]:
         """Return the other's blocks in this one's order, without trees; raise if a column has different families."""
         mine, theirs = self._block_keys(), other._block_keys()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -127,19 +126,19 @@ class Tally(Frozen):
 
         They are taken of columns whose numbers were all positive in the rows that were planned from.
         """
-        held = Counter(name for block in self.schema.blocks for name in block.names or ())
-        names = {name for block in other.schema.blocks for name in block.names or ()}
-        shared = {name for block in other.schema.blocks if block.family == LOGARITHMS for name in block.names or ()}
+        mine, theirs = self.schema.families(), other.schema.families()
         blocks, statistics = list[Columns](), list[Statistic]()
         for block, statistic in zip(self.schema.blocks, self.statistics, strict=True):
-            own = (block.names or ()) if block.family == LOGARITHMS else ()
-            kept = [j for j, name in enumerate(own) if held[name] == 1 or name in shared or name not in names]
-            if len(kept) < len(own):
-                block = replace(block, count=len(kept), names=tuple(own[j] for j in kept))
-                statistic = statistic.with_columns(np.array(kept, np.intp), None)
-            if block.count:
+            kept = np.arange(block.count)
+            if block.family == LOGARITHMS and block.names:
+                is_shared = [len(mine[name]) == 1 or LOGARITHMS in theirs.get(name, mine[name]) for name in block.names]
+                kept = np.flatnonzero(is_shared)
+            if len(kept) == block.count:
                 blocks.append(block)
                 statistics.append(statistic)
+            elif len(kept):
+                blocks.append(replace(block, count=len(kept), names=tuple((block.names or ())[j] for j in kept)))
+                statistics.append(statistic.with_columns(kept, None))
         return replace(self, schema=replace(self.schema, blocks=tuple(blocks)), statistics=tuple(statistics))
 
     def split_trees(self) -> tuple[Tally, Tally | None]:
