@@ -81,8 +81,8 @@ def translate_settings(message: str) -> str:
     'turn it into numbers, or use --family age=categorical'
     >>> translate_settings("line 1 was read as data; if it names the columns, use TableFile(…, header=True)")
     'line 1 was read as data; if it names the columns, use --header'
-    >>> translate_settings("class_weight names 'c'; estimate={…} names 'd'; set estimate={\"gamma\": \"mean\", …}")
-    "--class-weight names 'c'; --estimate names 'd'; set --estimate gamma=mean"
+    >>> translate_settings("class_weight names 'c'; estimate={…} names 'd'")
+    "--class-weight names 'c'; --estimate names 'd'"
     """
     for pattern, option in OPTIONS.items():
         message = re.sub(pattern, option, message)
