@@ -225,3 +225,10 @@ def test_the_command_line_reads_urls(tmp_path: Path) -> None:
     learned = suffice.load(model)
     assert learned.class_count_.sum() == 400
     assert list(learned.families_) == ["a number"]
+
+
+def test_a_url_of_another_kind_names_the_kinds() -> None:
+    with pytest.raises(
+        FileNotFoundError, match=r"oracle://ann:\*\*\*@host/base#t cannot be read: URLs .* duckdb, sqlite"
+    ):
+        BayesClassifier().fit_table("oracle://ann:secret@host/base#t", target="y")

@@ -3,6 +3,7 @@
 One column at a time: these families are compared only where ``families`` asks for them.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,17 +28,17 @@ HISTOGRAM_GAIN = 10.0
 LEAST_LOG = -700.0
 
 
-def best_positive(column: ColumnSums, score: float, form: Form) -> tuple[float, Form]:
-    """Return the family of positive numbers that describes a column best, if it is better than a form; else the form.
+def best_positive(column: ColumnSums, score: float, form: Form, families: Sequence[str]) -> tuple[float, Form]:
+    """Return which of some families of positive numbers describes a column best, if it is better than a form.
 
     The likelihood of the numbers must be better than that of a Gaussian by a margin, and the predictions of the class
     must not be worse than those of the form. If the form has bins, the likelihood must also be better than that of the
     histogram of all cells: then the numbers have the shape of the family.
     """
-    if not column.is_positive or column.has_few_values:
+    if not families or not column.is_positive or column.has_few_values:
         return score, form
-    likelihoods = {family: _log_likelihood_of(column, family) for family in ("gaussian", *POSITIVE)}
-    best = max(POSITIVE, key=lambda family: likelihoods[family])
+    likelihoods = {family: _log_likelihood_of(column, family) for family in ("gaussian", *families)}
+    best = max(families, key=lambda family: likelihoods[family])
     least = likelihoods["gaussian"] + POSITIVE_GAIN + POSITIVE_GAIN_A_ROW * float(column.counts.sum())
     bins = None
     if form.cuts is not None:
