@@ -47,7 +47,9 @@ def write(results: dict[str, list[dict[str, Any]]], machine: dict[str, Any]) -> 
     groups = {name: results.get(name) or known[name] for name in GROUPS if name in results or name in known}
     stored.write_text(json.dumps({"machine": machine, "groups": groups}, indent=1, ensure_ascii=False) + "\n")
     for name, records in groups.items():
-        draw_ratios(name, [record for record in records if record["ratio"] is not None])
+        compared = [record for record in records if record["ratio"] is not None]
+        if compared:
+            draw_ratios(name, compared)
     (FOLDER / "index.md").write_text(_describe(groups, machine))
 
 
@@ -73,14 +75,40 @@ def _describe(groups: dict[str, list[dict[str, Any]]], machine: dict[str, Any]) 
         work = f"{1 / record['work_ratio']:.1f} times the work" if record["work_ratio"] else "work not measured"
         times = f"{1 / record['ratio']:.1f} times the time of {record['peer']} ({work})"
         lines.append(f"- {record['case']}: {times}.{reason}")
+    lines += _list_goals([record for records in groups.values() for record in records if "goal" in record])
     for name, records in groups.items():
-        lines += ["", f"## {name.capitalize()}", "", GROUPS[name].about, "", f"![ratios]({name}.svg)", ""]
+        lines += ["", f"## {name.capitalize()}", "", GROUPS[name].about, ""]
+        if any(record["ratio"] is not None for record in records):
+            lines += [f"![ratios]({name}.svg)", ""]
         lines += [
             "| case | peer | seconds | ratio | work | memory, MB | its memory, MB | floor |",
             "|---|---|---:|---:|---:|---:|---:|---|",
         ]
         lines += map(_row, records)
     return "\n".join(lines) + "\n"
+
+
+def _list_goals(records: list[dict[str, Any]]) -> list[str]:
+    """Return a table of the cases that have a goal."""
+    if not records:
+        return []
+    reached = sum(record["is_reached"] for record in records)
+    lines = [
+        "",
+        "## Goals",
+        "",
+        f"{reached} of {len(records)} goals were reached. A goal is a least ratio of work, or a largest processor time "
+        "or memory. With several cores the ratio of times can be greater than that of work.",
+        "",
+        "| case | peer | goal | reached | ratio | work | processor seconds | memory, MB |",
+        "|---|---|---|---|---:|---:|---:|---:|",
+    ]
+    for record in records:
+        ratios = [_short(record[key]) if record[key] else "" for key in ("ratio", "work_ratio", "work_seconds")]
+        memory = f"{record['peak_mb']:.0f}" if record["peak_mb"] is not None else ""
+        cells = [record["case"], record["peer"], record["goal"], "yes" if record["is_reached"] else "no"]
+        lines.append(f"| {' | '.join([*cells, *ratios, memory])} |")
+    return lines
 
 
 def _row(record: dict[str, Any]) -> str:

@@ -22,6 +22,7 @@ from statistics import median
 from typing import Any
 
 import memory_cases
+import more_cases
 import page
 import peer_cases
 import suffice
@@ -35,7 +36,7 @@ QUICK, FULL = (5, 0.8), (7, 5.0)
 # A ratio below this share of that of the baseline is reported.
 LEAST_SHARE = 2 / 3
 
-__all__ = ["memory_cases", "peer_cases", "table_cases"]  # importing them registers their cases
+__all__ = ["memory_cases", "more_cases", "peer_cases", "table_cases"]  # importing them registers their cases
 
 
 def measure(case: Case, rounds: int, seconds: float) -> list[dict[str, Any]]:
@@ -56,6 +57,8 @@ def measure(case: Case, rounds: int, seconds: float) -> list[dict[str, Any]]:
                 "ratio": median(ratios) if ratios else None,
                 "least": min(ratios, default=None),
                 "greatest": max(ratios, default=None),
+                "work_seconds": min(ours.processor),
+                "peer_work_seconds": min(theirs.processor) if theirs else None,
                 "work_ratio": min(theirs.processor) / max(min(ours.processor), 1e-3) if theirs else None,
                 "peak_mb": ours.peak,
                 "peer_peak_mb": theirs.peak if theirs else None,
@@ -64,7 +67,11 @@ def measure(case: Case, rounds: int, seconds: float) -> list[dict[str, Any]]:
             }
         )
     if not case.is_local:
-        records = [{**record, "work_ratio": None, "peak_mb": None, "peer_peak_mb": None} for record in records]
+        others = dict.fromkeys(("work_seconds", "peer_work_seconds", "work_ratio", "peak_mb", "peer_peak_mb"))
+        records = [{**record, **others} for record in records]
+    if case.goal is not None:
+        goal = case.goal
+        records[0] |= {"goal": goal.text, "is_reached": goal.is_reached(records[0])}
     return records
 
 
