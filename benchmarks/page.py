@@ -63,11 +63,15 @@ def _describe(groups: dict[str, list[dict[str, Any]]], machine: dict[str, Any]) 
         "## Where suffice is slower",
         "",
     ]
-    if machine["load"] and machine["load"] > machine["cores"]:
+    if machine["load"] is not None and machine["load"] > 0.5:
         lines[1] += (
-            f" Other programs used the machine at the same time (a load of {machine['load']:g}). Times "
-            "therefore vary, most of all those of calls with several threads; the ratio of work is more reliable here."
+            f" Other programs used the machine before the run (a load of {machine['load']:g}), and probably during it. "
+            "Times therefore vary, most of all those of calls with several threads; the ratio of work varies less. "
+            "It favours suffice where a peer uses the threads of a BLAS library, because they keep a busy machine's "
+            "cores busy while they wait for each other."
         )
+    elif machine["load"] is not None:
+        lines[1] += f" No other program used the machine when the run started (a load of {machine['load']:g})."
     lost = [record for records in groups.values() for record in records if (record["ratio"] or 1) < 1]
     lines += [f"{len(lost)} of {sum(map(len, groups.values()))} comparisons:", ""] if lost else ["Nowhere in this run."]
     for record in sorted(lost, key=lambda record: record["ratio"]):

@@ -75,14 +75,19 @@ def measure(case: Case, rounds: int, seconds: float) -> list[dict[str, Any]]:
     return records
 
 
-def describe_machine() -> dict[str, Any]:
-    """Return what the figures depend on."""
+def read_load() -> float | None:
+    """Return how many processes wanted to run during the last minute; None where the system does not tell."""
+    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
+
+
+def describe_machine(load: float | None) -> dict[str, Any]:
+    """Return what the figures depend on; ``load`` is that before the run, because the run is a load itself."""
     names = ("scikit-learn", "numpy", "numba", "duckdb", "pyarrow")
     return {
         "suffice": suffice.__version__,
         "python": platform.python_version(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
-        "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
+        "load": load,
         **{name: version(name) for name in names},
     }
 
@@ -116,6 +121,7 @@ def main() -> None:
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     results: dict[str, list[dict[str, Any]]] = {}
+    load = read_load()
     for group in GROUPS.values():
         if asked.only == group.name or (not asked.only and not group.is_slow):
             print(f"\n{group.name}: {group.about}", flush=True)
@@ -135,7 +141,7 @@ def main() -> None:
         baseline[mode] = {**baseline.get(mode, {}), **ratios}
         BASELINE.write_text(json.dumps(baseline, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
     if asked.page or not asked.quick:
-        page.write(results, {"sizes": mode, **describe_machine()})
+        page.write(results, {"sizes": mode, **describe_machine(load)})
     if fallen:
         print("\nfell by a third or more since the baseline:\n  " + "\n  ".join(fallen))
         sys.exit(1 if asked.check else 0)
