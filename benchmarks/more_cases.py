@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from functools import partial
@@ -21,6 +19,7 @@ import data
 import first_calls
 import suffice
 from cases import Case, at_least, at_most, group, in_memory
+from timing import run_python
 
 SKLEARN = "scikit-learn"
 
@@ -69,15 +68,12 @@ def wide(is_quick: bool) -> Iterator[Case]:
 
 @group("kernels", "The first call in a new process, with kernels from the compiler's cache on disk.")
 def kernels(is_quick: bool) -> Iterator[Case]:
-    def run(call: str) -> None:
-        subprocess.run([sys.executable, "-c", f"{first_calls.DATA}\n{call}"], check=True)
-
     calls = list(first_calls.CALLS.items())
     for name, call in calls[:1] if is_quick else calls:
         yield Case(
             f"{name}, import and first fit and predict",
-            partial(run, call),
-            floor={"the imports, the compiler and the data": partial(run, "")},
+            partial(run_python, f"{first_calls.DATA}\n{call}"),
+            floor={"the imports, the compiler and the data": partial(run_python, first_calls.DATA)},
         )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -15,6 +13,7 @@ import sklearn.naive_bayes as theirs
 import data
 import suffice
 from cases import Case, beyond_peer, group, installed
+from timing import run_python
 
 
 @group("libraries", "Other libraries of naive Bayes and Bayesian networks that install from PyPI.")
@@ -112,20 +111,21 @@ def libraries(is_quick: bool) -> Iterator[Case]:
 
 @group("start", "Imports in a new process.")
 def start(is_quick: bool) -> Iterator[Case]:
-    def run(statement: str) -> None:
-        subprocess.run([sys.executable, "-c", statement], check=True)
-
     yield Case(
         "from suffice import GaussianNB",
-        partial(run, "from suffice import GaussianNB"),
-        {"scikit-learn": partial(run, "from sklearn.naive_bayes import GaussianNB")},
-        {"an empty process": partial(run, "pass")},
+        partial(run_python, "from suffice import GaussianNB"),
+        {"scikit-learn": partial(run_python, "from sklearn.naive_bayes import GaussianNB")},
+        {"an empty process": partial(run_python, "pass")},
     )
     iris = "from sklearn.datasets import load_iris; X, y = load_iris(return_X_y=True)"
     yield Case(
         "import and fit iris",
-        partial(run, f"{iris}; import suffice; suffice.GaussianNB().fit(X, y)"),
-        {"scikit-learn": partial(run, f"{iris}; from sklearn.naive_bayes import GaussianNB; GaussianNB().fit(X, y)")},
+        partial(run_python, f"{iris}; import suffice; suffice.GaussianNB().fit(X, y)"),
+        {
+            "scikit-learn": partial(
+                run_python, f"{iris}; from sklearn.naive_bayes import GaussianNB; GaussianNB().fit(X, y)"
+            )
+        },
         note="suffice imports scikit-learn, for its base classes, and itself.",
         goal=beyond_peer(0.04),
     )
