@@ -114,10 +114,10 @@ def sums(is_quick: bool) -> Iterator[Case]:
     count = 300 if is_quick else 2000
     codes, classes = data.levels(2000, count)
     tree = suffice.BayesClassifier(structure="tree", families="categorical")
-    sums = 4 * count**2 * 16 * 2 / 2**20
+    sums = (3 * count) ** 2 * 2 * 8 / 2**20
     yield Case(
-        f"tree of {count:,} columns of four levels, fit",
-        lambda: tree.fit(codes % 4, classes % 2),
+        f"tree of {count:,} columns of three levels, fit",
+        lambda: tree.fit(codes % 3, classes % 2),
         note=f"The counts of all pairs take {sums:,.0f} MB.",
-        goal=None if is_quick else in_memory(1600),
+        goal=None if is_quick else in_memory(1200),
     )
