@@ -483,7 +483,7 @@ def test_what_is_chosen_is_estimated_as_if_it_was_named() -> None:
 def test_sums_of_families_that_are_chosen_are_those_of_the_rows(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from suffice.choice import Form, column_forms
 
-    monkeypatch.setattr(column_forms, "best_positive", lambda column, score, form, _: (score, Form(family=family)))
+    monkeypatch.setattr(column_forms, "best_positive", lambda column, form, _: Form(family=family))
     X, y = table_of_any()
     X = X[["gaussian"]]
     X.loc[::9, "gaussian"] = np.nan

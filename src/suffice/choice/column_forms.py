@@ -62,16 +62,10 @@ def choose_forms(
     """
     forms: dict[Any, Form] = {}
     gains: dict[Any, tuple[float, Form, Array]] = {}  # of the columns whose missing cells predict the classes
-    sums: dict[Any, ColumnSums] = {}
     for batch in _split_columns(tally, asked, numeric, missing):
         candidates = _list_candidates(batch)
         scores, best = _best(batch, candidates, is_level=False)
         found = _make_forms(batch, candidates, best, is_level=False)
-        for j, name in enumerate(batch.names):
-            if numeric == "auto" and asked.get(name, "auto") == "any" and batch.cuts[j] is not None:
-                sums = sums or collect_sums(tally)
-                families = [family for family in POSITIVE if suits(family, name)]
-                scores[j], found[j] = best_positive(sums[name], float(scores[j]), found[j], families)
         forms |= {name: found[j] for j, name in enumerate(batch.names) if batch.cuts[j] is not None}
         gaps = np.flatnonzero(batch.missing.any(axis=1)) if missing != "skip" else np.zeros(0, np.intp)
         if not len(gaps):
@@ -85,7 +79,24 @@ def choose_forms(
                 forms[batch.names[j]] = found[j]
             elif new_scores[j] - scores[j] > least[j]:
                 gains[batch.names[j]] = new_scores[j] - scores[j], found[j], batch.missing[j]
-    return forms | _keep_one_of_the_same_rows(gains)
+    forms |= _keep_one_of_the_same_rows(gains)
+    return forms | (_choose_positive(tally, asked, forms, suits) if numeric == "auto" else {})
+
+
+def _choose_positive(
+    tally: Tally, asked: Mapping[Any, str], forms: Mapping[Any, Form], suits: Callable[[str, Any], bool]
+) -> dict[Any, Form]:
+    """Return the forms of the numbers of "any" family, of which some are log-normal, gamma or exponential.
+
+    If the missing cells of a column are a level, it keeps its bins: these families have no such level.
+    """
+    names = [name for name, form in forms.items() if asked.get(name, "auto") == "any" and not form.missing]
+    sums = collect_sums(tally) if names else {}
+    return {
+        name: best_positive(sums[name], forms[name], [family for family in POSITIVE if suits(family, name)])
+        for name in names
+        if sums[name].cuts is not None
+    }
 
 
 def _keep_one_of_the_same_rows(gains: Mapping[Any, tuple[float, Form, Array]]) -> dict[Any, Form]:
