@@ -163,7 +163,7 @@ def test_a_calibration_that_is_not_known_is_an_error() -> None:
 def test_a_pool_is_calibrated_by_its_own_held_out_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = load_iris(return_X_y=True)
     settings: dict[str, Any] = {"structure": Pooled(("naive", "full", Trees(20)))}
-    monkeypatch.setattr("suffice.classifiers.tally_classifier.hold_out", None)  # no fold is fitted again
+    monkeypatch.setattr("suffice.folds.hold_out.hold_out", None)  # no fold is fitted again
     model, plain = BayesClassifier(calibrate="temperature", **settings).fit(X, y), BayesClassifier(**settings).fit(X, y)
     np.testing.assert_allclose(model.calibration_.log_loss["before"], plain.pool_.log_loss["pool"])
     assert model.calibration_.map.temperature == pytest.approx(1, abs=0.25)  # the weights calibrate already

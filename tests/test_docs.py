@@ -173,11 +173,19 @@ def test_the_nightly_update_learns_new_rows_once(folder: Path) -> None:
         loans = pd.read_csv(LOANS).reset_index(names="id")
         columns = "age INTEGER, income INTEGER, years_in_job FLOAT, debts INTEGER, home TEXT, purpose TEXT, repaid TEXT"
         base.execute(f"CREATE TABLE loans (id INTEGER, {columns})")
-        insert(loans[:800])
+        insert(loans[:900])
+        # 100 rows are inserted while the first job runs: before it writes which rows it has learned
+        base.execute("CREATE TABLE learned (last INTEGER)")
+        base.execute("CREATE TABLE late AS SELECT * FROM loans WHERE id >= 800")
+        base.execute("DELETE FROM loans WHERE id >= 800")
+        move = "INSERT INTO loans SELECT * FROM late; DELETE FROM late; RETURN NULL;"
+        base.execute(f"CREATE FUNCTION move() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {move} END $$")
+        base.execute("CREATE TRIGGER late BEFORE DELETE ON learned EXECUTE FUNCTION move()")
         assert run() == "first fit: 800 rows"
+        assert run() == "learned 100 rows, 900 in all; drifted columns: []"
         assert run() == "nothing new"
-        insert(loans[800:])
-        assert run() == "learned 200 rows, 1000 in all; drifted columns: []"
+        insert(loans[900:])
+        assert run() == "learned 100 rows, 1000 in all; drifted columns: []"
         scored = base.execute('SELECT id, "p(yes)" FROM loans_scored ORDER BY id').fetchall()
         expected = suffice.load("loans.suffice").predict_proba(loans.drop(columns=["id", "repaid"]))[:, 1]
         assert max(abs(p - q) for (_, p), q in zip(scored, expected, strict=True)) < 1e-6

@@ -288,7 +288,7 @@ def test_sentence_of_a_row_that_no_class_can_produce() -> None:
 def test_sentence_of_a_chosen_label() -> None:
     found = suffice.BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"]).explain([[0, 1]])
     said = found.sentence(label="ham")
-    assert said.startswith("'ham' (36 %) compared with 'spam'. Main reasons: the class is common (+0.69).")
+    assert said.startswith("'ham' (36 %) compared with 'spam'. Main reasons: class prior (+0.69).")
 
 
 def test_information_of_counts_of_events_is_that_of_their_rates() -> None:

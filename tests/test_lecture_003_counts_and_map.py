@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.preprocessing import OrdinalEncoder
 
-from suffice import Bernoulli, Categorical, CategoricalNB, Gaussian, GaussianNB, MEstimate
+from suffice import BayesClassifier, Bernoulli, Categorical, CategoricalNB, Gaussian, GaussianNB, MEstimate
 
 SIZE, COLOUR, SHAPE = ["sm", "med", "lg"], ["red", "blue", "grn"], ["circ", "tri", "sqr"]
 # As the lecture uses it: its counts, which its urns and its table of probabilities show (3/8, 5/8, 5/8
@@ -132,3 +133,27 @@ def test_the_maximum_likelihood_decision_is_the_one_without_prior() -> None:
     assert model.predict(new).tolist() == ["rare"]
     assert often.log_density(1.6) + np.log(0.9) > rare.log_density(1.6) + np.log(0.1)
     assert model.set_params(class_prior="empirical").predict(new).tolist() == ["often"]
+
+
+def test_a_table_of_labels_gives_the_figures_without_encoding() -> None:
+    """0.073 against 0.008; 0.394, 0.030, 0.576; 2/3: `BayesClassifier(structure="naive")` on strings."""
+    rows = pd.DataFrame([line.split() for line in ROWS.split("\n") if line], columns=["size", "colour", "shape", "y"])
+    sixteen = BayesClassifier(structure="naive", estimate="mle").fit(rows.drop(columns="y"), rows["y"])
+    joint = np.exp(sixteen.predict_joint_log_proba({"size": "med", "colour": "red", "shape": "circ"}))
+    np.testing.assert_allclose(joint, [[0.5 * (2 / 8) ** 3, 0.5 * 3 / 8 * 5 / 8 * 5 / 8]])
+    assert joint.round(3).tolist() == [[0.008, 0.073]]
+
+    sizes = pd.DataFrame({"size": ["small"] * 4 + ["large"] * 6 + ["medium"]})
+    smoothed = BayesClassifier(structure="naive", prior=MEstimate(1), unseen="ignore")
+    smoothed.fit(sizes, ["positive"] * 10 + ["negative"])
+    terms = smoothed.explain(pd.DataFrame({"size": ["small", "medium", "large"]})).contributions[:, 1, 0]
+    assert np.exp(terms).round(3).tolist() == [0.394, 0.03, 0.576]
+
+    five = pd.DataFrame(
+        {"colour": ["red", "red", "blue", "red", "red"], "shape": ["circle", "square", "circle", "circle", "circle"]}
+    )
+    y = ["positive", "negative", "positive", "negative", "positive"]
+    for structure in ("naive", "joint"):
+        model = BayesClassifier(structure=structure, estimate="mle").fit(five, y)
+        found = model.predict_proba({"colour": "red", "shape": "circle"})
+        np.testing.assert_allclose(found, [[1 / 3, 2 / 3]])

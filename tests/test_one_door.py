@@ -246,9 +246,9 @@ def test_decimal_commas_and_text_are_what_they_look_like(tmp_path: Path) -> None
     assert model.families_ == {"v": "gaussian", "k": "categorical", "w": "gaussian"}
     model = BayesClassifier().fit_table(write(tmp_path, "late words.csv"), "y")
     assert model.families_["w"] == "categorical"
-    with pytest.warns(UserWarning, match="left out: 'k'"), pytest.warns(UserWarning, match="dates as text: 'w'"):
+    with pytest.warns(UserWarning, match="left out: 'k' .*, 'w' "):
         model = BayesClassifier().fit_table(write(tmp_path, "dates.csv"), "y")
-    assert model.left_out_ == {"k": "a date or time"}
+    assert model.left_out_ == {"k": "a date or time", "w": "a date or time"}
     model = BayesClassifier().fit_table(write(tmp_path, "quotes.csv"), "y")
     labels = next(its for its in model.tally_.schema.blocks if its.codings).codings[1].labels
     assert 'x, "x";\nx' in labels

@@ -12,7 +12,8 @@ import pytest
 
 from conftest import assert_same_scores
 from suffice import BayesClassifier
-from suffice.data.plan_columns import Facts, choose_family
+from suffice.data.choose_families import choose_family
+from suffice.data.column_facts import Facts
 
 ROWS = 120
 

@@ -355,8 +355,12 @@ def test_parts_of_dates_are_the_same_from_every_format(tmp_path: Path) -> None:
         other = BayesClassifier(structure="naive").fit_table(TableFile(text, dates="parts"), "y")
     assert other.tally_.digest() in digests
     assert (other + fitted).date_parts_ == fitted.date_parts_
-    _, notes = run("fit", text, "-t", "y", "-o", model, "--structure", "naive")
-    assert "'sold' (a date or time); --dates parts uses the year, month, weekday and hour" in notes
+    spaced = write(tmp_path, "spaced.csv", dated().replace("sold", "date sold", 1))
+    _, notes = run("fit", spaced, "-t", "y", "-o", model, "--structure", "naive")
+    assert (
+        "'date sold' (a date or time); --dates parts uses the year, month, weekday and hour of dates in a file" in notes
+    )
+    assert "dt.month" not in notes  # advice for data frames
 
 
 def test_dates_have_hours_if_they_have_times(tmp_path: Path) -> None:

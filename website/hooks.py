@@ -26,6 +26,8 @@ PROJECT = {
 }
 LINK = re.compile(r"\]\(([^)\s#:]+)(#[^)\s]*)?\)")
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.S)
+PRIME = re.compile(r"<msup>(<mi>\w</mi>)<mi>(&#x0203[2-4];)</mi></msup>")
+FUNCTION = re.compile(r"<mi>(log|ln|exp|cos|sin)</mi>(?=(<mo[^>]*>(?:\(|&#x00028;))?)")
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -63,6 +65,13 @@ def on_page_content(content: str, **_: Any) -> str:
 
     def formula(match: re.Match[str]) -> str:
         display = "block" if match[1] == "div" else "inline"
-        return convert(html.unescape(match[2]).strip(), display=display)
+        mathml = convert(html.unescape(match[2]).strip(), display=display)
+        # the font's primes are raised already: as an exponent they would be raised and shrunk twice
+        mathml = PRIME.sub(r'\1<mo lspace="0em" rspace="0em">\2</mo>', mathml)
+        return FUNCTION.sub(space, mathml)
+
+    def space(name: re.Match[str]) -> str:
+        """The name of a function as an operator: letters alone have no space around them ("x log p")."""
+        return f'<mo lspace="0.167em" rspace="{0 if name[2] else 0.167}em">{name[1]}</mo>'
 
     return re.sub(r"<th( [^>]*)?></th>", r"<td\1></td>", FORMULA.sub(formula, content))

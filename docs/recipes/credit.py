@@ -30,7 +30,7 @@ def cost_of(decided: np.ndarray) -> int:
 print(f"cost by the more probable class: {cost_of(model.predict(X_test))}, by costs: {cost_of(decisions)}")
 
 
-# 4. Reasons for a rejection: what speaks against repayment, the strongest first.
+# 4. Reasons for a rejection: the terms against repayment, the largest first.
 def reasons(applicant: dict, most: int = 3) -> list[str]:
     """Return the strongest reasons against an applicant, as text."""
     parts = model.explain(applicant).log_odds(0, "no", "yes")

@@ -1,4 +1,4 @@
-"""Dask: partitions are tallied where they are, and only sums travel."""
+"""Dask: each partition is counted on its worker, and only the sums are transferred."""
 
 from pathlib import Path
 

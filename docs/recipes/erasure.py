@@ -7,7 +7,7 @@ import pandas as pd
 import suffice
 from suffice import BayesClassifier, Receipt
 
-# 1. The model in use. "averaged" has no trees and no weights, so that forgetting equals a fit without the rows.
+# 1. The model in use. "averaged" has no trees and no weights, so forgetting equals a fit without the rows.
 loans = pd.read_csv(Path(__file__).parents[1] / "loans.csv")
 X, y = loans.drop(columns="repaid"), loans["repaid"]
 BayesClassifier(structure="averaged").fit(X, y).save("loans.suffice")

@@ -1,4 +1,4 @@
-"""Spam filter: from a CSV file of messages to a filter that says why."""
+"""Spam filter: from a CSV file of messages to a filter that gives reasons."""
 
 import csv
 import random
@@ -8,7 +8,7 @@ from sklearn.model_selection import train_test_split
 
 from suffice import BayesClassifier
 
-# 1. A small CSV file, drawn from phrases; take a file of yours instead.
+# 1. A small CSV file of invented messages. Use a file of your own instead.
 OPENINGS = {
     "spam": ["You have won", "Claim now", "Final notice", "Congratulations", "Limited offer"],
     "ham": ["See you", "Sorry, I am late", "Thanks", "Good morning", "Can you call me"],
@@ -48,7 +48,7 @@ def write_messages(path: str, rows: int = 300) -> None:
 
 write_messages("messages.csv")
 
-# 2. Fit. The column is recognised as text: words and pairs of words are counted.
+# 2. Fit. Words and pairs of adjacent words of the column are counted.
 messages = pd.read_csv("messages.csv")
 X_train, X_test, y_train, y_test = train_test_split(messages[["text"]], messages["label"], random_state=0)
 filter_ = BayesClassifier(families={"text": "text"}).fit(X_train, y_train)

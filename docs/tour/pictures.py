@@ -116,10 +116,10 @@ def covariance_ellipses() -> Figure:
     fitted = Gaussian.estimate(Gaussian.tally(x), rule="mle")
     circle = np.stack([np.cos(np.linspace(0, 2 * np.pi, 100)), np.sin(np.linspace(0, 2 * np.pi, 100))])
     figure, ax = new_axes(size=(7, 3.8))
-    ax.plot(*x[:300].T, ".", color=GREY, markersize=3, label="300 samples")
+    ax.plot(*x[:300].T, ".", color=GREY, markersize=3, label="300 of the 500 samples")
     for its, colour, dashes, name in ((truth, BLUE, "-", "true"), (fitted, ORANGE, "--", "estimated from 500 samples")):
         ring = its.mean[:, None] + 2 * np.linalg.cholesky(its.variance) @ circle
-        ax.plot(*ring, dashes, color=colour, label=f"{name}, 2 deviations")
+        ax.plot(*ring, dashes, color=colour, label=f"{name}, 2 standard deviations")
     ax.set(xlabel="x₁", ylabel="x₂", aspect="equal")
     ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.02, 1))
     return figure
@@ -220,7 +220,7 @@ def newton_parabolas() -> Figure:
     axes[0].plot(at, derivatives(at)[0], "o", color=ORANGE, markersize=5)
     axes[0].annotate("2", (at, derivatives(at)[0]), xytext=(4, 6), textcoords="offset points")
     axes[0].set(xlabel="slope (boundary fixed at 2.25)", ylabel="log-likelihood", ylim=(-7, -3.9), xlim=(-0.6, 3.2))
-    axes[0].legend(fontsize=8, loc="lower right")
+    axes[0].legend(fontsize=8, loc="lower center")
     plots.newton(LogisticRegression(C=None, start="zero").fit(x[:, None], y), ax=axes[1])
     return figure
 
@@ -295,7 +295,7 @@ def multinomial_likelihood() -> Figure:
     figure, ax = new_axes(size=(5.2, 4.2))
     levels = np.nanmax(log_likelihood) - np.array([5, 3, 2, 1, 0.3])
     lines = ax.contour(first, second, log_likelihood, levels, colors=BLUE, linestyles="solid", linewidths=1.2)
-    ax.clabel(lines, fmt="%.1f", fontsize=8)
+    ax.clabel(lines, levels[[0, 2, 3, 4]], fmt="%.1f", fontsize=8)  # the label of -9.1 would be on the edge
     ax.plot([0, 1, 0, 0], [0, 0, 1, 0], color=GREY, linewidth=1)
     ax.plot(*best[:2], "o", color=ORANGE, label="maximum at (2, 1, 3) / 6")
     ax.set(xlabel="θ₁", ylabel="θ₂", title="log-likelihood; θ₃ = 1 − θ₁ − θ₂", aspect="equal")

@@ -1,4 +1,4 @@
-"""Generative classifiers on sufficient statistics: everything learned is a sum.
+"""Naive Bayes and related classifiers, fitted to sums that can be added, subtracted and merged.
 
 >>> from suffice import GaussianNB
 >>> monday = GaussianNB().fit([[1.0], [5.0]], ["low", "high"])

@@ -177,7 +177,7 @@ class Explanation:
         >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"])
         >>> print(model.explain([[0, 1]]).sentence())
         'spam' (64 %) compared with 'ham'. Main reasons: column 0 = 0 (+0.98), column 1 = 1 (+0.29). Reasons against:
-        the class is rare (−0.69). The log-odds are +0.58 nats.
+        class prior (−0.69). The log-odds are +0.58 nats.
         """
         if len(self.classes) == 1:
             return f"{self.classes[0]!r} is the only class."
@@ -190,7 +190,7 @@ class Explanation:
         largest = sorted(parts, key=lambda part: -abs(part[2]))
         for title, sign in (("Main reasons", 1), ("Reasons against", -1)):
             reasons = [
-                f"{escape_controls(_describe(*part))} ({signed(part[2])})"
+                f"{escape_controls(_describe(*part[:2]))} ({signed(part[2])})"
                 for part in largest
                 if sign * part[2] >= NEGLIGIBLE
             ]
@@ -382,10 +382,10 @@ def subtract_logs(mine: Any, other: Any) -> Array:
         return np.where(np.isneginf(mine) & np.isneginf(other), 0.0, np.subtract(mine, other))
 
 
-def _describe(name: str, value: Any, nats: float) -> str:
+def _describe(name: str, value: Any) -> str:
     """Return a contribution as a sentence names it."""
     if value is None and name == PRIOR:
-        return "the class is common" if nats > 0 else "the class is rare"
+        return "class prior"
     if value is None and name == CALIBRATION:
         return "calibration"
     if value is None:

@@ -9,10 +9,11 @@ from sklearn.base import clone
 
 from suffice.classifiers.checkpoint import Checkpoint
 from suffice.data import as_sheet, check_table, concat_frames, missing_labels_error, split_frame
+from suffice.data.choose_families import ANY, choose_family
+from suffice.data.column_facts import MOST_CODED_NUMBERS, collect_facts
 from suffice.data.engines.open_source import open_source
 from suffice.data.engines.source import SAMPLE, Counted, PartialTally, Request, Source
 from suffice.data.files.table_file import training_hints
-from suffice.data.plan_columns import ANY, MOST_CODED_NUMBERS, choose_family, collect_facts
 from suffice.settings import setting_text
 from suffice.statistics import CoMoments
 

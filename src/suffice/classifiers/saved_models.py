@@ -17,7 +17,7 @@ def load(path: str | os.PathLike[str]) -> TallyClassifier | LogisticRegression:
     """Return the model that a file holds, as its ``save`` wrote it.
 
     A file may come from anyone: loading runs no code from it, checks everything that it holds, and needs little more
-    memory than the file is long. A file that is not a model, is damaged or cannot predict is a `StoreError`.
+    memory than the file is long. A file that is not a model, is damaged or cannot predict raises `StoreError`.
 
     Parameters
     ----------

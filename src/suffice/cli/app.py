@@ -33,4 +33,4 @@ Version = Annotated[bool, typer.Option("--version", callback=_print_version, is_
 
 @app.callback()
 def _global_options(version: Version = False) -> None:
-    """Generative classifiers on sufficient statistics: everything learned is a sum."""
+    """Naive Bayes and its relatives for messy tables: fit, explain, update, merge and export models."""

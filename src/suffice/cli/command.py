@@ -16,7 +16,7 @@ from suffice.cli.interrupts import interrupts
 from suffice.cli.output import CommandError, print_note, translate_settings
 
 app = typer.Typer(
-    help="Generative classifiers on sufficient statistics: everything learned is a sum.",
+    help="Naive Bayes and its relatives for messy tables: fit, explain, update, merge and export models.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -40,6 +40,8 @@ TABLE_OUTPUT_HELP = (
 )
 TableOutput = Annotated[str | None, typer.Option("--output", "-o", help=TABLE_OUTPUT_HELP)]
 Output = Annotated[str | None, typer.Option("--output", "-o", help="File to write; - is standard output.")]
+UPDATED_HELP = "File to write; by default the model file itself. - is standard output."
+UpdatedOutput = Annotated[str | None, typer.Option("--output", "-o", help=UPDATED_HELP)]
 ModelOutput = Annotated[str, typer.Option("--output", "-o", help="Model file to write; - is standard output.")]
 HEADER_HELP = "Whether line 1 of a CSV file names the columns."
 Header = Annotated[bool | None, typer.Option("--header/--no-header", help=HEADER_HELP)]

@@ -28,7 +28,7 @@ def drift(
     ] = 0.1,
     json: Json = False,
 ) -> None:
-    """Compare new rows with those of a model. New rows may be a model, too; the exit code is 3 if there is drift."""
+    """Compare new rows, or those of a second model, with the rows of a model. Exit code 3 means drift."""
     from suffice.monitoring.measure_drift import drift as measure_drift
 
     learned = load_model(model, "tally_", "keeps no sums that new rows could be compared with")

@@ -26,7 +26,7 @@ def onnx(
         str | None, typer.Option(help="Use the model with another structure, such as averaged, which has no trees.")
     ] = None,
 ) -> None:
-    """Write a model as ONNX, which ONNX Runtime scores in any language."""
+    """Write a model as ONNX, for ONNX Runtime."""
     check_output(output)
     learned = load_model(model, "to_onnx", "cannot be written as ONNX; use suffice predict")
     change_structure(learned, structure, model)

@@ -46,7 +46,7 @@ OPTIONS = {
     r"TableFile\(…, skip_rows=…\)": "--skip-rows",
     r"TableFile\(…, na_values=…\)": "--na-values",
     r"TableFile\(…, dates='parts'\)": "--dates parts",
-    r"; in a data frame, add columns such as \S+": "",
+    r"; in a data frame, add columns such as .*?\]\.dt\.month": "",
     r"TableFile\(…, (\w+)=…\)": r"--\1",
     "delimiter is one character": "--delimiter is one character",
     r"families=\{…\}": "--family",

@@ -138,7 +138,7 @@ def compare(
     ] = 1,
     scoring: Annotated[
         list[str] | None,
-        typer.Option(help="Metric, such as neg_log_loss or roc_auc. May be repeated; the first one sorts."),
+        typer.Option(help="Metric, such as neg_log_loss or roc_auc. May be repeated; the first one sorts the table."),
     ] = None,
     margin: Annotated[
         float | None,

@@ -20,8 +20,8 @@ from suffice.cli.command import (
     Model,
     ModelOutput,
     OtherTarget,
-    Output,
     Target,
+    UpdatedOutput,
     Wait,
     Weight,
     Yes,
@@ -108,11 +108,13 @@ def fit(
     trees: Annotated[
         int | None,
         typer.Option(
-            help="Most trees: 100 by default, 200 with --structure trees or pooled. Fewer make a smaller model.",
+            help="Largest number of trees; by default 100, or 200 with --structure trees or pooled.",
             min=1,
         ),
     ] = None,
-    numeric: Annotated[str, typer.Option(help="Model of numbers: auto, gaussian, quantiles or mdl.")] = "auto",
+    numeric: Annotated[
+        str, typer.Option(help="Family of numeric columns: auto, gaussian, quantiles, mdl or kernel.")
+    ] = "auto",
     estimate: Annotated[str, typer.Option(help=ESTIMATE_HELP)] = "mean",
     prior: Annotated[str, typer.Option(help=PRIOR_HELP)] = "0.5",
     family: Families = None,
@@ -253,7 +255,7 @@ def learn(
     model: Model,
     table: TableFile,
     target: OtherTarget = None,
-    output: Output = None,
+    output: UpdatedOutput = None,
     decay: Annotated[
         float | None, typer.Option(help="Factor from 0 to 1 for the weight of the rows learned before; by default 1.")
     ] = None,
@@ -278,7 +280,7 @@ def forget(
     model: Model,
     table: TableFile,
     target: OtherTarget = None,
-    output: Output = None,
+    output: UpdatedOutput = None,
     receipt: Annotated[str | None, typer.Option(help="JSON file to write: digests of the model and the rows.")] = None,
     weight: Weight = None,
     drop_unlabelled: Drop = False,

@@ -12,8 +12,9 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from suffice.blocks import Block, Dense, Sparse
 from suffice.caller_warnings import warn_caller
+from suffice.data.choose_families import ANY, BINNED
 from suffice.data.dictionaries import Dictionaries, read_dictionaries
-from suffice.data.plan_columns import ANY, BINNED, plan_columns
+from suffice.data.plan_columns import plan_columns
 from suffice.data.read_columns import compare_columns, read_blocks
 from suffice.data.sheets import Sheet, SparseSheet
 from suffice.data.table import Target, as_block, as_sheet

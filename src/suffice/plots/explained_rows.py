@@ -30,7 +30,7 @@ def waterfall(
     row : int, default=0
         Row of the explanation.
     label : object, default=None
-        Class that evidence speaks for; by default the most probable one.
+        Class whose evidence is shown; by default the most probable one.
     against : object, default=None
         Class to compare with; by default the most probable other one.
     most : int, default=12
@@ -112,7 +112,7 @@ def marked_text(
     row : int, default=0
         Row of the explanation.
     label : object, default=None
-        Class that evidence speaks for; by default the most probable one.
+        Class whose evidence is shown; by default the most probable one.
     against : object, default=None
         Class to compare with; by default the most probable other one.
     ax : matplotlib.axes.Axes, default=None

@@ -93,7 +93,7 @@ class Points:
     classes : list
         Labels.
     mine, other : int
-        Places of the class that points speak for, and of the class it is compared with.
+        Positions of the class that points count for, and of the class it is compared with.
     prior : ndarray of shape (n_classes,)
         Log probabilities of the classes.
     scales : list of Scale
@@ -116,7 +116,7 @@ class Points:
 
     @property
     def label(self) -> Any:
-        """The class that points speak for."""
+        """The class that points count for."""
         return self.classes[self.mine]
 
     @property

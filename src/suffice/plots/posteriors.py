@@ -22,7 +22,7 @@ Curves = tuple[Any, dict[str, Any], str]  # the prior (or None), the posteriors 
 
 
 def belief(
-    believed: Any,
+    source: Any,
     tally: Any = None,
     prior: Any = None,
     *,
@@ -38,11 +38,11 @@ def belief(
 
     Parameters
     ----------
-    believed : distribution class, classifier or scipy.stats distribution
+    source : distribution class, classifier or scipy.stats distribution
         A class such as `Bernoulli`, with ``tally`` and ``prior``; a fitted classifier, for the parameter of
         ``column`` in each class; or a frozen distribution of scipy.stats, with ``prior`` as another.
     tally : Counts, Moments or dict of str to these, default=None
-        Sufficient statistics of the data, if ``believed`` is a distribution class; a dictionary draws several.
+        Sufficient statistics of the data, if ``source`` is a distribution class; a dictionary draws several.
     prior : float, Prior or scipy.stats distribution, default=None
         The prior of a distribution class (1.0 by default), or the density to draw as the prior.
     column : object, default=0
@@ -66,7 +66,7 @@ def belief(
     >>> [line.get_label() for line in ax.lines]
     ['prior: Beta(1, 1)', 'posterior: Beta(3, 2)']
     """
-    before, after, name = _find_curves(believed, tally, prior, column, level, parameter)
+    before, after, name = _find_curves(source, tally, prior, column, level, parameter)
     every = [each for each in (before, *after.values()) if each is not None]
     if not all(hasattr(each, "ppf") and np.ndim(each.mean()) == 0 for each in every):
         raise ValueError(SEVERAL)
@@ -119,19 +119,19 @@ def format_distribution(distribution: Any) -> str:
     return f"{written}({', '.join(f'{each:.4g}' for each in args)})"
 
 
-def _find_curves(believed: Any, tally: Any, prior: Any, column: Any, level: Any, parameter: str | None) -> Curves:
+def _find_curves(source: Any, tally: Any, prior: Any, column: Any, level: Any, parameter: str | None) -> Curves:
     """Return the curves of a distribution, of a distribution class with its data, or of a classifier."""
-    if hasattr(believed, "pdf"):
-        return prior, {"posterior": believed}, parameter or "parameter"
-    check_fitted(believed)
-    if hasattr(believed, "classes_"):
-        return _classifier_curves(believed, column, level, parameter)
-    if not hasattr(believed, "posterior"):
+    if hasattr(source, "pdf"):
+        return prior, {"posterior": source}, parameter or "parameter"
+    check_fitted(source)
+    if hasattr(source, "classes_"):
+        return _classifier_curves(source, column, level, parameter)
+    if not hasattr(source, "posterior"):
         raise TypeError(
             "belief needs a distribution such as Bernoulli with its tally, a fitted classifier, or a "
-            f"distribution of scipy.stats, not {type(believed).__name__}"
+            f"distribution of scipy.stats, not {type(source).__name__}"
         )
-    kind: Any = believed if isinstance(believed, type) else type(believed)
+    kind: Any = source if isinstance(source, type) else type(source)
     if tally is None:
         raise ValueError(f"there are no data: pass belief({kind.__name__}, {kind.__name__}.tally(x))")
     tallies = tally if isinstance(tally, Mapping) else {"posterior": tally}

@@ -9,7 +9,7 @@ from suffice.plots.canvas import BLUE, COLOURS, RED, Axes, axes_for, check_fitte
 from suffice.schema import Array
 
 
-def confusion(y_true: Any, said: Any, X: Any = None, *, ax: Axes | None = None) -> Axes:
+def confusion(y_true: Any, y_pred: Any, X: Any = None, *, ax: Axes | None = None) -> Axes:
     """Draw the confusion matrix: how many rows of each class were predicted to be of each class.
 
     The colour is the share of the true class.
@@ -18,10 +18,10 @@ def confusion(y_true: Any, said: Any, X: Any = None, *, ax: Axes | None = None) 
     ----------
     y_true : array-like of shape (n_rows,)
         True labels.
-    said : array-like of shape (n_rows,) or classifier
+    y_pred : array-like of shape (n_rows,) or classifier
         Predicted labels, or a fitted classifier that predicts them from ``X``.
     X : array-like of shape (n_rows, n_columns), default=None
-        Rows, if ``said`` is a classifier.
+        Rows, if ``y_pred`` is a classifier.
     ax : matplotlib.axes.Axes, default=None
         Axes to draw on; by default those of a new figure.
 
@@ -35,13 +35,13 @@ def confusion(y_true: Any, said: Any, X: Any = None, *, ax: Axes | None = None) 
     >>> confusion(["a", "a", "b"], ["a", "b", "b"]).get_title(loc="left")
     '2 of 3 correct (66.7 %)'
     """
-    if hasattr(said, "predict"):
+    if hasattr(y_pred, "predict"):
         if X is None:
             raise ValueError("confusion(y, model) needs the rows that the model predicts: confusion(y, model, X)")
-        said = said.predict(X)
+        y_pred = y_pred.predict(X)
     elif X is not None:
         raise ValueError("confusion(y_true, labels) has no use for X: leave it out, or pass a model in place of labels")
-    labels, counts = _count_pairs(np.asarray(y_true).tolist(), np.asarray(said).tolist())
+    labels, counts = _count_pairs(np.asarray(y_true).tolist(), np.asarray(y_pred).tolist())
     size = len(labels)
     # with one or two classes the title is wider than the matrix
     ax = axes_for(ax, (max(2.2 + 0.42 * size, 4.4), 2.0 + 0.38 * size))

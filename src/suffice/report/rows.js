@@ -101,5 +101,5 @@ function errorsSection({ shown, quality }, panel) {
   if (!quality) return null;
   if (!shown.wrong) return section("Largest errors", "wrong", el("p", {}, "All predictions are correct."));
   const rows = shown.errors.map((place) => ({ name: `row ${shown.rows[place].row}`, draw: () => rowItem(shown.rows[place], panel) }));
-  return section("Largest errors", "wrong", note(`${countOf(shown.wrong, "prediction")} of ${grouped(quality.rows)} ${shown.wrong === 1 ? "is" : "are"} wrong. The rows whose true class has the lowest probability come first.`), pagedList(rows, { size: 5, what: "error", list: el("ol", { class: "rows" }) }));
+  return section("Largest errors", "wrong", note(`${countOf(shown.wrong, "prediction")} of ${grouped(quality.rows)} ${shown.wrong === 1 ? "is" : "are"} wrong. The rows whose true class has the lowest probability come first.`), pagedList(rows, { size: 5, what: "largest error", list: el("ol", { class: "rows" }) }));
 }

@@ -33,7 +33,7 @@ def check_sums(tally: Tally, are_bits: Sequence[bool]) -> list[SumCheck]:
     """
     found, labels = [], tally.schema.classes.tolist()
     for block, statistic, is_bits in zip(tally.schema.blocks, tally.statistics, are_bits, strict=True):
-        kind = "trees" if block.is_forest else f"{block.family} columns"
+        kind = ("tree" if block.is_forest else f"{block.family} column") + ("" if block.count == 1 else "s")
         for what, problems in _list_checks(block, statistic, tally.class_count[:, None], is_bits):
             first = next(problems, None)
             problem = None if first is None else f"in class {labels[first[0]]!r}, {first[1]}"

@@ -7,11 +7,11 @@ from inspect import Parameter, Signature
 from typing import Any
 from uuid import uuid4
 
+from suffice.data.column_facts import Facts
 from suffice.data.column_names import rename_taken
 from suffice.data.engines import batches
 from suffice.data.engines.source import NoSqlError, Request, Scored, ScoreQuery, Source, SourceError, check_target_type
 from suffice.data.engines.sql_tally import tally_by_sql
-from suffice.data.plan_columns import Facts
 from suffice.statistics import Tally
 
 # Databases in which names that differ only in capitals are different names.

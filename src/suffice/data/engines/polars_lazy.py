@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import Any
 
 from suffice.data import append_columns
+from suffice.data.column_facts import Facts
 from suffice.data.column_names import rename_taken
 from suffice.data.engines import batches
 from suffice.data.engines.source import Request, Scored, ScoreQuery, Source, SourceError
-from suffice.data.plan_columns import Facts
 from suffice.statistics import Tally
 
 

@@ -7,10 +7,10 @@ from functools import reduce
 from operator import add
 from typing import Any, Protocol, Self
 
+from suffice.data.column_facts import Facts
 from suffice.data.files.table_file import ColumnHints
 from suffice.data.labelled_table import missing_labels_error
 from suffice.data.plan_columns import SAMPLE as SAMPLE
-from suffice.data.plan_columns import Facts
 from suffice.schema import Array, Columns, Features
 from suffice.statistics import Tally
 

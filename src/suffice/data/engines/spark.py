@@ -10,12 +10,12 @@ from typing import Any
 from uuid import uuid4
 
 from suffice.data import append_columns
+from suffice.data.column_facts import Facts
 from suffice.data.column_names import rename_taken
 from suffice.data.engines.batches import merge_batches, tally_batch
 from suffice.data.engines.ibis_tables import SqlSource
 from suffice.data.engines.source import PartialTally, Request, Scored, ScoreQuery, Source, SourceError
 from suffice.data.engines.spark_waiting import call_spark, is_connect
-from suffice.data.plan_columns import Facts
 from suffice.families import FAMILIES
 from suffice.statistics import Tally
 

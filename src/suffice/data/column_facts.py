@@ -1,0 +1,117 @@
+"""Facts about the columns of a table, on which the choice of their families depends. Labels are not used."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice.data import Sheet
+from suffice.schema import Array
+
+# Numbers with at most so many different values may be levels.
+MOST_CODED_NUMBERS = 20
+
+# A column of levels with more than so many different phrases may be one of texts.
+WORDS_OF_A_PHRASE, MANY_PHRASES = 2, 50
+
+# The first look at a column of numbers is at about so many rows, and at so many strings for their words.
+ROWS_EXAMINED = 1000
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The facts about a column on which the choice of its family depends.
+
+    Attributes
+    ----------
+    kind : {"number", "boolean", "string", "category", "date", "empty"}
+        The type of the values.
+    rows : int
+        The number of cells that are not missing.
+    distinct : int
+        The number of different values.
+    whole : bool
+        Whether all numbers are whole.
+    words : float
+        The mean number of words of a string.
+    """
+
+    kind: str
+    rows: int
+    distinct: int
+    whole: bool = False
+    words: float = 0.0
+
+    @property
+    def are_phrases(self) -> bool:
+        """Whether the strings have several words, and are many."""
+        is_many = self.distinct > max(MANY_PHRASES, self.rows / 10)
+        return self.kind == "string" and is_many and self.words >= WORDS_OF_A_PHRASE
+
+
+def collect_facts(sheet: Sheet, names: Sequence[Any], weights: Array | None) -> dict[Any, Facts]:
+    """Return the facts about some columns; a row of weight 2 counts as two rows."""
+    kinds = {name: sheet.kind(name) for name in names}
+    found = {name: Facts(kind, 0, 0) for name, kind in kinds.items() if kind in ("date", "empty")}
+    levels = [name for name, kind in kinds.items() if name not in found and kind not in ("number", "boolean")]
+    for own, labels, codes in sheet.code_columns(levels, last=False):
+        for name, its_labels, its_codes in zip(own, labels, codes, strict=True):
+            found[name] = _facts_of_levels(kinds[name], its_labels, its_codes, weights)
+    for own, values in sheet.stack_numbers([name for name in names if name not in found]):
+        facts = _facts_of_few_rows([kinds[name] for name in own], values, weights) if len(own) > 1 else None
+        if facts is None:
+            facts = [_facts_of_numbers(kinds[name], column, weights) for name, column in zip(own, values, strict=True)]
+        found |= zip(own, facts, strict=True)
+    return {name: found[name] for name in names}
+
+
+def _facts_of_levels(kind: str, labels: list[Any], codes: Array, weights: Array | None) -> Facts:
+    there = codes >= 0 if weights is None else (codes >= 0) & (weights > 0)
+    distinct = len(labels) if weights is None else len(np.unique(codes[there]))
+    few = labels[:ROWS_EXAMINED]
+    words = sum(len(label.split()) for label in few if isinstance(label, str)) / max(len(few), 1)
+    return Facts(kind, _rows(there, weights), distinct, False, words)
+
+
+def _facts_of_few_rows(kinds: list[str], values: Array, weights: Array | None) -> list[Facts] | None:
+    """Return the facts about columns of numbers, [column, row], all at once; None if there are many rows."""
+    if values.shape[1] >= 2 * ROWS_EXAMINED or (weights is not None and not (weights > 0).all()):
+        return None
+    ordered = np.sort(values.view(np.uint8) if values.dtype == bool else values, axis=1)
+    rows = np.full(len(ordered), ordered.shape[1])
+    whole = np.ones(len(ordered), bool)
+    is_new = ordered[:, 1:] != ordered[:, :-1]
+    weight = rows if weights is None else np.full(len(ordered), np.ceil(weights.sum()))
+    if ordered.dtype.kind == "f":
+        is_empty = np.isnan(ordered)  # the last ones
+        rows, is_new = rows - is_empty.sum(axis=1), is_new & ~is_empty[:, 1:]
+        whole = (((ordered == np.floor(ordered)) & (np.abs(ordered) < 2**53)) | is_empty).all(axis=1)
+        weight = rows if weights is None else np.ceil((~np.isnan(values) * weights).sum(axis=1))
+    lines = zip(kinds, rows.tolist(), weight.tolist(), is_new.sum(axis=1).tolist(), whole.tolist(), strict=True)
+    return [
+        Facts(kind, int(w), new + 1, is_whole) if held else Facts("empty", 0, 0)
+        for kind, held, w, new, is_whole in lines
+    ]
+
+
+def _rows(there: Array, weights: Array | None) -> int:
+    return int(there.sum() if weights is None else np.ceil(weights[there].sum()))
+
+
+def _facts_of_numbers(kind: str, values: Array, weights: Array | None) -> Facts:
+    held = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
+    there = values if held.all() else values[held]
+    if not len(there):
+        return Facts("empty", 0, 0)
+    # if a thousand rows already hold many distinct numbers, the other rows need not be examined
+    sample = there[:: max(len(there) // ROWS_EXAMINED, 1)]
+    distinct, whole = len(np.unique(sample)), _whole(sample)
+    if distinct <= MOST_CODED_NUMBERS or (whole and distinct == len(sample)):
+        distinct, whole = len(np.unique(there)), _whole(there)
+    return Facts(kind, _rows(held, weights), distinct, whole)
+
+
+def _whole(values: Array) -> bool:
+    """Return whether all numbers are whole; numbers beyond 2⁵³ do not count as whole, because all doubles there are."""
+    return values.dtype.kind in "iu" or bool(np.all((values == np.floor(values)) & (np.abs(values) < 2**53)))
