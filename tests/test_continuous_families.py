@@ -440,6 +440,16 @@ def test_families_that_are_chosen_suit_the_rule_and_the_prior() -> None:
     assert BayesClassifier(structure="naive", prior=prior).fit(X, y).families_["x"] in ("quantiles", "mdl")
 
 
+def test_a_column_whose_missing_cells_are_a_level_keeps_its_bins() -> None:
+    X, y = table_of_any()
+    X.loc[(y == 1) & (np.arange(len(y)) % 3 == 0), "log-normal"] = np.nan
+    default, skipped = (BayesClassifier(structure="naive", missing=each).fit(X, y) for each in ("auto", "skip"))
+    assert skipped.families_["log-normal"] == "log-normal"
+    assert default.families_["log-normal"] in ("quantiles", "mdl")
+    missing = dict.fromkeys(X)
+    assert default.predict_proba(missing)[0, 1] > 0.9 > skipped.predict_proba(missing)[0, 1]
+
+
 def test_models_merge_if_only_one_has_moments_of_logarithms() -> None:
     X, y = table_of_any(1000)
     X.loc[700, "log-normal"] = 0.0
