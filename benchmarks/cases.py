@@ -5,8 +5,39 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from typing import Any
 
 from timing import Call
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is aimed at, in words, and whether the record of a measurement reaches it."""
+
+    text: str
+    is_reached: Callable[[Mapping[str, Any]], bool]
+
+
+def at_least(ratio: float) -> Goal:
+    """Return the goal of a least ratio of processor times, or of times if other processes do the work."""
+    text = f"ratio {ratio:g}" if ratio >= 1 else f"1 / {1 / ratio:g}"
+    return Goal(text, lambda record: (record["work_ratio"] or record["ratio"]) >= ratio)
+
+
+def at_most(seconds: float) -> Goal:
+    """Return the goal of a largest processor time."""
+    return Goal(f"{seconds:g} s", lambda record: record["work_seconds"] <= seconds)
+
+
+def beyond_peer(seconds: float) -> Goal:
+    """Return the goal of a largest processor time beyond that of the peer."""
+    text = f"{seconds * 1e3:g} ms more than the peer"
+    return Goal(text, lambda record: record["work_seconds"] - record["peer_work_seconds"] <= seconds)
+
+
+def in_memory(mb: float) -> Goal:
+    """Return the goal of a largest memory."""
+    return Goal(f"{mb:g} MB", lambda record: record["peak_mb"] is None or record["peak_mb"] <= mb)
 
 
 @dataclass(frozen=True)
@@ -15,6 +46,7 @@ class Case:
 
     ``floor`` are calls that do part of the work that every method has to do, by name. ``note`` says why a peer is
     faster, where one is. ``is_local`` is False if other processes do the work, of which only the time is measured.
+    ``goal`` is for the full data.
     """
 
     name: str
@@ -23,6 +55,7 @@ class Case:
     floor: Mapping[str, Call] = field(default_factory=dict)
     note: str = ""
     is_local: bool = True
+    goal: Goal | None = None
 
 
 # Yields the cases of a group one at a time, so that their data are not in memory together; small ones if True.

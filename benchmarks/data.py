@@ -75,3 +75,21 @@ def write_parquet(rows: int, path: Path) -> None:
     with pq.ParquetWriter(path, mixed(1).schema) as file:
         for first in range(0, rows, BLOCK):
             file.write_table(mixed(min(BLOCK, rows - first), first), row_group_size=BLOCK // 4)
+
+
+def reviews(texts: int = 25_000, words: int = 230) -> tuple[list[str], Any]:
+    """Return texts of two classes, whose words are drawn by Zipf's law; a tenth of them depends on the class."""
+    rng = np.random.default_rng(0)
+    letters = np.array(list("etaoinshrdlcumwfgypbvk"))
+    size = 30_000
+    lengths = 2 + rng.poisson(4, size)
+    vocabulary = np.unique(["".join(rng.choice(letters, length)) for length in lengths])
+    vocabulary = vocabulary[rng.permutation(len(vocabulary))]
+    share = 1 / np.arange(1, len(vocabulary) + 1)
+    counts, y = rng.poisson(words, texts), rng.integers(0, 2, texts)
+    drawn = rng.choice(len(vocabulary), counts.sum(), p=share / share.sum())
+    moved = drawn * (1 + np.repeat(y, counts)) % len(vocabulary)
+    drawn = np.where(rng.random(len(drawn)) < 0.1, moved, drawn)
+    written = np.where(rng.random(len(drawn)) < 0.05, np.char.capitalize(vocabulary)[drawn], vocabulary[drawn])
+    written = np.where(rng.random(len(drawn)) < 0.1, np.char.add(written, ","), written)
+    return list(map(" ".join, np.split(written, np.cumsum(counts)[:-1]))), y

@@ -11,8 +11,8 @@ the cache. Times are those of the processor.
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+
+from timing import run_python
 
 TIMES = 3
 DATA = """
@@ -60,8 +60,7 @@ CALLS = {
 
 def run(call: str) -> tuple[float, float, float, list[str]]:
     script = DATA + TIMED.format(call=call)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    numba, first, second, loaded = json.loads(done.stdout)
+    numba, first, second, loaded = json.loads(run_python(script))
     return numba, first, second, loaded
 
 

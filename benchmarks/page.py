@@ -47,7 +47,9 @@ def write(results: dict[str, list[dict[str, Any]]], machine: dict[str, Any]) -> 
     groups = {name: results.get(name) or known[name] for name in GROUPS if name in results or name in known}
     stored.write_text(json.dumps({"machine": machine, "groups": groups}, indent=1, ensure_ascii=False) + "\n")
     for name, records in groups.items():
-        draw_ratios(name, [record for record in records if record["ratio"] is not None])
+        compared = [record for record in records if record["ratio"] is not None]
+        if compared:
+            draw_ratios(name, compared)
     (FOLDER / "index.md").write_text(_describe(groups, machine))
 
 
@@ -61,11 +63,15 @@ def _describe(groups: dict[str, list[dict[str, Any]]], machine: dict[str, Any]) 
         "## Where suffice is slower",
         "",
     ]
-    if machine["load"] and machine["load"] > machine["cores"]:
+    if machine["load"] is not None and machine["load"] > 0.5:
         lines[1] += (
-            f" Other programs used the machine at the same time (a load of {machine['load']:g}). Times "
-            "therefore vary, most of all those of calls with several threads; the ratio of work is more reliable here."
+            f" Other programs used the machine before the run (a load of {machine['load']:g}), and probably during it. "
+            "Times therefore vary, most of all those of calls with several threads; the ratio of work varies less. "
+            "It favours suffice where a peer uses the threads of a BLAS library, because they keep a busy machine's "
+            "cores busy while they wait for each other."
         )
+    elif machine["load"] is not None:
+        lines[1] += f" No other program used the machine when the run started (a load of {machine['load']:g})."
     lost = [record for records in groups.values() for record in records if (record["ratio"] or 1) < 1]
     lines += [f"{len(lost)} of {sum(map(len, groups.values()))} comparisons:", ""] if lost else ["Nowhere in this run."]
     for record in sorted(lost, key=lambda record: record["ratio"]):
@@ -73,14 +79,40 @@ def _describe(groups: dict[str, list[dict[str, Any]]], machine: dict[str, Any]) 
         work = f"{1 / record['work_ratio']:.1f} times the work" if record["work_ratio"] else "work not measured"
         times = f"{1 / record['ratio']:.1f} times the time of {record['peer']} ({work})"
         lines.append(f"- {record['case']}: {times}.{reason}")
+    lines += _list_goals([record for records in groups.values() for record in records if "goal" in record])
     for name, records in groups.items():
-        lines += ["", f"## {name.capitalize()}", "", GROUPS[name].about, "", f"![ratios]({name}.svg)", ""]
+        lines += ["", f"## {name.capitalize()}", "", GROUPS[name].about, ""]
+        if any(record["ratio"] is not None for record in records):
+            lines += [f"![ratios]({name}.svg)", ""]
         lines += [
             "| case | peer | seconds | ratio | work | memory, MB | its memory, MB | floor |",
             "|---|---|---:|---:|---:|---:|---:|---|",
         ]
         lines += map(_row, records)
     return "\n".join(lines) + "\n"
+
+
+def _list_goals(records: list[dict[str, Any]]) -> list[str]:
+    """Return a table of the cases that have a goal."""
+    if not records:
+        return []
+    reached = sum(record["is_reached"] for record in records)
+    lines = [
+        "",
+        "## Goals",
+        "",
+        f"{reached} of {len(records)} goals were reached. A goal is a least ratio of work, or a largest processor time "
+        "or memory. With several cores the ratio of times can be greater than that of work.",
+        "",
+        "| case | peer | goal | reached | ratio | work | processor seconds | memory, MB |",
+        "|---|---|---|---|---:|---:|---:|---:|",
+    ]
+    for record in records:
+        ratios = [_short(record[key]) if record[key] else "" for key in ("ratio", "work_ratio", "work_seconds")]
+        memory = f"{record['peak_mb']:.0f}" if record["peak_mb"] is not None else ""
+        cells = [record["case"], record["peer"], record["goal"], "yes" if record["is_reached"] else "no"]
+        lines.append(f"| {' | '.join([*cells, *ratios, memory])} |")
+    return lines
 
 
 def _row(record: dict[str, Any]) -> str:

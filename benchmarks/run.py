@@ -22,6 +22,7 @@ from statistics import median
 from typing import Any
 
 import memory_cases
+import more_cases
 import page
 import peer_cases
 import suffice
@@ -35,7 +36,7 @@ QUICK, FULL = (5, 0.8), (7, 5.0)
 # A ratio below this share of that of the baseline is reported.
 LEAST_SHARE = 2 / 3
 
-__all__ = ["memory_cases", "peer_cases", "table_cases"]  # importing them registers their cases
+__all__ = ["memory_cases", "more_cases", "peer_cases", "table_cases"]  # importing them registers their cases
 
 
 def measure(case: Case, rounds: int, seconds: float) -> list[dict[str, Any]]:
@@ -56,6 +57,8 @@ def measure(case: Case, rounds: int, seconds: float) -> list[dict[str, Any]]:
                 "ratio": median(ratios) if ratios else None,
                 "least": min(ratios, default=None),
                 "greatest": max(ratios, default=None),
+                "work_seconds": min(ours.processor),
+                "peer_work_seconds": min(theirs.processor) if theirs else None,
                 "work_ratio": min(theirs.processor) / max(min(ours.processor), 1e-3) if theirs else None,
                 "peak_mb": ours.peak,
                 "peer_peak_mb": theirs.peak if theirs else None,
@@ -64,18 +67,27 @@ def measure(case: Case, rounds: int, seconds: float) -> list[dict[str, Any]]:
             }
         )
     if not case.is_local:
-        records = [{**record, "work_ratio": None, "peak_mb": None, "peer_peak_mb": None} for record in records]
+        others = dict.fromkeys(("work_seconds", "peer_work_seconds", "work_ratio", "peak_mb", "peer_peak_mb"))
+        records = [{**record, **others} for record in records]
+    if case.goal is not None:
+        goal = case.goal
+        records[0] |= {"goal": goal.text, "is_reached": goal.is_reached(records[0])}
     return records
 
 
-def describe_machine() -> dict[str, Any]:
-    """Return what the figures depend on."""
+def read_load() -> float | None:
+    """Return how many processes wanted to run during the last minute; None where the system does not tell."""
+    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
+
+
+def describe_machine(load: float | None) -> dict[str, Any]:
+    """Return what the figures depend on; ``load`` is that before the run, because the run is a load itself."""
     names = ("scikit-learn", "numpy", "numba", "duckdb", "pyarrow")
     return {
         "suffice": suffice.__version__,
         "python": platform.python_version(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
-        "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
+        "load": load,
         **{name: version(name) for name in names},
     }
 
@@ -109,6 +121,7 @@ def main() -> None:
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     results: dict[str, list[dict[str, Any]]] = {}
+    load = read_load()
     for group in GROUPS.values():
         if asked.only == group.name or (not asked.only and not group.is_slow):
             print(f"\n{group.name}: {group.about}", flush=True)
@@ -128,7 +141,7 @@ def main() -> None:
         baseline[mode] = {**baseline.get(mode, {}), **ratios}
         BASELINE.write_text(json.dumps(baseline, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
     if asked.page or not asked.quick:
-        page.write(results, {"sizes": mode, **describe_machine()})
+        page.write(results, {"sizes": mode, **describe_machine(load)})
     if fallen:
         print("\nfell by a third or more since the baseline:\n  " + "\n  ".join(fallen))
         sys.exit(1 if asked.check else 0)

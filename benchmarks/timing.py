@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
 import resource
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -70,6 +73,13 @@ def measure_peak(call: Call) -> float | None:
 def read_status(name: str) -> float:
     line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name))
     return int(line.split()[1]) / 1024
+
+
+def run_python(statement: str) -> str:
+    """Run a statement in a new process, and return what it prints; only the first such process compiles modules."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    command = [sys.executable, "-c", statement]
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def least(run: Call, times: int = 3) -> float:

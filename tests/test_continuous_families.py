@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from scipy import integrate, stats
 from scipy.special import gammaln, ive
+from sklearn.base import clone
 
 import suffice
 from suffice import BayesClassifier, plots, report
@@ -404,19 +405,81 @@ def table_of_any(rows: int = 900, seed: int = 0) -> tuple[pd.DataFrame, Any]:
     return pd.DataFrame(columns), y
 
 
-def test_any_chooses_the_family_that_the_numbers_have() -> None:
+def test_the_default_chooses_the_family_that_the_numbers_have() -> None:
     X, y = table_of_any(3000)
     X["signed"] = np.random.default_rng(1).normal(y, 1.0)
-    auto, chosen = (BayesClassifier(structure="naive", families=each).fit(X, y) for each in ("auto", "any"))
+    chosen = BayesClassifier(structure="naive").fit(X, y)
+    number = BayesClassifier(structure="naive", families=dict.fromkeys(X, "number")).fit(X, y)
     assert chosen.families_["log-normal"] == "log-normal"
-    assert chosen.families_["gaussian"] == auto.families_["gaussian"] == "gaussian"
-    assert chosen.families_["signed"] == auto.families_["signed"]
+    assert chosen.families_["gaussian"] == number.families_["gaussian"] == "gaussian"
+    assert chosen.families_["signed"] == number.families_["signed"]
     assert chosen.families_["gamma"] in ("gamma", "mdl", "quantiles")
-    one = BayesClassifier(structure="naive", families={"log-normal": "any"}).fit(X, y)
-    assert one.families_ == auto.families_ | {"log-normal": "log-normal"}
+    others = dict.fromkeys(X.columns.drop("log-normal"), "number")
+    for one in (others, others | {"log-normal": "auto"}, others | {"log-normal": "any"}):
+        found = BayesClassifier(structure="naive", families=one).fit(X, y)
+        assert found.families_ == number.families_ | {"log-normal": "log-normal"}
 
 
-def test_what_any_chooses_is_estimated_as_if_it_was_named() -> None:
+def test_only_any_chooses_a_family_where_columns_depend_on_each_other() -> None:
+    X, y = table_of_any()
+    default, chosen = (BayesClassifier(structure="tree", families=each).fit(X, y) for each in ("auto", "any"))
+    assert default.families_["log-normal"] in ("gaussian", "quantiles", "mdl")
+    assert chosen.families_["log-normal"] == "log-normal"
+
+
+def test_families_that_are_chosen_suit_the_rule_and_the_prior() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 3000)
+    X = pd.DataFrame({"x": rng.gamma(0.7, 1 + 5 * y)})
+    assert BayesClassifier(structure="naive").fit(X, y).families_ == {"x": "gamma"}
+    for rules in ("predictive", {"x": "predictive"}, {"gamma": "predictive"}):
+        model = BayesClassifier(structure="naive", estimate=rules).fit(X, y)
+        assert model.families_["x"] != "gamma"
+        assert np.isfinite(model.predict_proba(X)).all()
+    prior = {"x": suffice.Dirichlet(2.0)}  # of bins
+    assert BayesClassifier(structure="naive", prior=prior).fit(X, y).families_["x"] in ("quantiles", "mdl")
+
+
+def test_a_column_whose_missing_cells_are_a_level_keeps_its_bins() -> None:
+    X, y = table_of_any()
+    X.loc[(y == 1) & (np.arange(len(y)) % 3 == 0), "log-normal"] = np.nan
+    default, skipped = (BayesClassifier(structure="naive", missing=each).fit(X, y) for each in ("auto", "skip"))
+    assert skipped.families_["log-normal"] == "log-normal"
+    assert default.families_["log-normal"] in ("quantiles", "mdl")
+    missing = dict.fromkeys(X)
+    assert default.predict_proba(missing)[0, 1] > 0.9 > skipped.predict_proba(missing)[0, 1]
+
+
+def test_models_merge_if_only_one_has_moments_of_logarithms() -> None:
+    X, y = table_of_any(1000)
+    X.loc[700, "log-normal"] = 0.0
+    model = BayesClassifier(structure="naive")
+    first, second = clone(model).fit(X[:500], y[:500]), clone(model).fit(X[500:], y[500:])
+    assert first.families_["log-normal"] == "log-normal"
+    for merged in (first + second, second + first):
+        assert merged.families_["log-normal"] not in ("log-normal", "gamma", "exponential")
+        assert merged.tally_.class_count.tolist() == np.bincount(y).tolist()
+        moments = next(
+            its
+            for block, its in zip(merged.tally_.schema.blocks, merged.tally_.statistics, strict=True)
+            if block.family == "gaussian"
+        )
+        place = list(X).index("log-normal")
+        np.testing.assert_allclose(moments.mean[:, place], [X["log-normal"][y == k].mean() for k in (0, 1)])
+
+
+def test_log_normal_columns_that_are_named_and_chosen_merge() -> None:
+    X, y = table_of_any(1000)
+    X["named"] = X["log-normal"].to_numpy()[::-1]
+    model = BayesClassifier(structure="naive", families={"named": "log-normal"})
+    first, second = clone(model).fit(X[:500], y[:500]), clone(model).fit(X[500:], y[500:])
+    merged = first + second
+    assert merged.families_["named"] == merged.families_["log-normal"] == "log-normal"
+    whole = clone(model).set_params(plan=merged.plan_).fit(X, y)
+    np.testing.assert_allclose(merged.predict_proba(X), whole.predict_proba(X), rtol=1e-9, atol=1e-12)
+
+
+def test_what_is_chosen_is_estimated_as_if_it_was_named() -> None:
     X, y = table_of_any()
     X.loc[::9, "log-normal"] = np.nan
     chosen = BayesClassifier(structure="naive", families="any").fit(X, y)
@@ -430,7 +493,7 @@ def test_what_any_chooses_is_estimated_as_if_it_was_named() -> None:
 def test_sums_of_families_that_are_chosen_are_those_of_the_rows(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from suffice.choice import Form, column_forms
 
-    monkeypatch.setattr(column_forms, "best_positive", lambda column, score, form: (score, Form(family=family)))
+    monkeypatch.setattr(column_forms, "best_positive", lambda column, form, _: Form(family=family))
     X, y = table_of_any()
     X = X[["gaussian"]]
     X.loc[::9, "gaussian"] = np.nan

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from typer.testing import CliRunner
 import mariadb
 import postgres
 import suffice
+from odd_texts import TEXT_MODELS, text_table
 from suffice import BayesClassifier, Pooled, Trees
 from suffice.cli.app import app
 from test_engines import collected
@@ -73,6 +75,19 @@ def pooled_and_rows() -> tuple[BayesClassifier, pd.DataFrame]:
     rows.loc[::3, "more"] = None
     rows.loc[1::3, "level"] = "never seen"
     return model, rows
+
+
+def test_texts_run_in_a_file_of_sqlite(tmp_path: Path) -> None:
+    # Ibis drops MATERIALIZED from statements; without fences, SQLite then expands one column to thousands of terms
+    model = TEXT_MODELS["default"].fit(*text_table(300, 0))
+    rows = text_table(100, 1, new=True)[0].astype({"size": float}).assign(row=range(100))
+    with closing(sqlite3.connect(tmp_path / "base.db")) as base:
+        rows.to_sql("rows", base, index=False)
+    found = model.predict_table(f"sqlite:///{tmp_path}/base.db#rows")
+    assert isinstance(found, ibis.Table)
+    said = found.to_pandas().sort_values("row")
+    proba = model.predict_proba(rows.drop(columns="row"))
+    np.testing.assert_allclose(said[["p(0)", "p(1)", "p(2)"]], proba, rtol=0, atol=1e-9)
 
 
 def assert_scored_there(model: BayesClassifier, found: Any, rows: pd.DataFrame) -> None:
@@ -225,3 +240,10 @@ def test_the_command_line_reads_urls(tmp_path: Path) -> None:
     learned = suffice.load(model)
     assert learned.class_count_.sum() == 400
     assert list(learned.families_) == ["a number"]
+
+
+def test_a_url_of_another_kind_names_the_kinds() -> None:
+    with pytest.raises(
+        FileNotFoundError, match=r"oracle://ann:\*\*\*@host/base#t cannot be read: URLs .* duckdb, sqlite"
+    ):
+        BayesClassifier().fit_table("oracle://ann:secret@host/base#t", target="y")

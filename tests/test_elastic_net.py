@@ -51,6 +51,22 @@ def test_a_lasso_of_four_classes_has_the_objective_of_saga() -> None:
     assert np.abs(mine.coef_).sum() == pytest.approx(np.abs(theirs.coef_).sum(), rel=1e-6)
 
 
+@pytest.mark.parametrize("l1_ratio", [0.5, 1.0])
+def test_columns_that_depend_on_others_cost_few_steps(l1_ratio: float) -> None:
+    rng = np.random.default_rng(0)
+    own = rng.normal(size=(4000, 20))
+    X = np.hstack([own, own @ rng.normal(size=(20, 20)), rng.normal(size=(4000, 10))])
+    y = own @ rng.normal(size=20) + rng.logistic(size=4000) > 0
+    model = LogisticRegression(C=1.0, l1_ratio=l1_ratio).fit(X, y)
+    assert model.n_iter_.item() <= 12
+    # the conditions of the minimum, from the definition of the objective
+    slope = X.T @ (model.predict_proba(X)[:, 1] - y) + (1 - l1_ratio) * model.coef_[0]
+    is_zero = model.coef_[0] == 0
+    assert 0 < is_zero.sum() < 25
+    assert np.abs(slope[is_zero]).max() <= l1_ratio
+    np.testing.assert_allclose(slope[~is_zero], -l1_ratio * np.sign(model.coef_[0][~is_zero]), atol=1e-3)
+
+
 def test_a_strong_penalty_leaves_the_intercepts_only() -> None:
     X, y = rows_of(3)
     model = LogisticRegression(C=1e-4, l1_ratio=1.0).fit(X, y)

@@ -32,6 +32,7 @@ from sklearn.model_selection import cross_validate as their_cross_validate
 import suffice
 from conftest import CASES, Case, every_case, example, expect_warning, tables
 from suffice import BayesClassifier, GaussianDiscriminant, GaussianNB, MixtureClassifier, compare, cross_validate
+from suffice.blocks import Dense, block
 from suffice.data.engines import memory
 from suffice.data.row_keys import row_keys
 from suffice.evaluation.verdicts import estimate_by_rows, judge
@@ -382,6 +383,29 @@ def test_verdicts_on_simulated_tables_are_wrong_as_rarely_as_stated(monkeypatch:
     for metric, found in verdicts.simulate(draw, models, rows, repeats=8, folds=5).items():
         for error in ("interval", "worse", "equal"):
             assert found[error] <= 2 / 8, (metric, error)
+
+
+def test_models_of_many_bits_are_scored_together_as_one_by_one() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 10_000)
+    X = (rng.random((10_000, 20)) < 0.2 + 0.1 * y[:, None]).astype(np.uint8)
+    models = [suffice.BernoulliNB(estimate=rule, prior=2.0) for rule in ("mle", "map", "mean")]
+    together = compare(X, y, models, cv=2).table  # folds of 5,000 rows, which are looked up in tables of eight bits
+    for line in together:
+        alone = compare(X, y, {line["model"]: models[[str(model) for model in models].index(line["model"])]}, cv=2)
+        assert line["log_loss"] == pytest.approx(alone.table[0]["log_loss"], rel=1e-12)
+
+
+def test_gathered_rows_are_the_rows_that_were_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = np.arange(12.0).reshape(4, 3)
+    taken = Dense("example", None, numbers).take(np.array([2, 0, 3]))
+    gathered = taken.gathered()
+    ((rows, piece),) = gathered.pieces(0, 3)
+    assert (rows, gathered.gaps) == (slice(0, 3), False)
+    np.testing.assert_array_equal(piece, numbers[[2, 0, 3]])
+    monkeypatch.setattr(block, "GATHERED", 0)
+    assert taken.gathered() is taken
+    assert gathered.gathered() is gathered
 
 
 def test_metrics_by_name() -> None:

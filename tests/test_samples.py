@@ -212,3 +212,15 @@ def test_adult_samples_and_densities() -> None:
     scores = model.score_samples(X)
     assert np.isfinite(scores).all()
     assert model.score_samples(X.iloc[:200].assign(**{"0": 1e9})).max() < np.quantile(scores, 0.01) - 10
+
+
+def test_numbers_of_a_chosen_family_are_drawn_from_their_cells() -> None:
+    X, y = numbers()
+    X = X[["price"]].assign(count=np.ceil(1000 * X["price"]))
+    model = BayesClassifier(structure="naive", families=dict.fromkeys(X, "any"), prior=0.01).fit(X, y)
+    assert set(model.families_.values()) == {"log-normal"}
+    drawn, labels = model.sample(6000, random_state=1)
+    for label in model.classes_:
+        quantiles = np.quantile(column(drawn[labels == label], X, "price"), [0.1, 0.5, 0.9])
+        np.testing.assert_allclose(quantiles, X["price"][y == label].quantile([0.1, 0.5, 0.9]), rtol=0.15)
+    assert all(isinstance(value, int) for value in column(drawn, X, "count"))

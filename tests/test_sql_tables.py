@@ -81,6 +81,7 @@ CASES: dict[str, tuple[Any, str]] = {
     "categorical": (CategoricalNB(), "counts"),
     "poisson": (PoissonNB(), "counts"),
     "few trees": bayes(structure=Pooled(("averaged", "full", Trees(3)))),
+    "trees without splits": (BayesClassifier(structure=Pooled(("averaged", Trees(3)))), "constant"),
     "never": bayes(structure="averaged", class_prior={"no": 0.5, "it's": 0.0, "yes": 0.5}),
     "twin": (
         BayesClassifier(structure=Pooled(("naive", Twin())), families={"one": "poisson", "two": "poisson"}),
@@ -112,6 +113,9 @@ def fitted(case: str) -> tuple[Any, pd.DataFrame, Any]:
     elif form == "tangled":
         table, y = tangled(3000, 0)
         rows, _ = mixed(ROWS, 1, new=True)
+    elif form == "constant":
+        table, y = pd.DataFrame({"a": ["x"] * ROWS, "b": [1.0] * ROWS}).astype(object), np.arange(ROWS) % 2
+        rows = table
     elif form == "texts":
         table, y = text_table(600, 0)
         rows, _ = text_table(ROWS, 1, new=True)

@@ -88,6 +88,7 @@ def test_both_paths_count_the_same(texts: list[str | None], later: list[str | No
 
 def test_parts_of_the_texts_share_a_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("suffice.data.split_texts.PART", 10)
+    monkeypatch.setattr("suffice.data.split_texts.FIRST_TABLE", 2)  # too small for the words, so that it grows
     rng = np.random.default_rng(0)
     texts = [" ".join(f"word{code}" for code in rng.integers(0, 9, 7)) for _ in range(30)]
     terms, codes, ends = split_texts(texts, Text(ngram_range=(1, 1)))

@@ -133,6 +133,5 @@ class Model:
                 score.add(block, rows, total)
             return view(total)
 
-        alone = any(score.is_multithreaded for score in scores)
-        parts = memory.over_rows(blocks, classes, part, alone)
+        parts = memory.over_rows(blocks, classes, part)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)

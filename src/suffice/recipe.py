@@ -24,7 +24,7 @@ from suffice.estimation import check_rules, choose_prior, log_evidence, posterio
 from suffice.families import FAMILIES, Family
 from suffice.model import Model
 from suffice.pooled_model import AnyModel, PooledModel
-from suffice.priors import select_priors
+from suffice.priors import Flat, Prior, select_priors
 from suffice.schema import Array, Columns, Plan, Schema
 from suffice.score import SingularError
 from suffice.statistics import GroupedTally, Tally
@@ -156,7 +156,15 @@ class Recipe:
         from suffice.choice import choose_forms
 
         missing = "skip" if self.structure.uses_combinations else self.missing
-        return choose_forms(tally, self.reader.name_families(tally.schema.column_names), self.numeric, missing)
+        asked = self.reader.name_families(tally.schema.column_names)
+        return choose_forms(tally, asked, self.numeric, missing, self._suits)
+
+    def _suits(self, family: str, name: Any) -> bool:
+        """Return whether the rule and the prior of a column suit a family that is chosen; a `Prior` suits one only."""
+        columns = Columns(family, 1, (name,))
+        prior = select_priors(self.prior, columns)
+        suits = isinstance(prior, Flat) or not isinstance(prior, Prior) or self.rule == "mle"
+        return suits and select_rules(self.rule, columns) in FAMILIES[family].rules
 
     def lay_out(self, tally: Tally) -> Tally:
         """Return the tally in the layout that estimates need.

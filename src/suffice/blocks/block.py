@@ -20,6 +20,8 @@ from suffice.schema import Array
 
 # Rows that must be copied are copied in pieces of this many bytes, which stay in the cache until they are used.
 PIECE, MOST_CELLS = 1 << 19, 1 << 17
+# Selected rows that are read several times are copied once if they have at most this many bytes.
+GATHERED = 1 << 27
 
 NATIVE = {np.dtype(kind) for kind in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")}
 
@@ -56,6 +58,10 @@ class Block(ABC):
     @abstractmethod
     def find(self, rows: slice, wrong: Callable[[Array], Array]) -> tuple[int, int, Any] | None:
         """Return row, column and value of the first cell of these rows that is ``wrong``; None if there is none."""
+
+    def gathered(self) -> Block:
+        """Return the block in a form that is read several times without copying rows each time, unless it is large."""
+        return self
 
     @property
     def gaps(self) -> bool:
@@ -210,6 +216,12 @@ class Taken(Dense):
 
     def take(self, rows: Array) -> Block:
         return replace(self, rows=self.rows[rows])
+
+    def gathered(self) -> Block:
+        if self.cells * self.dtype.itemsize > GATHERED:
+            return self
+        kind = Gappy if self.gaps else Dense
+        return kind(self.owner, self.names, self._copied(slice(0, len(self.rows))))
 
     def pieces(self, start: int, stop: int, cells: int | None = None) -> Iterator[tuple[slice, Array]]:
         if cells is not None or not Dense(self.owner, self.names, self.array).in_place:

@@ -80,6 +80,10 @@ class CellDensity:
             numbers[rows] = self._at(shares[rows], starts[place], starts[place + 1], k)
         return self._listed(numbers)
 
+    def draw_any(self, classes: Array, rng: np.random.Generator) -> list[Any]:
+        """Return a number for each row, from all cells of its class."""
+        return self.draw(np.zeros(len(classes), np.intp), Cuts((), "cells"), classes, rng)
+
     def map_gaussian(self, drawn: Array, classes: Array) -> list[Any]:
         """Return numbers of a Gaussian, mapped to the numbers at the same quantiles of the cells of their class.
 

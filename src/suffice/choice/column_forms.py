@@ -3,14 +3,14 @@
 A numeric column is a Gaussian, or has levels, which are bins made of cells. A missing cell is skipped, or is a level.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from suffice.choice.cuts import CUTTERS, CellCounts
-from suffice.choice.positive_forms import best_positive
+from suffice.choice.positive_forms import POSITIVE, best_positive
 from suffice.choice.score_forms import score_gaussian, score_levels, score_missing
 from suffice.choice.single_column import FEW_VALUES, ROWS_A_VALUE, ColumnSums, Form
 from suffice.schema import (
@@ -41,7 +41,9 @@ LEAST_GAIN, LEAST_GAIN_A_CELL, SAME_ROWS = 3.0, 0.05, 0.1
 BATCH = 1 << 16
 
 
-def choose_forms(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: str) -> dict[Any, Form]:
+def choose_forms(
+    tally: Tally, asked: Mapping[Any, str], numeric: str, missing: str, suits: Callable[[str, Any], bool]
+) -> dict[Any, Form]:
     """Return the form of each column that is counted in cells, or that has missing cells and levels.
 
     Parameters
@@ -55,18 +57,15 @@ def choose_forms(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: 
     missing : {"auto", "skip", "level"}
         Whether a missing cell is a level. "auto" decides by the predictions, too, and lets only one of several columns
         that are missing in the same rows have this level.
+    suits : callable
+        Whether a family suits the rule and the prior of a column; "any" chooses among such families.
     """
     forms: dict[Any, Form] = {}
     gains: dict[Any, tuple[float, Form, Array]] = {}  # of the columns whose missing cells predict the classes
-    sums: dict[Any, ColumnSums] = {}
     for batch in _split_columns(tally, asked, numeric, missing):
         candidates = _list_candidates(batch)
         scores, best = _best(batch, candidates, is_level=False)
         found = _make_forms(batch, candidates, best, is_level=False)
-        for j, name in enumerate(batch.names):
-            if numeric == "auto" and asked.get(name, "auto") == "any" and batch.cuts[j] is not None:
-                sums = sums or collect_sums(tally)
-                scores[j], found[j] = best_positive(sums[name], float(scores[j]), found[j])
         forms |= {name: found[j] for j, name in enumerate(batch.names) if batch.cuts[j] is not None}
         gaps = np.flatnonzero(batch.missing.any(axis=1)) if missing != "skip" else np.zeros(0, np.intp)
         if not len(gaps):
@@ -80,7 +79,24 @@ def choose_forms(tally: Tally, asked: Mapping[Any, str], numeric: str, missing: 
                 forms[batch.names[j]] = found[j]
             elif new_scores[j] - scores[j] > least[j]:
                 gains[batch.names[j]] = new_scores[j] - scores[j], found[j], batch.missing[j]
-    return forms | _keep_one_of_the_same_rows(gains)
+    forms |= _keep_one_of_the_same_rows(gains)
+    return forms | (_choose_positive(tally, asked, forms, suits) if numeric == "auto" else {})
+
+
+def _choose_positive(
+    tally: Tally, asked: Mapping[Any, str], forms: Mapping[Any, Form], suits: Callable[[str, Any], bool]
+) -> dict[Any, Form]:
+    """Return the forms of the numbers of "any" family, of which some are log-normal, gamma or exponential.
+
+    If the missing cells of a column are a level, it keeps its bins: these families have no such level.
+    """
+    names = [name for name, form in forms.items() if asked.get(name, "auto") == "any" and not form.missing]
+    sums = collect_sums(tally) if names else {}
+    return {
+        name: best_positive(sums[name], forms[name], [family for family in POSITIVE if suits(family, name)])
+        for name in names
+        if sums[name].cuts is not None
+    }
 
 
 def _keep_one_of_the_same_rows(gains: Mapping[Any, tuple[float, Form, Array]]) -> dict[Any, Form]:

@@ -17,7 +17,8 @@ def decode_rows(
     """Return drawn cells as a table of objects, in the order of the columns; columns that were left out are empty.
 
     A number in a bin is drawn from the cells of the bin, and a Gaussian number that is counted in cells, too, is mapped
-    to the same quantile of the cells. An unknown level and a missing cell are None.
+    to the same quantile of the cells. A number whose family was chosen from the sums is drawn from the cells of its
+    class. An unknown level and a missing cell are None.
 
     Parameters
     ----------
@@ -55,7 +56,9 @@ def decode_rows(
                     held, column = (bins >= 0) & (bins < values.size), np.full(len(bins), None, object)
                     column[held] = CellDensity.of(sums[name]).draw(bins[held], values, classes[held], rng)
             elif name in sums:
-                column = CellDensity.of(sums[name]).map_gaussian(cells[:, j], classes)
+                density = CellDensity.of(sums[name])
+                is_gaussian = columns.family == "gaussian"
+                column = density.map_gaussian(cells[:, j], classes) if is_gaussian else density.draw_any(classes, rng)
             else:
                 column = cells[:, j].tolist()
             table[:, places[name]] = column

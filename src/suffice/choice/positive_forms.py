@@ -3,7 +3,7 @@
 One column at a time: these families are compared only where ``families`` asks for them.
 """
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,17 +27,17 @@ HISTOGRAM_GAIN = 10.0
 LEAST_LOG = -700.0
 
 
-def best_positive(column: ColumnSums, score: float, form: Form) -> tuple[float, Form]:
-    """Return the family of positive numbers that describes a column best, if it is better than a form; else the form.
+def best_positive(column: ColumnSums, form: Form, families: Sequence[str]) -> Form:
+    """Return the best of some families of positive numbers if it is better than the given form, else this form.
 
     The likelihood of the numbers must be better than that of a Gaussian by a margin, and the predictions of the class
     must not be worse than those of the form. If the form has bins, the likelihood must also be better than that of the
     histogram of all cells: then the numbers have the shape of the family.
     """
-    if not column.is_positive or column.has_few_values:
-        return score, form
-    likelihoods = {family: _log_likelihood_of(column, family) for family in ("gaussian", *POSITIVE)}
-    best = max(POSITIVE, key=lambda family: likelihoods[family])
+    if not families or not column.is_positive or column.has_few_values:
+        return form
+    likelihoods = {family: _log_likelihood_of(column, family) for family in ("gaussian", *families)}
+    best = max(families, key=lambda family: likelihoods[family])
     least = likelihoods["gaussian"] + POSITIVE_GAIN + POSITIVE_GAIN_A_ROW * float(column.counts.sum())
     bins = None
     if form.cuts is not None:
@@ -46,9 +46,9 @@ def best_positive(column: ColumnSums, score: float, form: Form) -> tuple[float, 
         bins = np.add.reduceat(column.counts, np.append(0, places), axis=0)
         least = max(least, _log_likelihood_of_cells(column.counts) + HISTOGRAM_GAIN)
     if likelihoods[best] <= least:
-        return score, form
-    of_form, of_best = _score(column, replace(form, missing=False), bins), _score(column, Form(family=best), None)
-    return (of_best, Form(family=best)) if of_best >= of_form else (score, form)
+        return form
+    of_form, of_best = _score(column, form, bins), _score(column, Form(family=best), None)
+    return Form(family=best) if of_best >= of_form else form
 
 
 def _log_likelihood_of_cells(counts: Array) -> float:

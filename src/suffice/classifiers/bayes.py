@@ -48,9 +48,10 @@ class BayesClassifier(TallyClassifier):
         "geometric", "negative-binomial" or "negative-binomial(r)", "binomial(n)" of n trials, "quantiles" or "mdl"
         (numbers cut into bins), "text" or `Text`, "multinomial" or "complement" (counts, all such columns together),
         "exponential", "gamma", "log-normal" (positive numbers), "von-mises" (angles in radians) or "von-mises(360)" (in
-        degrees), "kernel" (a smoothed histogram), any other registered family, "ignore", "auto", or "any": as "auto",
-        but a column of positive numbers may also be log-normal, gamma or exponential, if it has the shape of one.
-        Columns that are not named are "auto". A column has at most 100,000 levels.
+        degrees), "kernel" (a smoothed histogram), any other registered family, "ignore", "auto" or "any".
+        Columns that are not named are "auto". With "any", and with "auto" if the structure is "naive", a column of
+        positive numbers may also be log-normal, gamma or exponential, if it has the shape of one. A column has at most
+        100,000 levels.
     structure : "auto", "naive", "chain", "tree", "averaged", "full", "joint", "trees", "pooled", or a Structure, \
 default="auto"
         Which column depends on which, given the class. "trees" are decision trees whose leaves are counts, and
@@ -318,8 +319,10 @@ default="auto"
         prior = (chosen or {"prior": 0.5})["prior"] if self._chooses else self.prior
         structure = as_structure(self.structure)
         numeric = (structure.numeric if self.numeric == "auto" else None) or self.numeric
+        # families that describe one column by itself are a good choice where no column depends on another
+        compares = isinstance(structure, Naive) and numeric == "auto"
         return Recipe(
-            ColumnReader(type(self).__name__, self.families),
+            ColumnReader(type(self).__name__, self.families, "any" if compares else "auto"),
             self.estimate,
             prior,
             self.class_prior,

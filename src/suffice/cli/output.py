@@ -32,6 +32,9 @@ OPTIONS = {
     r"Full\(shrinkage=0\.1\), ": "",
     "set calibrate=None": "leave out --calibrate",
     r"\bestimate=\"(\w+)\"": r"--estimate \1",
+    r"\bestimate=\{\"([\w-]+)\": \"(\w+)\", …\}": r"--estimate \1=\2",
+    r"\b(estimate|prior)=\{…\}": r"--\1",
+    r"\bclass_weight\b": "--class-weight",
     r"\bstructure=\"(\w+)\"": r"--structure \1",
     r"\bstyle=\"(\w+)\"": r"--style \1",
     r"\bstyle is ": "--style is ",
@@ -79,6 +82,8 @@ def translate_settings(message: str) -> str:
     'turn it into numbers, or use --family age=categorical'
     >>> translate_settings("line 1 was read as data; if it names the columns, use TableFile(…, header=True)")
     'line 1 was read as data; if it names the columns, use --header'
+    >>> translate_settings("class_weight names 'c'; estimate={…} names 'd'")
+    "--class-weight names 'c'; --estimate names 'd'"
     """
     for pattern, option in OPTIONS.items():
         message = re.sub(pattern, option, message)

@@ -26,6 +26,9 @@ from suffice.data.sheets import (
 from suffice.data.string_columns import StringColumns
 from suffice.schema import Array
 
+# Rows of a frame are converted at least so many at a time, because each conversion looks at the types of all columns.
+FEWEST_ROWS = 256
+
 
 @dataclass(frozen=True)
 class Frame(Dense):
@@ -55,7 +58,7 @@ class Frame(Dense):
         return replace(self, array=self.array[rows])
 
     def pieces(self, start: int, stop: int, cells: int | None = None) -> Iterator[tuple[slice, Array]]:
-        step = max((PIECE // 2 if cells is None else cells) // self.shape[1], 1)
+        step = max((PIECE // 2 if cells is None else cells) // self.shape[1], FEWEST_ROWS)
         for first in range(start, stop, step):
             rows = slice(first, min(first + step, stop))
             numbers = self.array[rows].to_numpy()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import _check_feature_names, _check_n_features
@@ -144,14 +144,19 @@ class NumberReader(Reader):
 class ColumnReader(Reader):
     """Reads X column by column: numbers, categories, booleans, texts and missing cells side by side.
 
-    ``families`` is the setting of `BayesClassifier`.
+    ``families`` is the setting of `BayesClassifier`, and ``default`` is what "auto" means in it: "auto" or "any".
     """
 
     families: Any
+    default: Literal["auto", "any"] = "auto"
 
     def name_families(self, names: Iterable[Any]) -> Mapping[Any, Any]:
         """Return the family that the setting names for each column."""
-        return self.families if isinstance(self.families, Mapping) else dict.fromkeys(names, self.families)
+        named = self.families if isinstance(self.families, Mapping) else dict.fromkeys(names, self.families)
+        if self.default == "auto":
+            return named
+        found = dict.fromkeys(names, self.default)
+        return found | {name: family for name, family in named.items() if family != "auto"}
 
     def _open(self, X: Any, schema: Schema | None, check_names: bool) -> Sheet:
         sheet = as_sheet(X, owner=self.owner)
@@ -171,7 +176,9 @@ class ColumnReader(Reader):
         return replace(sheet, names=names)
 
     def plan(self, opened: Sheet, target: Target, *, is_complete: bool = True) -> Plan:
-        return Plan(*plan_columns(opened, target, self.families, is_complete))
+        is_sparse = isinstance(opened, SparseSheet)  # one family for all columns
+        families = self.families if is_sparse else self.name_families(opened.names)
+        return Plan(*plan_columns(opened, target, families, is_complete))
 
     def adopt(self, plan: Plan, opened: Sheet) -> Plan:
         if plan.features is None:
@@ -185,8 +192,9 @@ class ColumnReader(Reader):
         return Plan(schema.blocks, schema.features, is_marked=True)
 
     def read(self, opened: Sheet, blocks: tuple[Columns, ...], *, grow: bool) -> tuple[tuple[Columns, ...], Any]:
-        named = self.name_families([name for block in blocks for name in block.names or ()])
-        return read_blocks(opened, blocks, grow, {name for name, family in named.items() if family == ANY})
+        names = [name for block in blocks for name in block.names or ()]
+        named = self.name_families(names)
+        return read_blocks(opened, blocks, grow, {name for name in names if named.get(name, "auto") in ("auto", ANY)})
 
     def list_cells(self, opened: Sheet, schema: Schema) -> tuple[list[Any], list[list[Any]]]:
         assert schema.features is not None
@@ -208,6 +216,7 @@ class ColumnReader(Reader):
         return (
             isinstance(other, ColumnReader)
             and self.owner == other.owner
+            and self.default in (other.default, ANY)
             and comparable(self.families) == comparable(other.families)
         )
 
@@ -233,7 +242,9 @@ def mark_pairs(
     """Return the columns; blocks of which the structure needs pair counts are marked."""
     marked, classes = [], len(target.classes)
     for block, its_cells in zip(columns, cells, strict=True):
-        pairs = structure.pairs(block, classes, _complete_share(its_cells, target))
+        # pairs of levels are counted in rows that are not complete, too
+        complete = _complete_share(its_cells, target) if block.family == "gaussian" else 1.0
+        pairs = structure.pairs(block, classes, complete)
         has_fourths = pairs and block.family == "gaussian" and structure.needs_fourths
         marked.append(replace(block, pairs=pairs, fourths=has_fourths))
         marked[-1].check_pairs(classes)

@@ -14,8 +14,12 @@ from suffice.schema import Array, Text
 
 PATTERN = r"(?u)\b\w\w+\b"
 
-# Texts are split in parts of about so many characters, which are distributed over the threads.
-PART = 1 << 22
+# Texts are split in parts of about so many characters, which are distributed over the threads. The different words of
+# all parts are merged, so that larger parts take less time.
+PART = 1 << 24
+
+# A hash table has this size at first, which stays in the cache, and is MORE times as large if there are more words.
+FIRST_TABLE, MORE = 1 << 17, 16
 
 
 def is_splittable(text: Text) -> bool:
@@ -69,9 +73,11 @@ def _split(texts: list[str], lowercase: bool) -> tuple[list[str], Array, Array]:
     most = len(chars) // 2 + 1
     starts, lengths, hashes, codes = (np.zeros(most, np.int64) for _ in range(4))
     counts = np.zeros(len(texts), np.int64)
-    known = kernels.split(
-        chars, is_word, ends, _hash_table(most), starts, lengths, hashes, codes, counts, work=len(chars)
-    )
+    known, size = -1, FIRST_TABLE
+    while known < 0:
+        table = np.full(size, -1, np.int32)
+        known = kernels.split(chars, is_word, ends, table, starts, lengths, hashes, codes, counts, work=len(chars))
+        size *= MORE
     spans = zip(starts[:known].tolist(), lengths[:known].tolist(), strict=True)
     return [joined[start : start + length] for start, length in spans], codes[: int(counts.sum())], counts
 
@@ -109,9 +115,6 @@ def _pair(first: Array, second: Array) -> tuple[Array, Array, Array]:
     """Return the parts of the different pairs, and the code of each pair."""
     left, right, codes = (np.zeros(len(first), np.int64) for _ in range(3))
     first, second = np.ascontiguousarray(first), np.ascontiguousarray(second)
-    known = kernels.pair(first, second, _hash_table(len(first)), left, right, codes, work=4 * len(first))
+    table = np.full(1 << (2 * len(first)).bit_length(), -1, np.int32)
+    known = kernels.pair(first, second, table, left, right, codes, work=4 * len(first))
     return left[:known], right[:known], codes
-
-
-def _hash_table(most: int) -> Array:
-    return np.full(1 << (2 * most).bit_length(), -1, np.int32)

@@ -60,6 +60,9 @@ class Dialect:
         Whether common table expressions may be recursive.
     has_fast_rows : bool
         Whether averaged pairs and trees are computed by a subquery of each row, which reads elements of arrays.
+    has_bits : bool
+        Whether strings of bits are read fast and tables are joined by the next lesser value, so that trees need no
+        recursion.
     types : mapping of str to str
         The types of the columns of parameter tables.
     key : str
@@ -95,6 +98,7 @@ class Dialect:
     is_materialized: bool = False
     has_recursion: bool = True
     has_fast_rows: bool = False
+    has_bits: bool = False
     types: Mapping[str, str] = field(default_factory=lambda: TYPES)
     key: str = "PRIMARY KEY ({key})"
     table_options: str = ""
@@ -144,6 +148,7 @@ DIALECTS: dict[str, Dialect] = {
             element="{array}[{place}]",
             has_fast_elements=True,
             is_materialized=True,
+            has_bits=True,
             key="",
         ),
         Dialect(

@@ -139,9 +139,9 @@ def _enclosed(value: Operand, kinds: tuple[type[exp.Expression], ...]) -> exp.Ex
     return exp.Paren(this=node) if isinstance(node, kinds) else node
 
 
-def column(name: str) -> Expression:
+def column(name: str, table: str | None = None) -> Expression:
     """Return a reference to a computed column."""
-    return Expression(exp.column(name, quoted=True))
+    return Expression(exp.column(name, table=table, quoted=True))
 
 
 def fill(text: str, parts: dict[str, Expression]) -> Expression:

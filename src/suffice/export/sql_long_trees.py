@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from suffice.export import sql_row_trees
+from suffice.export import sql_bit_trees, sql_row_trees
 from suffice.export.joined_levels import BELOW, SPLITS, join_levels
 from suffice.export.sql_expressions import Expression
 from suffice.export.sql_long_cells import LongCells
@@ -25,19 +25,11 @@ def translate_mean_of_trees(term: MeanOfTrees, cells: LongCells) -> list[Express
     if query.dialect.has_fast_rows:
         means = sql_row_trees.add_shares(term, trees, cells)
         return _join_logarithms(cells, means, len(trees))
-    rows, roots, depth = join_levels(trees, _intervals)
-    split: dict[str, Kind] = {}
-    for place in range(1, SPLITS + 1):
-        split |= {f"col{place}": "integer", f"low{place}": "double", f"high{place}": "double"}
-    kinds: dict[str, Kind] = {"node": "integer", **split, **{f"below{place}": "integer" for place in range(BELOW)}}
-    nodes = query.parameters.add(query.new_name("nodes"), kinds, rows, ("node",))
-    start = query.parameters.add_arrays(query.new_name("roots"), {"tree": np.arange(len(roots)), "node": roots}, {})
     leaves = query.parameters.add_arrays(
         query.new_name("leaves"), {"node": -np.arange(1, len(term.shares) + 1)}, by_class("c", term.shares.T)
     )
-    array = cells.inputs(trees[0].inputs)
     sums = ", ".join(f'SUM(p."c{k}") AS "c{k}"' for k in classes)
-    found = _add_paths(cells, array, nodes, start, depth)
+    found = (sql_bit_trees.add_paths if query.dialect.has_bits else _add_paths)(trees, cells)
     means = query.add_common(
         "shares",
         f'SELECT d.{row}, {sums} FROM ({found}) AS d JOIN {leaves} AS p ON p."node" = d."node" GROUP BY d.{row}',
@@ -54,12 +46,20 @@ def _join_logarithms(cells: LongCells, means: str, count: int) -> list[Expressio
     return cells.query.join_scores("trees", f"SELECT p.{cells.query.id}, {results} FROM {means} AS p")
 
 
-def _add_paths(cells: LongCells, array: str, nodes: str, start: str, depth: int) -> str:
+def _add_paths(trees: list[Partition], cells: LongCells) -> str:
     """Add the nodes that rows visit, by recursion or step by step; return the query of the leaves they reach."""
     query, row = cells.query, cells.query.id
+    lines, roots, depth = join_levels(trees, _intervals)
+    split: dict[str, Kind] = {}
+    for place in range(1, SPLITS + 1):
+        split |= {f"col{place}": "integer", f"low{place}": "double", f"high{place}": "double"}
+    kinds: dict[str, Kind] = {"node": "integer", **split, **{f"below{place}": "integer" for place in range(BELOW)}}
+    nodes = query.parameters.add(query.new_name("nodes"), kinds, lines, ("node",))
+    start = query.parameters.add_arrays(query.new_name("roots"), {"tree": np.arange(len(roots)), "node": roots}, {})
+    array = cells.inputs(trees[0].inputs)
     node = f'{_step(cells, array)} AS "node"'
-    roots = f'SELECT s.* FROM {nodes} AS s JOIN {start} AS t ON t."node" = s."node"'
-    first = f"SELECT r.{row}, {node} FROM {query.cells} AS r CROSS JOIN ({roots}) AS s"
+    begun = f'SELECT s.* FROM {nodes} AS s JOIN {start} AS t ON t."node" = s."node"'
+    first = f"SELECT r.{row}, {node} FROM {query.cells} AS r CROSS JOIN ({begun}) AS s"
     # paths have no inputs: to find them again by the number of the row is faster than to carry them along
     step = (
         f"SELECT r.{row}, {node} FROM {{here}} AS d "

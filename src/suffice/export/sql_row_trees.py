@@ -6,10 +6,11 @@ from itertools import pairwise
 import numpy as np
 
 from suffice.export.joined_levels import BELOW, SPLITS, join_levels
-from suffice.export.sql_expressions import Expression, fill
+from suffice.export.sql_expressions import Expression
 from suffice.export.sql_long_cells import LongCells
 from suffice.export.sql_parameters import Kind
-from suffice.schema import Array, Partition, TreeInput
+from suffice.export.tree_outcomes import NODE_COLUMNS, bin_list, splits_by_position, thresholds_of, write_outcomes
+from suffice.schema import Partition
 from suffice.score import MeanOfTrees
 
 # Most rows are in a leaf after so many steps; the others go on in subqueries, each of which is half as long again.
@@ -29,19 +30,9 @@ def add_shares(term: MeanOfTrees, trees: list[Partition], cells: LongCells) -> s
     their positions, which are elements of arrays, and then the number of the next node.
     """
     query, classes = cells.query, range(cells.query.class_count)
-    thresholds = [_thresholds(trees, j, each) for j, each in enumerate(trees[0].inputs)]
-    starts = np.cumsum([0, *map(len, thresholds)])
-
-    def splits_of(tree: Partition) -> list[list[float]]:
-        positions = np.zeros(len(tree.column), np.int64)
-        for j, known in enumerate(thresholds):
-            own = tree.column == j
-            positions[own] = starts[j] + np.searchsorted(known, tree.threshold[own])
-        return [[position] for position in positions.tolist()]
-
-    rows, roots, depth = join_levels(trees, splits_of)
-    names = [*(f"s{place}" for place in range(1, SPLITS + 1)), *(f"b{place}" for place in range(BELOW))]
-    kinds: dict[str, Kind] = dict.fromkeys(["node", *names], "integer")
+    thresholds = thresholds_of(trees)
+    rows, roots, depth = join_levels(trees, splits_by_position(thresholds))
+    kinds: dict[str, Kind] = dict.fromkeys(["node", *NODE_COLUMNS], "integer")
     nodes = query.parameters.add(query.new_name("nodes"), kinds, rows, ("node",))
     start = query.parameters.add(query.new_name("roots"), kinds, [rows[root - 1] for root in roots], ("node",))
     # the shares of the last class are what the others leave
@@ -49,8 +40,14 @@ def add_shares(term: MeanOfTrees, trees: list[Partition], cells: LongCells) -> s
     summed = classes[:-1] if is_whole else classes
     shares = {f"c{k}": term.shares[:, k] for k in summed}
     leaves = query.parameters.add_arrays(query.new_name("leaves"), {"leaf": np.arange(len(term.shares))}, shares)
+
+    def number_code(j: int) -> Expression:
+        name = str(trees[0].inputs[j].name)
+        code = query.look_up("bins", bin_list(cells, thresholds[j]), "<=", cells.input_number(name))
+        return query.add_once(1, ("threshold", name, cells.first), code)
+
     # not a column of the cells, which are stored and read several times
-    outcomes = _outcomes(cells, trees[0].inputs, thresholds).node.sql(dialect="duckdb", identify=True)
+    outcomes = write_outcomes(cells, trees[0].inputs, thresholds, number_code, lambda text: f"CAST({text} AS BLOB)")
     found = f'(SELECT r.{query.id}, {outcomes} AS "x" FROM {query.cells} AS r OFFSET 0)'
     sums = ", ".join(f'SUM(p."c{k}"[-d."n"]) AS "c{k}"' for k in summed)
     results = [f"z.c{k}" for k in summed]
@@ -59,7 +56,7 @@ def add_shares(term: MeanOfTrees, trees: list[Partition], cells: LongCells) -> s
     return query.add_common(
         "shares",
         f"SELECT r.{query.id}, {', '.join(results)} FROM {found} AS r "
-        f"CROSS JOIN {gather(nodes, names, 'node')} AS m "
+        f"CROSS JOIN {gather(nodes, NODE_COLUMNS, 'node')} AS m "
         f"CROSS JOIN {gather(leaves, list(shares), 'leaf', 'DOUBLE')} AS p "
         f"CROSS JOIN LATERAL (SELECT {sums} FROM ({_descend(start, depth)}) AS d) AS z",
     )
@@ -70,50 +67,6 @@ def gather(table: str, columns: list[str], order: str, kind: str = "INT") -> str
     # sorted once: ORDER BY in each ARRAY_AGG would sort the table for each of them
     items = ", ".join(f'ARRAY_AGG(CAST(a."{name}" AS {kind})) AS "{name}"' for name in columns)
     return f'(SELECT {items} FROM (SELECT * FROM {table} ORDER BY "{order}") AS a)'
-
-
-def _thresholds(trees: list[Partition], j: int, column: TreeInput) -> Array:
-    """Return the thresholds of a column, in ascending order; those of levels are all positions up to the last used."""
-    used = np.unique(np.concatenate([tree.threshold[tree.column == j] for tree in trees]))
-    return used if column.levels is None or not len(used) else np.arange(-1.0, used[-1] + 1)
-
-
-def _outcomes(cells: LongCells, inputs: tuple[TreeInput, ...], thresholds: list[Array]) -> Expression:
-    """Return the string of bytes of each row: '0' where its cell goes to the first child, '1' where to the second.
-
-    A number is not less than the first thresholds: the bytes are a part of 1…10…0. A level is equal to one of them: the
-    bytes are a part of 1…101…1.
-    """
-    parts = [
-        _level_bytes(cells, each, len(known)) if each.levels is not None else _number_bytes(cells, each, known)
-        for each, known in zip(inputs, thresholds, strict=True)
-        if len(known)
-    ]
-    names = {f"part{place}_": part for place, part in enumerate(parts)}
-    return fill(" || ".join(names) or _bytes("''"), names)
-
-
-def _number_bytes(cells: LongCells, column: TreeInput, thresholds: Array) -> Expression:
-    """Return the bytes of a number; a missing one is not less than any threshold."""
-    query, count = cells.query, len(thresholds)
-    place = query.add_labels("bins", [-float(np.finfo(np.float64).max), *thresholds.tolist()])
-    code = query.look_up("bins", place, "<=", cells.input_number(str(column.name)))
-    ones = f"REPEAT('1', {count}) || REPEAT('0', {count})"
-    text = f"SUBSTRING({_bytes(ones)}, {count + 1} - COALESCE(code_, {count}), {count})"
-    return fill(text, {"code_": query.add_once(1, ("threshold", column.name, cells.first), code)})
-
-
-def _level_bytes(cells: LongCells, column: TreeInput, count: int) -> Expression:
-    """Return the bytes of a level, whose thresholds are the positions from −1, for a missing cell, on."""
-    assert column.levels is not None
-    code = cells.level_code(str(column.name), column.levels, f"column {str(column.name)!r}")
-    ones = f"REPEAT('1', {count}) || '0' || REPEAT('1', {count - 1})"
-    text = f"SUBSTRING({_bytes(ones)}, {count} - LEAST(COALESCE(code_, -1), {count - 1}), {count})"
-    return fill(text, {"code_": code})
-
-
-def _bytes(text: str) -> str:
-    return f"CAST({text} AS BLOB)"
 
 
 def _descend(roots: str, depth: int, outcomes: str = OUTCOMES) -> str:

@@ -192,10 +192,12 @@ class TableQuery(StagedQuery):
         """Keep all stages: the scores are joined at a fixed one."""
 
     def _fence(self, tables: list[NamedTable]) -> list[NamedTable]:
-        """Return tables that PostgreSQL and MySQL compute once although they are not materialized.
+        """Return tables that SQLite, PostgreSQL and MySQL compute once although they are not materialized.
 
         They would write the expression of a column in place of each reference to it.
         """
+        if self.dialect.name == "sqlite":
+            return super()._fence(tables)
         once = self._read_once
         if self.dialect.name == "mysql":
             later = [str(place) for place in range(SCORES, len(self.stages))]

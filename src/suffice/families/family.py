@@ -137,10 +137,6 @@ class Family(ABC):
         """The family whose marginal likelihood is used: this family, unless its score is not a probability."""
         return self
 
-    def is_multithreaded(self, columns: Columns) -> bool:
-        """Return whether the tally of these columns uses matrix products, which run on all threads by themselves."""
-        return False
-
     def sparse_columns(self, names: tuple[Any, ...]) -> Columns:
         """Return the columns of a sparse matrix."""
         return Columns(self.name, len(names), names)

@@ -6,19 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 from scipy.special import digamma, gammaln, polygamma
 
-from suffice.blocks import Function, Part
+from suffice.blocks import Function
 from suffice.families.domain import POSITIVE
-from suffice.families.family import NO_EVIDENCE, Family, Hyperparameters, Parameters, check_proper
+from suffice.families.family import NO_EVIDENCE, Hyperparameters, Parameters, check_proper
+from suffice.families.pseudo_rows import PseudoRowFamily, match_gamma, with_unseen_pooled
 from suffice.families.quadrature import Averages, average
-from suffice.priors import Flat, Prior, broadcast_to_columns, check_positive, unsupported_prior
 from suffice.schema import Array, Columns
 from suffice.score import Linear, OfFunction, Score
-from suffice.statistics import FunctionSums, scan
-
-LOG = Function("log")
 
 # The least difference of log(mean x) and mean log x. It belongs to a shape of 1e8, numbers that differ by 1e-4 of their
 # mean; for a greater shape, the difference and the density would lose their digits.
@@ -52,7 +48,7 @@ class GammaParameters(Parameters):
 
 
 @dataclass(frozen=True)
-class Gamma(Family):
+class Gamma(PseudoRowFamily):
     """p(x | class) = Πⱼ βⱼ^αⱼ / Γ(αⱼ)·xⱼ^(αⱼ − 1)·e^(−βⱼ·xⱼ) of xⱼ > 0, with shape α and rate β.
 
     The statistics are n, Σx and Σlog x. The prior is that of pseudo-rows: p(α, β) ∝ the likelihood of ``rows`` rows
@@ -65,30 +61,8 @@ class Gamma(Family):
     """
 
     name = "gamma"
-    sql_sums = "functions"
     domain = POSITIVE
-    rules = ("mle", "map", "mean")
-
-    @property
-    def functions(self) -> tuple[Function | None, ...]:
-        return (None, LOG)
-
-    def tally(self, columns: Columns, part: Part) -> tuple[Columns, FunctionSums]:
-        return columns, scan.functions(part, (None, LOG))
-
-    def prior_hyperparameters(self, prior: Any, columns: Columns, statistic: Any) -> Hyperparameters:
-        return pseudo_rows(prior, columns, statistic, self.name)
-
-    def posterior_hyperparameters(self, hyperparameters: Hyperparameters, statistic: FunctionSums) -> Hyperparameters:
-        rows, first, second = hyperparameters
-        return (
-            np.broadcast_to(rows + statistic.n, statistic.first.shape),
-            first + statistic.first,
-            second + statistic.second,
-        )
-
-    def maximum_likelihood(self, columns: Columns, statistic: FunctionSums) -> GammaParameters:
-        return _at_mode(*with_unseen_pooled(statistic))
+    functions = (None, Function("log"))
 
     def mode(self, columns: Columns, hyperparameters: Hyperparameters) -> GammaParameters:
         return _at_mode(*hyperparameters)
@@ -98,9 +72,6 @@ class Gamma(Family):
         found = self._averages(hyperparameters)
         rate = (rows * found.nodes + 1) / np.where(total > 0, total, 1.0)
         return GammaParameters(found.mean(found.nodes), found.mean(rate))
-
-    def predictive(self, columns: Columns, hyperparameters: Hyperparameters) -> Parameters:
-        raise no_predictive(self.name)
 
     def log_partition(self, columns: Columns, hyperparameters: Hyperparameters) -> Array:
         check_proper((hyperparameters[0],), NO_EVIDENCE)
@@ -181,43 +152,6 @@ def solve_shape(difference: Array) -> Array:
         slope = np.where(is_large, bend, 1 / small - polygamma(1, small))
         shape = 1 / (1 / shape + (value - s) / (shape**2 * slope))
     return np.asarray(shape)
-
-
-def pseudo_rows(prior: Any, columns: Columns, statistic: FunctionSums, family: str) -> Hyperparameters:
-    """Return the number of pseudo-rows of a prior and their two sums, which are those of all classes pooled."""
-    if isinstance(prior, Flat):
-        return (np.zeros((1, columns.count)),) * 3
-    if isinstance(prior, Prior):
-        raise unsupported_prior(prior, family, "a number or Flat")
-    rows = broadcast_to_columns(check_positive(prior, "prior"), columns.count, "prior")[None]
-    pooled = statistic.pooled()
-    some = np.where(pooled.n > 0, pooled.n, 1.0)
-    return rows, rows * (pooled.first / some), rows * (pooled.second / some)
-
-
-def with_unseen_pooled(statistic: FunctionSums) -> Hyperparameters:
-    """Return n and the two sums, [class, column]; a class without rows has those of all classes pooled."""
-    pooled, n = statistic.pooled(), np.broadcast_to(statistic.n, statistic.first.shape)
-    return (
-        np.where(n > 0, n, pooled.n),
-        np.where(n > 0, statistic.first, pooled.first),
-        np.where(n > 0, statistic.second, pooled.second),
-    )
-
-
-def no_predictive(family: str) -> ValueError:
-    """Return the error for a family without a predictive distribution."""
-    return ValueError(
-        f"{family} columns have no predictive distribution in closed form; set another rule for them, such as "
-        f'estimate={{"{family}": "mean", …}}, with "predictive" for other columns or families by name'
-    )
-
-
-def match_gamma(found: Averages, mean: Array, variance: Array) -> Any:
-    """Return a Gamma distribution with the same mean and variance; both are given the parameter at the nodes."""
-    centre = found.mean(mean)
-    spread = found.mean(np.broadcast_to(variance + (mean - centre) ** 2, mean.shape))
-    return stats.gamma(centre**2 / np.maximum(spread, 1e-300), scale=spread / centre)
 
 
 def _summaries(rows: Array, total: Array, logs: Array) -> tuple[Array, Array]:

@@ -97,9 +97,6 @@ class Gaussian(Family):
     name = "gaussian"
     sql_sums = "moments"
 
-    def is_multithreaded(self, columns: Columns) -> bool:
-        return columns.pairs
-
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Moments | CoMoments]:
         if columns.fourths:
             return columns, scan.fourths(part)
@@ -151,9 +148,12 @@ class Gaussian(Family):
             raise ddof_error(self.ddof)
         variance = statistic.m2 / np.where(rows > 0, rows, 1.0)
         # a class without rows has the mean and variance of all classes pooled
-        unseen, pooled = statistic.n == 0, statistic.pooled()
-        mean, tail = np.where(unseen, pooled.mean, statistic.mean), np.where(unseen, pooled.tail, statistic.tail)
-        return _normal(mean, np.where(unseen, spread, variance), floor, tail)
+        unseen, mean, tail = statistic.n == 0, statistic.mean, statistic.tail
+        if unseen.any():
+            pooled = statistic.pooled()
+            mean, tail = np.where(unseen, pooled.mean, mean), np.where(unseen, pooled.tail, tail)
+            variance = np.where(unseen, spread, variance)
+        return _normal(mean, variance, floor, tail)
 
     def mode(self, columns: Columns, hyperparameters: Hyperparameters) -> GaussianParameters:
         mean, _, shape, scale, floor, tail = hyperparameters

@@ -60,9 +60,6 @@ class LogNormal(Gaussian):
     def functions(self) -> tuple[Function | None, ...]:
         return (LOG,)
 
-    def is_multithreaded(self, columns: Columns) -> bool:
-        return False
-
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Moments]:
         return columns, scan.spreads(LOG.map_part(part))
 

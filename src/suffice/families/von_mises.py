@@ -10,15 +10,14 @@ import numpy as np
 from scipy import stats
 from scipy.special import i0e, i1e
 
-from suffice.blocks import Function, Part
+from suffice.blocks import Function
 from suffice.families import description
 from suffice.families.domain import Domain
-from suffice.families.family import NO_EVIDENCE, Family, Hyperparameters, Parameters, check_proper
-from suffice.families.gamma import match_gamma, no_predictive, pseudo_rows, with_unseen_pooled
+from suffice.families.family import NO_EVIDENCE, Hyperparameters, Parameters, check_proper
+from suffice.families.pseudo_rows import PseudoRowFamily, match_gamma, with_unseen_pooled
 from suffice.families.quadrature import Averages, average
 from suffice.schema import Array, Columns
 from suffice.score import Linear, OfFunction, Score
-from suffice.statistics import FunctionSums, scan
 
 TURN = 2 * np.pi
 
@@ -58,7 +57,7 @@ class VonMisesParameters(Parameters):
 
 
 @dataclass(frozen=True)
-class VonMises(Family):
+class VonMises(PseudoRowFamily):
     """p(x | class) = Πⱼ exp(κⱼ·cos(2π·xⱼ/period − μⱼ)) / (period·I₀(κⱼ)).
 
     The statistics are n, Σcos and Σsin of the angles. The prior is that of pseudo-rows, p(μ, κ) ∝ I₀(κ)^−rows·
@@ -78,8 +77,6 @@ class VonMises(Family):
 
     name = "von-mises"
     setting = "period"
-    sql_sums = "functions"
-    rules = ("mle", "map", "mean")
 
     def __post_init__(self) -> None:
         if not 0 < self.turn < np.inf:
@@ -101,23 +98,6 @@ class VonMises(Family):
     def functions(self) -> tuple[Function | None, ...]:
         return Function("cos", TURN / self.turn), Function("sin", TURN / self.turn)
 
-    def tally(self, columns: Columns, part: Part) -> tuple[Columns, FunctionSums]:
-        return columns, scan.functions(part, self.functions)  # type: ignore[arg-type]
-
-    def prior_hyperparameters(self, prior: Any, columns: Columns, statistic: Any) -> Hyperparameters:
-        return pseudo_rows(prior, columns, statistic, self.full_name)
-
-    def posterior_hyperparameters(self, hyperparameters: Hyperparameters, statistic: FunctionSums) -> Hyperparameters:
-        rows, first, second = hyperparameters
-        return (
-            np.broadcast_to(rows + statistic.n, statistic.first.shape),
-            first + statistic.first,
-            second + statistic.second,
-        )
-
-    def maximum_likelihood(self, columns: Columns, statistic: FunctionSums) -> VonMisesParameters:
-        return self.mode(columns, with_unseen_pooled(statistic))
-
     def mode(self, columns: Columns, hyperparameters: Hyperparameters) -> VonMisesParameters:
         rows, cosines, sines = hyperparameters
         return self._parameters(cosines, sines, solve_concentration(_rest(rows, cosines, sines)))
@@ -126,9 +106,6 @@ class VonMises(Family):
         found = self._averages(hyperparameters)
         _, cosines, sines = hyperparameters
         return self._parameters(cosines, sines, found.mean(found.nodes))
-
-    def predictive(self, columns: Columns, hyperparameters: Hyperparameters) -> Parameters:
-        raise no_predictive(self.full_name)
 
     def log_partition(self, columns: Columns, hyperparameters: Hyperparameters) -> Array:
         check_proper((hyperparameters[0],), NO_EVIDENCE)

@@ -94,7 +94,7 @@ def _assess_alike(models: Sequence[AnyModel], blocks: tuple[Block, ...], codes: 
         places.append(next(same, len(different)))
         if places[-1] == len(different):
             different.append(model)
-    found = _assessed(different, blocks, codes)
+    found = _assessed(different, tuple(block.gathered() for block in blocks), codes)
     return [found[place] for place in places]
 
 
@@ -139,6 +139,5 @@ def _assessed(models: Sequence[Model], blocks: tuple[Block, ...], codes: Array) 
         map_threads(assess, range(count))
         return measures
 
-    alone = any(score.is_multithreaded for score in joined)
-    measures = np.concatenate(memory.over_rows(blocks, classes, part, alone), axis=1)
+    measures = np.concatenate(memory.over_rows(blocks, classes, part), axis=1)
     return [Assessment(*model_measures.T) for model_measures in measures]

@@ -10,8 +10,9 @@ from suffice.recipe import Recipe
 from suffice.schema import Array
 from suffice.statistics import Tally
 
-# A chunk has at most CHUNK numbers, so that it stays in the cache. Progress is reported after CHUNKS_AT_ONCE chunks.
-CHUNK, CHUNKS_AT_ONCE = 1 << 17, 16
+# An array of a chunk has at most CHUNK numbers, so that a dozen of them stay in the cache, but at least FEWEST_ROWS
+# rows, so that a call is worth its overhead. Progress is reported after CHUNKS_AT_ONCE chunks.
+CHUNK, FEWEST_ROWS, CHUNKS_AT_ONCE = 1 << 15, 16, 64
 
 
 def predict_left_out(recipe: Recipe, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[slice, Array, Array]]:
@@ -38,7 +39,7 @@ def predict_left_out(recipe: Recipe, X: Any, y: Any, sample_weight: Any) -> Iter
 
 def _chunks(tally: Tally, rows: int) -> Iterator[list[slice]]:
     """Yield ranges of rows, a few at a time; the sums without each row of a range fit into a chunk."""
-    step = max(CHUNK // (len(tally.class_count) * sum(block.width for block in tally.schema.blocks)), 1)
+    step = max(CHUNK // (len(tally.class_count) * sum(block.width for block in tally.schema.blocks)), FEWEST_ROWS)
     ranges = [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
     for first in range(0, len(ranges), CHUNKS_AT_ONCE):
         yield ranges[first : first + CHUNKS_AT_ONCE]

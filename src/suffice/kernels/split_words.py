@@ -9,6 +9,8 @@ from suffice.kernels.compiler import Exact
 def split(chars, is_word, ends, table, starts, lengths, hashes, codes, counts):
     """Write a code for each word of the texts to ``codes``; return how many different words there are.
 
+    Return −1 if the table is too small: more than half full.
+
     A word is a longest run of two or more word characters. ``chars`` are the characters of all texts, ``ends`` the
     place after the last one of each text. ``table`` is a hash table that is filled with −1, and its size a power of
     two. Where the different words start, their lengths and their hashes are written to ``starts``, ``lengths`` and
@@ -43,6 +45,8 @@ def split(chars, is_word, ends, table, starts, lengths, hashes, codes, counts):
                     hashes[known] = key
                     code = known
                     known += 1
+                    if 2 * known > last_slot:
+                        return -1
                 elif hashes[other] == key and lengths[other] == length:
                     same = 0
                     while same < length and chars[starts[other] + same] == chars[start + same]:

@@ -16,7 +16,10 @@ from suffice.schema import Array
 
 # The number of parameters that are changed in one step, those furthest from their optimum.
 MOST_CHANGED = 4000
-MOST_SWEEPS = 1000
+
+# Coordinate descent has so many sweeps at a time, which find the parameters that are not 0. Between them, so many exact
+# minima with given signs are tried: where columns are nearly dependent, sweeps alone need thousands.
+SWEEPS, MINIMA, MOST_ROUNDS = 100, 20, 20
 
 # The accuracy of coordinate descent relative to the violation before the step.
 INNER_ACCURACY = 1e-2
@@ -86,33 +89,64 @@ def _direction(problem: Problem, point: Point, gradient: Array, penalty: Array, 
     places = [np.flatnonzero(changing[:, score]) for score in range(problem.scores)]
     hessian = problem.hessian_at(point.p, places)
     slopes, start, weights = (array.T[changing.T] for array in (gradient, point.parameters, penalty))
-    found, product = np.zeros(len(start)), np.zeros(len(start))
-    accuracy = INNER_ACCURACY * float(violation.max())
-    arrays = (hessian, slopes, start, weights, found, product)
-    lasso_descent.descend(*arrays, accuracy, MOST_SWEEPS, work=10 * len(start) ** 2)
-    found = _polish(hessian, slopes, start, weights, found)
+    found = _minimize(hessian, slopes, start, weights, INNER_ACCURACY * float(violation.max()))
     direction = np.zeros(problem.shape)
     direction.T[changing.T] = found
     return direction
 
 
-def _polish(hessian: Array, gradient: Array, start: Array, penalty: Array, found: Array) -> Array:
-    """Return the exact minimum with the signs that coordinate descent found, if no sign changes on the way to it."""
-    goal = start + found
+def _minimize(hessian: Array, gradient: Array, start: Array, penalty: Array, accuracy: float) -> Array:
+    """Return d that minimises gradient·d + ½·dᵀ·hessian·d + Σ penalty·|start + d|."""
+    found, product = np.zeros(len(start)), np.zeros(len(start))
+    for _ in range(MOST_ROUNDS):
+        arrays = (hessian, gradient, start, penalty, found, product)
+        lasso_descent.descend(*arrays, accuracy, SWEEPS, work=10 * len(start) ** 2)
+        goal = start + found
+        for _ in range(MINIMA):
+            goal, is_minimum = _move(hessian, gradient + product, goal, penalty)
+            product = hessian @ (goal - start)
+            if is_minimum:
+                break
+        found = goal - start
+        if _violation(goal, gradient + product, penalty).max() <= accuracy:
+            break
+    return found
+
+
+def _move(hessian: Array, slope: Array, goal: Array, penalty: Array) -> tuple[Array, bool]:
+    """Return the lowest point on the way to the minimum with the signs of ``goal``, and whether that is the minimum.
+
+    ``slope`` is the gradient of the quadratic at ``goal``. Parameters that are 0 stay so.
+    """
     held = (goal != 0) | (penalty == 0)
-    signs = np.sign(goal[held])
-    # d of the others is −start: they are 0 after the step
-    fixed = hessian[np.ix_(held, ~held)] @ start[~held]
+    here, weights, own = goal[held], penalty[held], slope[held]
     part = hessian[np.ix_(held, held)]
     scale = np.sqrt(np.diagonal(part))
     scaled = part / (scale[:, None] * scale) + 1e-13 * np.eye(len(scale))
-    exact = np.linalg.solve(scaled, (fixed - gradient[held] - penalty[held] * signs) / scale) / scale
-    kept = (np.sign(start[held] + exact) == signs) | (penalty[held] == 0)
-    if not np.isfinite(exact).all() or not kept.all():
-        return found
-    polished = -start
-    polished[held] = exact
-    return np.asarray(polished)
+    step = np.linalg.solve(scaled, -(own + weights * np.sign(here)) / scale) / scale
+    if not np.isfinite(step).all():
+        return goal, True
+    crossed = np.flatnonzero((np.sign(here + step) != np.sign(here)) & (weights > 0))
+    moved = goal.copy()
+    if not len(crossed):
+        moved[held] = here + step
+        return moved, True
+    # the objective along the step is a parabola between the places where a parameter is 0
+    places = -here[crossed] / step[crossed]
+    crossed, places = crossed[np.argsort(places)], np.sort(places)
+    bend = float(step @ part @ step)
+    bends = 2 * weights[crossed] * np.abs(step[crossed])
+    slopes = float(step @ (own + weights * np.sign(here))) + np.append(0.0, np.cumsum(bends))
+    before = slopes + bend * np.append(places, 1.0)
+    last = int(np.argmax(np.append(before[:-1] + bends, np.inf) >= 0))  # where the objective begins to grow
+    share = 1.0 if last == len(places) else float(places[last])
+    if before[last] > 0:
+        moved[held] = here + (share - before[last] / bend) * step
+    else:
+        moved[held] = here + share * step
+        if last < len(places):
+            moved[np.flatnonzero(held)[crossed[last]]] = 0.0
+    return moved, False
 
 
 def _search_line(

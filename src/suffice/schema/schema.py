@@ -84,6 +84,10 @@ class Schema(Frozen):
             for mine in self.blocks
         ]
 
+    def families(self) -> dict[Any, list[str]]:
+        """Return the families of each column; a number may be counted in several ways."""
+        return {name: [family for family, _ in keys] for name, keys in self._block_keys().items()}
+
     def _match_blocks(self, other: Schema) -> tuple[Columns, ...]:
         """Return the other's blocks in this one's order, without trees; raise if a column has different families."""
         mine, theirs = self._block_keys(), other._block_keys()
@@ -133,8 +137,10 @@ def _block_key(block: Columns, name: Any) -> tuple[str, Any]:
 
 
 def _are_same_block(mine: Columns, other: Columns) -> bool:
-    same = mine.family == other.family and mine.is_forest == other.is_forest
-    return same and (mine.family != "text" or mine.names == other.names)
+    if mine.family != other.family or mine.is_forest != other.is_forest:
+        return False
+    # each text is a block, and log-normal columns that were named and those that may be chosen are two
+    return mine.is_forest or mine.names == other.names or set(mine.names or ()) == set(other.names or ())
 
 
 def merged_classes(known: Array, new: Array) -> Array:

@@ -20,7 +20,7 @@ MULTIPLIED = 1 << 20
 FEW_COLUMNS, STACKED = 128, 1 << 17
 
 # A product of at most so many multiplications runs on one thread: two would wait for each other longer than they
-# multiply. With at least so many rows it is as fast as a large product, so that rows are distributed over threads.
+# multiply. With at least so many rows it is as fast as a large product.
 SMALL_PRODUCT, ENOUGH_ROWS = 1 << 18, 32
 
 # Up to this squared distance of the means of classes with one covariance, in its standard deviations, the squares of
@@ -59,16 +59,6 @@ class TriangularSolve(Term):
     mean: Array
     covariance: Array
     dof: Array | None = None
-
-    @property
-    def is_multithreaded(self) -> bool:  # type: ignore[override]
-        return self._few_rows < ENOUGH_ROWS
-
-    @property
-    def _few_rows(self) -> int:
-        """The number of rows whose product with the factors of all classes is small."""
-        classes, columns = self.mean.shape
-        return int(SMALL_PRODUCT // (classes * columns**2))
 
     def covariance_of(self, k: int) -> Array:
         """Return the covariance of class k, [column, column]."""
@@ -125,7 +115,9 @@ class TriangularSolve(Term):
         """Use one product for all classes, a few rows at a time, so that it stays in the cache."""
         middle, factors, places = self.stacked
         logs = np.broadcast_to(self.factors[1], len(places))
-        step = max(STACKED // places.size, 16) if self.is_multithreaded else self._few_rows
+        step = SMALL_PRODUCT // (places.size * x.shape[1])
+        if step < ENOUGH_ROWS:
+            step = max(STACKED // places.size, 16)
         for first in range(0, len(x), step):
             turned = (x[first : first + step] - middle) @ factors
             squares = _squared_distances(turned.reshape(-1, len(self.factors[0]), x.shape[1]), places)
@@ -211,8 +203,6 @@ class LowRank(Term):
     axes: Array
     spread: Array
     floor: float
-
-    is_multithreaded = True
 
     @cached_property
     def whitening(self) -> Array:

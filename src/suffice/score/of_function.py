@@ -48,10 +48,6 @@ class OfFunction(ColumnwiseTerm):
     def class_count(self) -> int:
         return int(self.term.class_count)
 
-    @property
-    def is_multithreaded(self) -> bool:  # type: ignore[override]
-        return bool(self.term.is_multithreaded)
-
     def add(self, block: Block, rows: slice, scores: Array) -> None:
         self.term.add(self.mapping.map_block(block), rows, scores)
 

@@ -25,7 +25,6 @@ class Products(Term):
     weights: Array
 
     is_columnwise = True
-    is_multithreaded = True
 
     @classmethod
     def of(cls, coefficients: Array, count: int) -> "Products":

@@ -33,13 +33,10 @@ class Term(Frozen, ABC):
         Whether the term has the same value for all classes, so that it cancels in P(class | x).
     is_columnwise : bool
         Whether `contributions` has a closed form. Otherwise it scores the rows once for each column.
-    is_multithreaded : bool
-        Whether `add` uses matrix products, which run on all threads by themselves.
     """
 
     is_class_independent: ClassVar[bool] = False
     is_columnwise: ClassVar[bool] = False
-    is_multithreaded: ClassVar[bool] = False
 
     @abstractmethod
     def add(self, block: Block, rows: slice, scores: Array) -> None:
@@ -126,11 +123,6 @@ class Score:
         """Whether the contributions of all terms have a closed form."""
         return all(term.is_columnwise for term in self.terms)
 
-    @property
-    def is_multithreaded(self) -> bool:
-        """Whether any term runs on all threads by itself."""
-        return any(term.is_multithreaded for term in self.terms)
-
     @staticmethod
     def side_by_side(scores: Sequence[Score]) -> Score:
         """Return one score whose classes are those of several scores, which reads rows as few times as possible."""
@@ -153,10 +145,6 @@ class OneByOne(Term):
             own = np.ascontiguousarray(part)
             member.add(block, rows, own)
             part[:] = own
-
-    @property
-    def is_multithreaded(self) -> bool:  # type: ignore[override]
-        return any(member.is_multithreaded for member in self.members)
 
 
 @dataclass(frozen=True)
@@ -197,8 +185,6 @@ class LogSumExp(Term):
 
     components: tuple[Score, ...]
     log_weights: tuple[Array, ...]
-
-    is_multithreaded = True
 
     def add(self, block: Block, rows: slice, scores: Array) -> None:
         for first in range(rows.start, rows.stop, ROWS_AT_ONCE):

@@ -25,6 +25,9 @@ from suffice.statistics.counts import Counts
 from suffice.statistics.digest import compute_digest
 from suffice.statistics.statistic import ROUNDING, OverdrawnError, Statistic, check_weight, subtract_sums
 
+# The family of the moments of log x, which are counted beside those of x to choose a family of positive numbers.
+LOGARITHMS = "log-normal"
+
 
 @dataclass(frozen=True, eq=False)
 class Tally(Frozen):
@@ -114,8 +117,29 @@ class Tally(Frozen):
         """Return the merged schema, and both tallies in its layout."""
         if self.schema == other.schema:
             return self.schema, self, other
-        schema = self.schema.merge(other.schema)
-        return schema, self.on(schema), other.on(schema)
+        mine, theirs = self._drop_unshared_logarithms(other), other._drop_unshared_logarithms(self)
+        schema = mine.schema.merge(theirs.schema)
+        return schema, mine.on(schema), theirs.on(schema)
+
+    def _drop_unshared_logarithms(self, other: Tally) -> Tally:
+        """Return the tally without the moments of logarithms that only this side has, of numbers with other sums, too.
+
+        They are taken of columns whose numbers were all positive in the rows that were planned from.
+        """
+        mine, theirs = self.schema.families(), other.schema.families()
+        blocks, statistics = list[Columns](), list[Statistic]()
+        for block, statistic in zip(self.schema.blocks, self.statistics, strict=True):
+            kept = np.arange(block.count)
+            if block.family == LOGARITHMS and block.names:
+                is_shared = [len(mine[name]) == 1 or LOGARITHMS in theirs.get(name, mine[name]) for name in block.names]
+                kept = np.flatnonzero(is_shared)
+            if len(kept) == block.count:
+                blocks.append(block)
+                statistics.append(statistic)
+            elif len(kept):
+                blocks.append(replace(block, count=len(kept), names=tuple((block.names or ())[j] for j in kept)))
+                statistics.append(statistic.with_columns(kept, None))
+        return replace(self, schema=replace(self.schema, blocks=tuple(blocks)), statistics=tuple(statistics))
 
     def split_trees(self) -> tuple[Tally, Tally | None]:
         """Return the tally without decision trees, and that of the trees, if there are any."""

@@ -106,7 +106,9 @@ def _find_file(url: SplitResult) -> str:
     path = unquote(url.netloc + url.path)
     found = [each for each in (path, path.removeprefix("/")) if os.path.isfile(each)]
     if not found:
-        raise FileNotFoundError(f"there is no file {path!r}, which {url.scheme}:// names")
+        relative = path.removeprefix("/")
+        either = repr(path) if relative == path else f"{relative!r}, nor {path!r}"
+        raise FileNotFoundError(f"there is no file {either}, which {url.scheme}:// names")
     return found[0]
 
 

@@ -69,15 +69,13 @@ def tally_rows(table: Table, schema: Schema) -> Tally:
     return tally(own, schema.blocks, schema.features).on(replace(schema, classes=places))
 
 
-def over_rows(
-    blocks: tuple[Block, ...], classes: int, function: Callable[[slice], Result], alone: bool = False
-) -> list[Result]:
-    """Return the results of a function for ranges of rows, in order; ``alone`` if it uses threads itself."""
+def over_rows(blocks: tuple[Block, ...], classes: int, function: Callable[[slice], Result]) -> list[Result]:
+    """Return the results of a function for ranges of rows, in order."""
     rows, cells = blocks[0].shape[0], sum(block.cells for block in blocks)
     quarter = max(-(-rows // 4), FEWEST_ROWS)
     step = max(min(SCORED_CELLS * rows // max(cells, 1), (1 << 17) // classes, SCORED_ROWS, quarter), 64)
     ranges = [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
-    return [function(part) for part in ranges] if alone else map_threads(function, ranges)
+    return map_threads(function, ranges)
 
 
 def _parts(blocks: tuple[Block, ...], columns: tuple[Columns, ...], classes: int) -> list[slice]:
@@ -91,8 +89,7 @@ def _parts(blocks: tuple[Block, ...], columns: tuple[Columns, ...], classes: int
         return [slice(0, rows)]
     affordable = cells // max(LEAST_WORK, 2 * classes * sum(map(_size, columns, blocks)))
     most = FEW_PARTS if cells < MUCH_WORK else MANY_PARTS
-    alone = any(FAMILIES[group.family].is_multithreaded(group) for group in columns)
-    count = 1 if alone else 1 << max(min(affordable, most, rows), 1).bit_length() - 1
+    count = 1 << max(min(affordable, most, rows), 1).bit_length() - 1
     step = min(-(-rows // count), MOST_ROWS)
     return [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
 

@@ -19,7 +19,7 @@ from uuid import uuid4
 from weakref import finalize
 
 from suffice.data.engines.source import SourceError
-from suffice.data.files.table_file import show_path
+from suffice.data.files.table_file import hide_password, show_path
 
 FORMATS = {
     "Parquet": (".parquet", ".pq"),
@@ -69,6 +69,9 @@ def find_files(path: Any) -> list[str]:
         if not found:
             raise SourceError(f"no file matches {name!r}")
         return found
+    if "://" in name:
+        kinds = "duckdb, sqlite, postgresql and mysql"
+        raise FileNotFoundError(f"{hide_password(name)} cannot be read: URLs are those of tables of {kinds}")
     parent = Path(name).parent
     similar = get_close_matches(Path(name).name, os.listdir(parent) if parent.is_dir() else [], 1)
     hint = f"; did you mean {str(parent / similar[0])!r}?" if similar else ""
