@@ -2,8 +2,9 @@
 
     python website/notebooks.py docs/notebooks
 
-Text becomes Markdown cells, and examples become code cells without prompts. Each notebook is run in a folder of its own
-with ``loans.csv``; an error stops the build. Notebooks are written without output, so that a file changes only with its
+Text becomes Markdown cells, and examples become code cells without prompts. Pages read ``loans.csv`` from the working
+directory, and notebooks from the folder above theirs, where it is in the repository. Each notebook is run in such a
+folder; an error stops the build. Notebooks are written without output, so that a file changes only with its
 page; ``--outputs`` keeps it.
 """
 
@@ -74,7 +75,8 @@ def make_notebook(page: str) -> nbformat.NotebookNode:
     source = WIDGET.sub("", re.sub(r"^```text\n--8<-- .*?\n```\n", "", source, flags=re.M))
     for match in BLOCK.finditer(source):
         cells.append(new_markdown_cell(text_cell(source[place : match.start()], page)))
-        cells += map(new_code_cell, example_cells(re.sub(rf"^{match[1]}", "", match[2], flags=re.M)))
+        code = re.sub(rf"^{match[1]}", "", match[2], flags=re.M).replace('"loans.csv"', '"../loans.csv"')
+        cells += map(new_code_cell, example_cells(code))
         place = match.end()
     cells.append(new_markdown_cell(text_cell(source[place:], page)))
     cells = [cell for cell in cells if cell.source]
@@ -88,7 +90,8 @@ def run_notebook(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Return the notebook with its output; an error in a cell is raised."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(DOCS / "loans.csv", folder)
-        place, quiet = {"metadata": {"path": folder}}, ["--log-level=ERROR"]
+        (own := Path(folder) / "notebooks").mkdir()
+        place, quiet = {"metadata": {"path": own}}, ["--log-level=ERROR"]
         return NotebookClient(notebook, timeout=120, resources=place, extra_arguments=quiet).execute()
 
 
