@@ -1,4 +1,4 @@
-"""Half-normal: a family that is written in one file, to show that a new family needs no other."""
+"""Half-normal: an example of a new family, which needs only one file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from suffice.schema import Array, Columns
 from suffice.score import LogQuadratic, Quadratic, Score, log_rising
 from suffice.statistics import SquaredCounts, scan
 
-MOST_PRECISE = 1e300  # if all numbers of a class are 0
+MOST_PRECISE = 1e300  # the precision of a class in which all numbers are 0
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class HalfStudent(Parameters):
 
 @dataclass(frozen=True)
 class HalfNormal(Family):
-    """Numbers from 0 up whose density falls like that of a normal distribution; the conjugate prior is Gamma(s, r)."""
+    """Numbers x ≥ 0 with the density of the absolute value of a normal variable; the conjugate prior is Gamma(s, r)."""
 
     name = "half-normal"
     cells = "numbers"

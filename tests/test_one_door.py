@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import gzip
+import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -252,3 +253,16 @@ def test_decimal_commas_and_text_are_what_they_look_like(tmp_path: Path) -> None
     model = BayesClassifier().fit_table(write(tmp_path, "quotes.csv"), "y")
     labels = next(its for its in model.tally_.schema.blocks if its.codings).codings[1].labels
     assert 'x, "x";\nx' in labels
+
+
+def test_files_are_read_in_a_notebook(tmp_path: Path) -> None:
+    """In Jupyter without ipywidgets, DuckDB refuses the settings of its progress bar."""
+    client, formats = pytest.importorskip("nbclient"), pytest.importorskip("nbformat.v4")
+    (tmp_path / "rows.csv").write_text("x,y\n" + "".join(f"{k},{'ab'[k % 2]}\n" for k in range(40)))
+    code = "from suffice import BayesClassifier\nlen(BayesClassifier().fit_table('rows.csv', 'y').classes_)"
+    notebook = formats.new_notebook(cells=[formats.new_code_cell(code)])
+    source = str(Path(suffice.__file__).parents[1])
+    client.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": tmp_path}}).execute(
+        env=os.environ | {"PYTHONPATH": source}
+    )
+    assert notebook.cells[0].outputs[-1]["data"]["text/plain"] == "2"

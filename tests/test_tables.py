@@ -480,3 +480,17 @@ def test_columns_of_many_phrases_are_pointed_out() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         BayesClassifier(structure="naive", families={"note": "text"}).fit(table, y)
+
+
+def test_strings_that_look_like_numbers_or_dates_are_pointed_out() -> None:
+    rng = np.random.default_rng(0)
+    price = [f"{euros}.{rest:03d},50 €" for euros, rest in rng.integers(1, 999, (300, 2)).tolist()]
+    day = [f"{day}.{month}.2026" for day, month in rng.integers(1, 13, (300, 2)).tolist()]
+    code = [f"0{code}" for code in rng.integers(1000, 1200, 300).tolist()]
+    table, y = pd.DataFrame({"price": price, "day": day, "code": code}), rng.choice(["a", "b"], 300)
+    table.loc[0, "price"] = price[1]  # two are alike, so the column is not left out as an identifier
+    with pytest.warns(
+        UserWarning, match="look like numbers or dates are learned as levels: 'price', 'day'; convert"
+    ) as found:
+        BayesClassifier(structure="naive").fit(table, y)
+    assert len(found) == 1  # 'code' has digits only, and the others are not phrases

@@ -44,10 +44,10 @@ def create_app(path: str) -> FastAPI:
     @app.post("/predict")
     def predict(rows: list[Row]) -> list[dict[str, Any]]:
         model = file.model()
-        labels, shares = model.predict(rows).tolist(), model.predict_proba(rows).tolist()
+        labels, rows_p = model.predict(rows).tolist(), model.predict_proba(rows).tolist()
         names = [str(label) for label in model.classes_]
         return [
-            {"label": label, "p": dict(zip(names, p, strict=True))} for label, p in zip(labels, shares, strict=True)
+            {"label": label, "p": dict(zip(names, p, strict=True))} for label, p in zip(labels, rows_p, strict=True)
         ]
 
     @app.post("/explain")

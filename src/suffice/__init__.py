@@ -29,6 +29,7 @@ _HOMES = {
     "suffice.classifiers.saved_models": "load open",
     "suffice.classifiers.skl2onnx_converters": "register_skl2onnx",
     "suffice.classifiers.trusted_types": "trusted_types",
+    "suffice.data.files.table_file": "TableFile",
     "suffice.distributions.bernoulli": "Bernoulli",
     "suffice.distributions.binomial": "Binomial",
     "suffice.distributions.categorical": "Categorical",

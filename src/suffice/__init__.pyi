@@ -19,6 +19,7 @@ from suffice.classifiers.saved_models import load as load
 from suffice.classifiers.saved_models import open as open
 from suffice.classifiers.skl2onnx_converters import register_skl2onnx as register_skl2onnx
 from suffice.classifiers.trusted_types import trusted_types as trusted_types
+from suffice.data.files.table_file import TableFile as TableFile
 from suffice.distributions.bernoulli import Bernoulli as Bernoulli
 from suffice.distributions.binomial import Binomial as Binomial
 from suffice.distributions.categorical import Categorical as Categorical

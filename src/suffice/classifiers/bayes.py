@@ -36,7 +36,7 @@ from suffice.structures import Auto, Naive, Pooled, Trees, as_structure
 
 
 class BayesClassifier(TallyClassifier):
-    """Bayes' rule for tables: numbers, categories, booleans, texts and missing cells side by side.
+    """Classifier for tables with columns of numbers, categories, booleans and texts, and with missing cells.
 
     log p(x, class) = log P(class) + Σ over blocks of columns of log p(block | class). Each column has a family, and
     the structure says which columns of a block depend on each other.
@@ -62,13 +62,14 @@ default="auto"
         `Trees` and `Pooled` have settings of their own. The pool of a table with texts or columns of counts also
         has a `Twin`, which corrects the coefficients of words and counts as logistic regression would.
     numeric : {"gaussian", "quantiles", "mdl", "kernel", "auto"}, default="auto"
-        How numeric columns of many different values are modelled, unless named: by a Gaussian, by ten bins of equal
-        weight, by bins chosen from the classes (MDL), by a kernel density over all cells, or for each column by the one
-        of the first three with the best leave-one-out predictions of the class. It is chosen from the sums, so it can
-        be changed without another pass.
+        How numeric columns with many different values are modelled, unless ``families`` names their family: by a
+        Gaussian, by ten bins of equal weight, by bins that depend on the classes (MDL), by a kernel density over all
+        cells, or ("auto") for each column by the one of the first three with the best leave-one-out predictions of the
+        class. The choice depends on the sums only, so it can be changed without another pass.
     missing : {"auto", "skip", "level"}, default="auto"
-        What a missing cell of a column with levels or bins means: nothing ("skip"), or a level of its own ("level").
-        "auto" decides for each column by leave-one-out predictions of the class. A Gaussian column skips it.
+        Whether a missing cell of a column with levels or bins is left out ("skip"), or is a level of its own
+        ("level"). "auto" decides for each column by leave-one-out predictions of the class. Gaussian columns leave it
+        out.
     estimate : {"mle", "map", "mean", "predictive"} or dict {column or family: rule}, default="mean"
         How parameters are estimated. The rule of a column takes precedence over that of its family, and a column that
         is not named has the rule "mean".
@@ -80,32 +81,32 @@ default="auto"
     class_prior : "empirical", "uniform", array-like, dict {label: p}, number or Prior, default="empirical"
         The class probabilities.
     plan : Plan, default=None
-        What is counted, as ``plan_`` of another model has it; models with one plan have the same cells. None plans
-        from the rows.
+        The plan that says what is counted, such as ``plan_`` of another model; models with the same plan can be added
+        exactly. By default it is made from the rows.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
-        How ``fit`` calibrates probabilities on held-out predictions; None does not. The weights of a pool calibrate
-        already. A row whose class no other fold has is left out, and if none is left, probabilities stay as they are.
-        Weights that are whole numbers are numbers of copies, which may be in several folds.
+        How ``fit`` calibrates probabilities on held-out predictions; by default it does not. A pool needs no
+        calibration, because its weights are fitted to held-out predictions. A row whose class occurs in no other fold
+        is left out; if no row is left, probabilities are not calibrated. A whole number as a weight is a number of
+        copies of the row, which may be in several folds.
     unseen : {"share", "ignore"}, default="share"
-        What a level that was never seen means in a column of levels. "share" keeps a share of probability for it, as
-        for one more level. "ignore" keeps none: the probabilities of the known levels sum to 1, as in scikit-learn's
-        CategoricalNB, and an unknown level counts as a missing cell. Changing it needs no other pass.
-
+        How an unseen level of a column is treated. "share" reserves a probability for it, as for one more level.
+        "ignore" reserves none: the probabilities of the known levels sum to 1, as in scikit-learn's CategoricalNB, and
+        an unseen level counts as a missing cell. It can be changed without another pass.
     class_weight : dict {label: weight}, "balanced" or None, default=None
         Factors of the weights of all rows of a class, as in scikit-learn; classes that are not named have 1, and
-        "balanced" gives all classes the same total weight. The same as ``sample_weight`` by class, but applied when
-        parameters are estimated: the sums that are learned, forgotten and merged are those of the rows as they are, and
-        "balanced" follows their number. Changing it needs no other pass, except for the weights of a pool and a
-        calibration, which ``fit`` chooses with it.
+        "balanced" gives all classes the same total weight. The result is that of a ``sample_weight`` for each row, but
+        the factors are applied when parameters are estimated: the sums contain the rows without class weights, and
+        "balanced" is computed from the present number of rows. It can be changed without another pass, except for the
+        weights of a pool and a calibration, which ``fit`` chooses with these weights.
     unlabeled : {"error", "em"}, default="error"
-        What ``fit`` does with rows whose label is missing (None or NaN). "em" learns from them by steps of
-        expectation-maximisation: each is counted in every class with its probability under the latest model, and the
-        model is estimated again; ``em_trace_`` has the log-likelihood before each step and after the last. Their
-        part of the sums stays as it is when labelled rows are learned, forgotten or merged later; ``partial_fit`` and
-        ``forget`` themselves take labelled rows only. A structure "auto" does not pool then, and pools, trees and
-        ``calibrate`` are refused: they have no likelihood of rows without a label.
+        What ``fit`` does with rows whose label is missing (None or NaN). "em" learns from them by
+        expectation-maximisation: in each step, a row is counted in every class with its probability under the latest
+        model, and the model is estimated again. ``em_trace_`` contains the log-likelihood before each step and after
+        the last. The sums of these rows do not change when labelled rows are learned, forgotten or merged later.
+        ``partial_fit`` and ``forget`` accept labelled rows only. The structure "auto" is then not a pool. Pools, trees
+        and ``calibrate`` are errors, because they have no likelihood of rows without a label.
     em_steps : int, default=20
-        The most steps; they end earlier if the log-likelihood no longer changes.
+        Maximum number of steps; they end earlier if the log-likelihood no longer changes.
 
     Examples
     --------

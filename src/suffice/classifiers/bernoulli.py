@@ -24,7 +24,7 @@ class BernoulliNB(TallyClassifier):
     alpha : float or array-like of shape (n_features,), default=1.0
         The pseudo-count added to the ones and to the zeros.
     force_alpha : bool, default=True
-        Whether to use ``alpha`` as it is, even below 1e-10.
+        If False, a pseudo-count below 1e-10 is raised to 1e-10.
     binarize : float or None, default=0.0
         Values above this count as 1, others as 0; None expects zeros and ones.
     fit_prior : bool, default=True
@@ -41,10 +41,10 @@ class BernoulliNB(TallyClassifier):
         Whether NaN is an error, or a missing cell that is skipped in learning and in predictions; a sparse
         matrix has none.
     plan : Plan, default=None
-        What is counted, as ``plan_`` of another model has it: the names and the number of columns, and ``binarize``.
-        None plans from the rows.
+        The plan that says what is counted (the names and the number of columns, and ``binarize``), such as ``plan_``
+        of another model. By default it is made from the rows.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
-        How ``fit`` calibrates probabilities on held-out predictions; None does not.
+        How ``fit`` calibrates probabilities on held-out predictions; by default it does not.
 
     Examples
     --------

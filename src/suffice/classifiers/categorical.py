@@ -27,7 +27,7 @@ class CategoricalNB(TallyClassifier):
     alpha : float, default=1.0
         The pseudo-count added to each level.
     force_alpha : bool, default=True
-        Whether a pseudo-count below 1e-10 is used as it is.
+        If False, a pseudo-count below 1e-10 is raised to 1e-10.
     fit_prior : bool, default=True
         Whether class probabilities are the class frequencies; otherwise they are uniform.
     class_prior : array-like, dict, "empirical", "uniform", number or Prior, default=None
@@ -43,10 +43,10 @@ class CategoricalNB(TallyClassifier):
     missing : {"error", "skip"}, default="error"
         Whether NaN is an error, or a missing cell that is skipped in learning and in predictions.
     plan : Plan, default=None
-        What is counted, as ``plan_`` of another model has it: the names and the number of columns, and their levels.
-        None plans from the rows.
+        The plan that says what is counted (the names, the number and the levels of columns), such as ``plan_`` of
+        another model. By default it is made from the rows.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
-        How ``fit`` calibrates probabilities on held-out predictions; None does not.
+        How ``fit`` calibrates probabilities on held-out predictions; by default it does not.
 
     Examples
     --------

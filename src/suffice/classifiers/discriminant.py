@@ -44,7 +44,7 @@ def _learns_sums(classifier: GaussianDiscriminant) -> bool:
 
 @with_constructor
 class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TallyClassifier):  # type: ignore[misc]
-    """Gaussian classes with a mean and a covariance each: from naive Bayes to quadratic and linear discriminants.
+    """Gaussian classes, each with its mean and covariance: naive Bayes, quadratic and linear discriminants.
 
     p(x | class) = N(x; μ, Σ), where ``covariance`` sets the form of Σ.
 
@@ -55,9 +55,9 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         The form of Σ: "diagonal" is naive Bayes, "full" is QDA, "shared" is LDA, "chain" has a tridiagonal
         inverse (each column depends on the one before), "tridiagonal" is tridiagonal itself.
     shrinkage : float from 0 to 1, "oas", "ledoit-wolf", "auto" or None, default=None
-        The weight of a multiple of the identity in Σ; a name computes it from the data. "oas" is the formula of Chen et
-        al., "ledoit-wolf" that of Ledoit and Wolf for each class, and "auto" the same for columns in standard units,
-        as in scikit-learn's discriminants. The last two need fourth moments, which are taken in the same pass.
+        The weight of a multiple of the identity in Σ, or a formula that computes it from the data: "oas" is that of
+        Chen et al., "ledoit-wolf" that of Ledoit and Wolf for each class, and "auto" the same for columns in standard
+        units, as in scikit-learn's discriminants. The last two need fourth moments, which the same pass computes.
     reg_param : float from 0 to 1, default=0.0
         The weight r of the identity in (1 − r)·Σ + r·I, as in scikit-learn's QuadraticDiscriminantAnalysis, in place of
         ``shrinkage``. It depends on the units of the columns.
@@ -72,21 +72,21 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
         Subtracted from the number of rows of each class in the maximum-likelihood Σ; 1 makes it unbiased.
     solver : {"moments", "svd"}, default="moments"
         "svd" computes covariance="shared" without forming the matrix, which helps if there are more columns than
-        rows. Its result is not a sum of statistics, so it cannot learn in batches, forget or merge. It supports
+        rows. The result is not computed from sums, so the model cannot learn in batches, forget or merge. It supports
         estimate="mle" and "mean", without shrinkage.
     covariance_estimator : object, default=None
         An object with ``fit(X)`` and ``covariance_``, such as those of ``sklearn.covariance``, which estimates the
-        covariance of each class from its rows; "shared" averages them by the rows of the classes. The result is not a
-        sum of statistics, so the model cannot learn in batches, forget or merge.
+        covariance of each class from its rows; with "shared", these are averaged, weighted by the rows. The result is
+        not computed from sums, so the model cannot learn in batches, forget or merge.
     n_components : int, default=None
         The number of discriminant axes that ``transform`` returns; None returns all.
     missing : {"error", "skip"}, default="error"
         Whether NaN is an error, or a missing cell that is skipped in learning and in predictions.
     plan : Plan, default=None
-        What is counted, as ``plan_`` of another model has it: the names and the number of columns, and whether their
-        pairs are. None plans from the rows.
+        The plan that says what is counted (the names and the number of columns, and whether pairs of columns are
+        counted), such as ``plan_`` of another model. By default it is made from the rows.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
-        How ``fit`` calibrates probabilities on held-out predictions; None does not.
+        How ``fit`` calibrates probabilities on held-out predictions; by default it does not.
 
     Examples
     --------
@@ -146,7 +146,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
 
     @property
     def variances_(self) -> Array:
-        """The variance of each column by itself, [class, column]; one line for all classes where it is shared."""
+        """The variance of each column by itself, [class, column]; one row for all classes if they share it."""
         parameters = self._parameters
         if isinstance(parameters, MultivariateGaussian):
             return np.asarray(np.diagonal(parameters.covariance, axis1=1, axis2=2))
@@ -154,7 +154,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
 
     @property
     def coef_(self) -> Array:
-        """The coefficients of the columns in `decision_function`; only for one covariance of all classes.
+        """The coefficients of the columns in `decision_function`; only if all classes share one covariance.
 
         [class, column], or [1, column] for two classes, as in scikit-learn's LinearDiscriminantAnalysis.
         """
@@ -162,7 +162,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
 
     @property
     def intercept_(self) -> Array:
-        """The intercepts of `decision_function`, [class] or [1]; only for one covariance of all classes."""
+        """The intercepts of `decision_function`, [class] or [1]; only if all classes share one covariance."""
         return self._linear_scores()[1]
 
     def _linear_scores(self) -> tuple[Array, Array]:
@@ -230,9 +230,9 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ta
     def decision_function(self, X: Any) -> Array:
         """Return the scores of the classes, or the log-odds of the second class if there are two.
 
-        Scores are log p(x, class) up to a number that is the same for all classes: that of scikit-learn's
-        LinearDiscriminantAnalysis (``coef_``·x + ``intercept_``) for covariance="shared", and that of its
-        QuadraticDiscriminantAnalysis (log p(x, class) + n_features/2·log 2π) otherwise. Of a calibrated model they are
+        Scores are log p(x, class) plus a term that is the same for all classes. They equal those of scikit-learn:
+        ``coef_``·x + ``intercept_`` for covariance="shared", as in LinearDiscriminantAnalysis, and otherwise
+        log p(x, class) + n_features/2·log 2π, as in QuadraticDiscriminantAnalysis. The scores of a calibrated model are
         log P(class | x).
 
         Parameters

@@ -30,7 +30,7 @@ class GaussianNB(TallyClassifier):
     estimate : {"mle", "map", "mean", "predictive"}, default="mle"
         How mean and variance are estimated; "predictive" integrates over them (Student's t).
     prior : number, NormalInverseGamma, Flat, one per column, "auto" or "auto-by-column", default=None
-        The prior of mean and variance. A number (by default 1) is a number of pseudo-rows with the mean and
+        The prior of mean and variance. A number c (by default 1) means c pseudo-rows with the mean and
         variance of all rows; "mle" does not use it.
     class_prior : array-like, dict, "empirical", "uniform", number or Prior, default=None
         The class probabilities; None uses the class frequencies.
@@ -39,10 +39,10 @@ class GaussianNB(TallyClassifier):
     missing : {"error", "skip"}, default="error"
         Whether NaN is an error, or a missing cell that is skipped in learning and in predictions.
     plan : Plan, default=None
-        What is counted, as ``plan_`` of another model has it: the names and the number of columns. None plans from
-        the rows.
+        The plan that says what is counted (the names and the number of columns), such as ``plan_`` of another model.
+        By default it is made from the rows.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
-        How ``fit`` calibrates probabilities on held-out predictions; None does not.
+        How ``fit`` calibrates probabilities on held-out predictions; by default it does not.
 
     Examples
     --------

@@ -41,26 +41,27 @@ class LogisticRegression(LinearPredictor):
     Parameters
     ----------
     C : float or None, default=1.0
-        Inverse of the penalty. For a ridge penalty, it is the variance of a Gaussian prior of the coefficients (MAP).
-        None and infinity mean no penalty (maximum likelihood).
+        Inverse strength of the penalty. For a ridge penalty, it is the variance of a Gaussian prior of the
+        coefficients (MAP). None and infinity mean no penalty (maximum likelihood).
     l1_ratio : float, default=0.0
-        Share of absolute values in the penalty: 0 is ridge, 1 is lasso (a Laplace prior), between is the elastic net.
-        With more than 0, coefficients of features that predict little are exactly 0.
+        Share of the absolute values in the penalty: 0 is ridge, 1 is lasso (a Laplace prior), and values between are
+        elastic nets. If it is more than 0, coefficients of features that predict little are exactly 0.
     class_weight : dict, "balanced" or None, default=None
-        Factor of the weight of the rows of each class; "balanced" gives all classes the same total weight.
+        Factors by which the weights of the rows of each class are multiplied; "balanced" gives all classes the same
+        total weight.
     fit_intercept : bool, default=True
         Whether there is an intercept, which is not penalised.
     lift : {"linear", "quadratic"}, default="linear"
         The features: the columns, or the columns and all products of two.
     start : {"generative", "zero"} or LinearForm, default="generative"
         Where the iteration starts: at linear discriminants, at 0, or at the linear form of a generative model
-        (see `from_generative`). With ``l1_ratio`` more than 0, "generative" starts at 0.
+        (see `from_generative`). If ``l1_ratio`` is more than 0, "generative" starts at 0.
     warm_start : bool, default=False
-        Whether ``fit`` starts at the coefficients of the fit before, if classes and columns are the same.
+        Whether ``fit`` starts at the coefficients of the previous fit, if classes and columns are the same.
     max_iter : int, default=100
-        Largest number of Newton steps.
+        Maximum number of Newton steps.
     tol : float, default=1e-11
-        The iteration ends when no entry of the gradient, per unit of weight, is larger.
+        The iteration ends when the largest entry of the gradient, divided by the total weight, is at most this.
 
     Attributes
     ----------
@@ -74,7 +75,7 @@ class LogisticRegression(LinearPredictor):
     n_iter_ : ndarray of shape (1,)
         Number of Newton steps.
     trace_ : tuple of dict
-        "objective", largest entry of the "gradient" and length of the following "step", for each step and the end.
+        "objective", largest entry of the "gradient" and length of the following "step", for each step and at the end.
     fitted_with_ : tuple
         The settings ``lift`` and ``fit_intercept`` at the time of fitting.
     column_moments_ : Tally
@@ -130,7 +131,7 @@ class LogisticRegression(LinearPredictor):
         Returns
         -------
         LogisticRegression
-            To be fitted.
+            The unfitted regression.
 
         Examples
         --------
@@ -219,8 +220,8 @@ class LogisticRegression(LinearPredictor):
         sample_weight : array-like of shape (n_samples,), default=None
             Their weights.
         reference : object, default=None
-            A class, if there are more than two: the lines are then the differences to its coefficients, which are the
-            log-odds of each other class against it. For two classes the first one always is the reference.
+            A class, if there are more than two: the lines are then the differences from its coefficients, which are the
+            log-odds of each other class against it. For two classes, the first one is always the reference.
 
         Returns
         -------

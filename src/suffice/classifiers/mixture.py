@@ -44,10 +44,10 @@ def _unavailable(reason: str) -> Any:
 
 @with_constructor
 class MixtureClassifier(TallyClassifier):
-    """Bayes' rule with a mixture of Gaussians, or of Bernoullis, for each class.
+    """Classifier whose classes are mixtures of Gaussian or Bernoulli distributions.
 
-    p(x | class) = Σ over components of share·p(x | component), fitted by expectation-maximisation. A mixture is not a
-    sum of statistics, so it cannot learn in batches, forget or merge.
+    p(x | class) = Σ over components of share·p(x | component), fitted by expectation-maximisation. A mixture is not
+    computed from sums, so it cannot learn in batches, forget or merge.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class MixtureClassifier(TallyClassifier):
     binarize : float, default=0.5
         Values above this count as 1, others as 0 (bernoulli).
     estimate : {"mle", "map", "mean"}, default="mean"
-        How the parameters of a component are estimated; with a prior, none collapses on a single row.
+        How the parameters of a component are estimated; with a prior, no component collapses on a single row.
     prior : number or Prior, default=1.0
         The prior of these parameters; a number is a number of pseudo-rows like those of the whole class.
     class_prior : "empirical", "uniform", array-like, dict {label: p}, number or Prior, default="empirical"
@@ -80,7 +80,7 @@ class MixtureClassifier(TallyClassifier):
     progress : bool, default=True
         Whether to show progress on a terminal when fitting takes longer than a second.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
-        How ``fit`` calibrates probabilities on held-out predictions; None does not.
+        How ``fit`` calibrates probabilities on held-out predictions; by default it does not.
 
     Examples
     --------

@@ -24,7 +24,7 @@ class MultinomialNB(TallyClassifier):
     alpha : float or array-like of shape (n_features,), default=1.0
         The pseudo-count added to each column.
     force_alpha : bool, default=True
-        Whether to keep an ``alpha`` below 1e-10.
+        If False, a pseudo-count below 1e-10 is raised to 1e-10.
     fit_prior : bool, default=True
         Whether to take class frequencies as class probabilities; otherwise they are uniform.
     class_prior : array-like, dict, "empirical", "uniform", number or Prior, default=None
@@ -36,10 +36,10 @@ class MultinomialNB(TallyClassifier):
     epsilon : float, default=0.0
         Added to every share before taking logarithms, so that "mle" has no log 0.
     plan : Plan, default=None
-        What is counted, as ``plan_`` of another model has it: the names and the number of columns. None plans from
-        the rows.
+        The plan that says what is counted (the names and the number of columns), such as ``plan_`` of another model.
+        By default it is made from the rows.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
-        How ``fit`` calibrates probabilities on held-out predictions; None does not.
+        How ``fit`` calibrates probabilities on held-out predictions; by default it does not.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class ComplementNB(TallyClassifier):
     alpha : float or array-like of shape (n_features,), default=1.0
         The pseudo-count added to each column.
     force_alpha : bool, default=True
-        Whether ``alpha`` may be smaller than 1e-10.
+        If False, a pseudo-count below 1e-10 is raised to 1e-10.
     fit_prior : bool, default=True
         Used only if there is a single class.
     class_prior : array-like, dict, "empirical", "uniform", number or Prior, default=None
@@ -102,10 +102,10 @@ class ComplementNB(TallyClassifier):
     epsilon : float, default=0.0
         Added to each of these shares before taking logarithms, so that "mle" has no log 0.
     plan : Plan, default=None
-        What is counted, as ``plan_`` of another model has it: the names and the number of columns. None plans from
-        the rows.
+        The plan that says what is counted (the names and the number of columns), such as ``plan_`` of another model.
+        By default it is made from the rows.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
-        How ``fit`` calibrates probabilities on held-out predictions; None does not.
+        How ``fit`` calibrates probabilities on held-out predictions; by default it does not.
 
     Examples
     --------

@@ -36,10 +36,10 @@ class PoissonNB(TallyClassifier):
         Whether NaN is an error, or a missing cell that is skipped in learning and in predictions; a sparse
         matrix has none.
     plan : Plan, default=None
-        What is counted, as ``plan_`` of another model has it: the names and the number of columns. None plans from
-        the rows.
+        The plan that says what is counted (the names and the number of columns), such as ``plan_`` of another model.
+        By default it is made from the rows.
     calibrate : {"temperature", "vector", "isotonic"}, default=None
-        How ``fit`` calibrates probabilities on held-out predictions; None does not.
+        How ``fit`` calibrates probabilities on held-out predictions; by default it does not.
 
     Examples
     --------

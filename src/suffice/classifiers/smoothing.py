@@ -71,7 +71,7 @@ def check_counts(settings: Any, recipe: Recipe, tally: Tally) -> None:
 
 
 def _feature_count(classifier: Any) -> Array:
-    """The sum of each column in each class, by weight."""
+    """The weighted sum of each column in each class, [class, column]."""
     return classifier.tally_.statistics[0].total  # type: ignore[no-any-return]
 
 
@@ -82,7 +82,7 @@ def _class_log_prior(classifier: Any) -> Array:
 
 
 def _feature_log_prob(classifier: Any) -> Array:
-    """The log probability of each column in each class (of a 1, of its share), or its weight (ComplementNB)."""
+    """For each class and column: log P(1) (BernoulliNB), the log share of all counts (MultinomialNB), or the weight."""
     return classifier.estimate_model().parameters[0].log_p  # type: ignore[no-any-return]
 
 

@@ -70,7 +70,12 @@ def measure_test(model: Any, X: Any, y: Any) -> dict[str, Any]:
     found = measure_rows(model, model.predict_log_proba(X), codes)
     finite = {name: each for name, each in found.items() if np.isfinite(each["value"])}
     values = {name: each["value"] for name, each in finite.items()}
-    return {**values, "rows": len(codes), "baseline": {name: each["baseline"] for name, each in finite.items()}}
+    return {
+        **values,
+        "rows": len(codes),
+        "is_test": True,
+        "baseline": {name: each["baseline"] for name, each in finite.items()},
+    }
 
 
 def split_test(frame: Any, column: str, share: float) -> tuple[Any, Any]:
@@ -98,7 +103,8 @@ def format_fit(found: dict[str, Any] | None) -> dict[str, str]:
         base = f"   (baseline {baseline[name]:.3f})" if name in baseline else ""
         texts[metric.title] = f"{found[name]:.3f}{base}"
     rows = f" {int(found['rows']):,}" if "rows" in found else ""
-    return {f"on{rows} held-out rows": "", **texts}
+    kind = "test" if found.get("is_test") else "held-out"  # a pool's own log-losses are of held-out rows, too
+    return {f"on{rows} {kind} rows": "", **texts}
 
 
 def measure_rows(model: Any, log_proba: Array, codes: Array) -> dict[str, Any]:

@@ -49,6 +49,7 @@ OPTIONS = {
     r"TableFile\(…, skip_rows=…\)": "--skip-rows",
     r"TableFile\(…, na_values=…\)": "--na-values",
     r"TableFile\(…, dates='parts'\)": "--dates parts",
+    r", or pass the file to fit_table\(…\), which reads numbers such as '1.234,50 €'": "",
     r"; in a data frame, add columns such as .*?\]\.dt\.month": "",
     r"TableFile\(…, (\w+)=…\)": r"--\1",
     "delimiter is one character": "--delimiter is one character",

@@ -59,7 +59,9 @@ def choose_families(
         chosen |= constant
         left_out = {name: reason for name, reason in left_out.items() if name not in constant}
     _warn_left_out(left_out)
-    _warn_phrases([name for name, own in facts.items() if chosen[name] == "categorical" and own.are_phrases])
+    levels = {name: own for name, own in facts.items() if chosen[name] == "categorical"}
+    _warn_values([name for name, own in levels.items() if own.are_values])
+    _warn_phrases([name for name, own in levels.items() if own.are_phrases])
     return chosen, {name: left_out.get(name, "as asked") for name, family in chosen.items() if family == "ignore"}
 
 
@@ -126,12 +128,21 @@ def _warn_left_out(left_out: Mapping[Any, str]) -> None:
     warn_caller(f"columns left out: {_reasons(left_out)}; {'; '.join(advice)}")
 
 
+def _warn_values(names: Sequence[Any]) -> None:
+    """Say which columns of levels may be numbers or dates that were not converted."""
+    if names:
+        warn_caller(
+            f"columns of strings that look like numbers or dates are learned as levels: {quote_names(names)}; convert "
+            "them, or pass the file to fit_table(…), which reads numbers such as '1.234,50 €'"
+        )
+
+
 def _warn_phrases(names: Sequence[Any]) -> None:
     """Say which columns of levels may be texts."""
     if names:
         warn_caller(
-            f"columns of many different phrases are learned as levels: {quote_names(names)}; to learn their words, set "
-            f"the family text, such as families={{{names[0]!r}: 'text'}}"
+            f"columns of many different phrases are learned as levels: {quote_names(names)}; to learn the words of "
+            f"one of them, set its family, as in families={{{names[0]!r}: 'text'}}"
         )
 
 

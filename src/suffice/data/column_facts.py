@@ -1,5 +1,6 @@
 """Facts about the columns of a table, on which the choice of their families depends. Labels are not used."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from suffice.data import Sheet
+from suffice.data.files.csv_dates import DATE
+from suffice.data.files.csv_numbers import NEARLY_ALL, looks_like_number
 from suffice.schema import Array
 
 # Numbers with at most so many different values may be levels.
 MOST_CODED_NUMBERS = 20
 
-# A column of levels with more than so many different phrases may be one of texts.
-WORDS_OF_A_PHRASE, MANY_PHRASES = 2, 50
+# A column with more than so many different strings may be one of texts, or of numbers or dates that were not converted.
+WORDS_OF_A_PHRASE, MANY_STRINGS = 2, 50
 
 # The first look at a column of numbers is at about so many rows, and at so many strings for their words.
 ROWS_EXAMINED = 1000
@@ -35,6 +38,9 @@ class Facts:
         Whether all numbers are whole.
     words : float
         The mean number of words of a string.
+    values : float
+        The share of the strings that are numbers or dates as people write them, such as '1.234,50 €'. Strings of
+        digits do not count: they may be codes.
     """
 
     kind: str
@@ -42,12 +48,21 @@ class Facts:
     distinct: int
     whole: bool = False
     words: float = 0.0
+    values: float = 0.0
+
+    @property
+    def are_values(self) -> bool:
+        """Whether many different strings look like numbers or dates."""
+        return self._are_many and self.values >= NEARLY_ALL
 
     @property
     def are_phrases(self) -> bool:
-        """Whether the strings have several words, and are many."""
-        is_many = self.distinct > max(MANY_PHRASES, self.rows / 10)
-        return self.kind == "string" and is_many and self.words >= WORDS_OF_A_PHRASE
+        """Whether many different strings have several words."""
+        return self._are_many and self.words >= WORDS_OF_A_PHRASE and not self.are_values
+
+    @property
+    def _are_many(self) -> bool:
+        return self.kind == "string" and self.distinct > max(MANY_STRINGS, self.rows / 10)
 
 
 def collect_facts(sheet: Sheet, names: Sequence[Any], weights: Array | None) -> dict[Any, Facts]:
@@ -70,8 +85,14 @@ def _facts_of_levels(kind: str, labels: list[Any], codes: Array, weights: Array 
     there = codes >= 0 if weights is None else (codes >= 0) & (weights > 0)
     distinct = len(labels) if weights is None else len(np.unique(codes[there]))
     few = labels[:ROWS_EXAMINED]
-    words = sum(len(label.split()) for label in few if isinstance(label, str)) / max(len(few), 1)
-    return Facts(kind, _rows(there, weights), distinct, False, words)
+    strings = [label for label in few if isinstance(label, str)]
+    words = sum(len(label.split()) for label in strings) / max(len(few), 1)
+    values = sum(map(_is_value, strings)) / max(len(few), 1) if distinct > MANY_STRINGS else 0.0
+    return Facts(kind, _rows(there, weights), distinct, False, words, values)
+
+
+def _is_value(label: str) -> bool:
+    return not label.isdigit() and (looks_like_number(label) or re.match(DATE, label) is not None)
 
 
 def _facts_of_few_rows(kinds: list[str], values: Array, weights: Array | None) -> list[Facts] | None:

@@ -72,7 +72,7 @@ class Binomial(BetaDistribution):
         Returns
         -------
         Counts
-            n is the number of trials and total that of successes.
+            ``n`` is the number of trials, and ``total`` the number of successes.
         """
         values = check_column(x, "Binomial")
         numbers = check_numbers(np.nan if trials is None else trials, "trials")
@@ -97,8 +97,8 @@ class Binomial(BetaDistribution):
         tally : Counts
             Numbers of trials and of successes, as ``tally`` returns them.
         prior : float, Prior, "auto" or None, default=1.0
-            Pseudo-count, prior distribution of p, or "auto" for the pseudo-count with the largest evidence. None only
-            with rule="mle".
+            Pseudo-count, prior distribution of p, or "auto" for the pseudo-count with the largest evidence. None is
+            allowed with rule="mle".
         rule : {"mle", "map", "mean", "predictive"}, default="mean"
             Maximum likelihood, mode of the posterior, mean of the posterior, or P(x) averaged over the posterior.
         trials : int

@@ -94,7 +94,7 @@ class Distribution(ABC):
             Sufficient statistics, as ``tally`` returns them.
         prior : float, Prior, "auto" or None, default=1.0
             Pseudo-count, prior distribution of the parameters, or "auto" for the pseudo-count with the largest
-            evidence. None only with rule="mle"; then the result has no ``interval`` and no ``expect``.
+            evidence. None is allowed with rule="mle"; the result then has no ``interval`` and no ``expect``.
         rule : {"mle", "map", "mean", "predictive"}, default="mean"
             Maximum likelihood, mode of the posterior, mean of the posterior, or p(x) averaged over the posterior.
 
@@ -145,8 +145,8 @@ class Distribution(ABC):
         Returns
         -------
         scipy.stats distribution
-            Frozen, with ``mean``, ``pdf``, ``interval``, ``rvs`` and so on. For a Gaussian a named tuple of two, the
-            marginal distributions of ``mean`` and ``variance``.
+            A frozen distribution, with ``mean``, ``pdf``, ``interval``, ``rvs`` and so on. For a Gaussian, a named
+            tuple of the marginal distributions of ``mean`` and ``variance``.
         """
         return cls._posterior_of(cls._update(tally, cls._choose_prior(tally, prior)))
 
@@ -155,7 +155,7 @@ class Distribution(ABC):
         """Return log p(data | prior) = log ∫ p(data | θ)·p(θ | prior) dθ.
 
         Factors of the likelihood that do not depend on θ (multinomial coefficients, factorials of Poisson counts)
-        are left out; they are the same under every prior.
+        are left out, because they are the same for every prior.
 
         Parameters
         ----------
@@ -203,8 +203,8 @@ class Distribution(ABC):
     def expect(self, f: Callable[..., Any]) -> float:
         """Return the posterior expectation E[f(θ) | data] = ∫ f(θ)·p(θ | data) dθ.
 
-        It is computed by quadrature for one parameter, and by averaging over random draws with a fixed seed for
-        several (Categorical, Multinomial, Gaussian).
+        For one parameter, it is computed by quadrature. For several parameters, it is the mean over random draws with a
+        fixed seed (Categorical, Multinomial, Gaussian).
 
         Parameters
         ----------

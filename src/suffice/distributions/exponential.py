@@ -11,7 +11,7 @@ from suffice.priors import check_positive
 
 
 class Exponential(RateDistribution):
-    """Exponential distribution: p(x) = λ·e^(−λx) of a number x from 0 up, such as the time until an event.
+    """Exponential distribution: p(x) = λ·e^(−λx) of a number x ≥ 0, such as the time until an event.
 
     The conjugate prior is `Gamma`. Estimated with rule="predictive" it is a Lomax distribution.
 

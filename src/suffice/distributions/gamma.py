@@ -27,8 +27,8 @@ class GammaPosterior(NamedTuple):
 class GammaDistribution(SeveralParameters):
     """Gamma distribution: p(x) = β^α / Γ(α)·x^(α − 1)·e^(−βx) of a positive number x.
 
-    `suffice.Gamma` is the prior of that name. The prior of this distribution is a number of pseudo-observations like
-    those at hand, or `Flat`. There is no rule="predictive".
+    The class `suffice.Gamma` is a prior, not this distribution. ``prior`` is `Flat`, or a number of pseudo-observations
+    that are distributed like the data. There is no rule="predictive".
 
     Parameters
     ----------

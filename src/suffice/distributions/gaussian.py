@@ -38,7 +38,7 @@ class Gaussian(Distribution):
 
     For rows of d numbers, p(x) = e^(−(x − mean)ᵀ·variance⁻¹·(x − mean) / 2) / √((2π)^d·|variance|) with a mean vector
     and a covariance matrix. The conjugate prior is `NormalInverseGamma` for one number and `NormalInverseWishart` for
-    several. Estimated with rule="predictive" the distribution is Student's t; ``mean`` and ``variance`` are its own.
+    several. Estimated with rule="predictive", it is a Student's t distribution with this mean and variance.
 
     A Gaussian can be shifted, scaled, added to an independent Gaussian and multiplied by a matrix (``A @ gaussian``).
 
@@ -134,8 +134,8 @@ class Gaussian(Distribution):
         tally : Moments or CoMoments
             Sufficient statistics, as ``tally`` returns them.
         prior : float, Prior, "auto" or None, default=1.0
-            Number of pseudo-rows like those at hand, or a prior distribution of the parameters. None only with
-            rule="mle"; then the result has no ``interval`` and no ``expect``.
+            Number of pseudo-rows with the mean and variance of the data, or a prior distribution. None is allowed with
+            rule="mle"; the result then has no ``interval`` and no ``expect``.
         rule : {"mle", "map", "mean", "predictive"}, default="mean"
             Maximum likelihood, mode of the posterior, mean of the posterior, or p(x) averaged over the posterior,
             which is Student's t.

@@ -11,8 +11,8 @@ from suffice.families import FAMILIES
 class Geometric(BetaDistribution):
     """Geometric distribution: P(x) = p·(1 − p)^x, of the number x = 0, 1, 2, … of failures before the first success.
 
-    NumPy and SciPy count the trials with the success, x + 1 ≥ 1; subtract 1 from such observations. The conjugate prior
-    is `Beta`: the posterior is Beta(a + n, b + Σx).
+    NumPy and SciPy count trials including the success, so x ≥ 1 there; subtract 1 from such observations. The conjugate
+    prior is `Beta`: the posterior is Beta(a + n, b + Σx).
 
     Parameters
     ----------

@@ -120,7 +120,7 @@ class KernelDensity:
 
     @classmethod
     def estimate(cls, tally: CellCounts, prior: float = 0.0) -> KernelDensity:
-        """Return the density.
+        """Return the density that is estimated from counts.
 
         Parameters
         ----------
@@ -144,12 +144,36 @@ class KernelDensity:
         return cls(edges, smoothed[0] + check_numbers(prior, "prior"))
 
     def log_density(self, x: Any) -> Array:
-        """Return log p(x) of each observation; −∞ outside of the cells."""
+        """Return log p(x) of each observation, which is −∞ outside of the cells.
+
+        Parameters
+        ----------
+        x : array-like
+            Observations.
+
+        Returns
+        -------
+        ndarray of shape (n_observations,)
+            Log density.
+        """
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self._distribution.pdf(x)))
 
     def sample(self, size: int = 1, random_state: Any = None) -> Array:
-        """Return random observations."""
+        """Return random observations.
+
+        Parameters
+        ----------
+        size : int, default=1
+            Number of observations.
+        random_state : int, numpy.random.Generator or None, default=None
+            Seed or generator.
+
+        Returns
+        -------
+        ndarray of shape (size,)
+            Observations.
+        """
         return np.asarray(self._distribution.rvs(size=size, random_state=random_state))
 
     @property

@@ -18,7 +18,7 @@ class LogNormal(SeveralParameters):
     """Log-normal distribution: log x is Gaussian, p(x) = N(log x; mean, variance) / x.
 
     The conjugate prior is `NormalInverseGamma`, of the mean and the variance of log x. Estimated with
-    rule="predictive", log x has a Student's t distribution; ``mean`` and ``variance`` are its own.
+    rule="predictive", log x has a Student's t distribution with this mean and variance.
 
     Parameters
     ----------

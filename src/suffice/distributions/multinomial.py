@@ -30,7 +30,7 @@ class Multinomial(Categorical):
     p : ndarray of shape (n_levels,)
         Probability of each level.
     alpha : ndarray of shape (n_levels,) or None
-        Parameters of the Dirichlet distribution over which p was averaged; None unless rule="predictive".
+        Parameters of the Dirichlet distribution over which p was averaged, if rule="predictive"; otherwise None.
     averaged : bool
         Whether it was estimated with rule="predictive".
 
@@ -45,7 +45,7 @@ class Multinomial(Categorical):
 
     @property
     def alpha(self) -> Array | None:
-        """Parameters of the Dirichlet distribution over which p was averaged; None unless rule="predictive"."""
+        """Parameters of the Dirichlet distribution over which p was averaged, if rule="predictive"; otherwise None."""
         return self._hyperparameters()[0][0] if self.averaged else None
 
     @classmethod

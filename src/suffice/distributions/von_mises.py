@@ -29,8 +29,8 @@ class VonMisesPosterior(NamedTuple):
 class VonMises(SeveralParameters):
     """Von Mises distribution: p(x) = e^(κ·cos(x − μ)) / (2π·I₀(κ)) of an angle x in radians.
 
-    The prior is a number of pseudo-observations like those at hand, or `Flat`. There is no rule="predictive". Angles
-    in degrees are converted with ``numpy.radians``.
+    ``prior`` is `Flat`, or a number of pseudo-observations that are distributed like the data. There is no
+    rule="predictive". Convert angles in degrees with ``numpy.radians``.
 
     Parameters
     ----------

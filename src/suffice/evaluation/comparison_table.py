@@ -120,7 +120,8 @@ class Comparison:
             yield ", ".join(f"{mark} {name}" for name, mark in MARKS.items()) + "."
         if any(line["refitted"] for line in self.table):
             names = [str(line["model"]) for line in self.table if line["refitted"]]
-            yield f"fitted again for each fold: {'all' if len(names) == len(self.table) else ', '.join(names)}."
+            listed = "all" if len(names) == len(self.table) else ", ".join(names)
+            yield f"Models that were fitted again for each fold: {listed}."
         if self.baseline["verdict"] != "worse":
             yield f"No model is clearly better than the baseline in {metric.title}."
 

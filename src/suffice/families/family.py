@@ -38,9 +38,10 @@ class Parameters(Frozen, ABC):
         return int(getattr(self, field_names(type(self))[0]).size)
 
     def as_linear(self) -> tuple[str, Array, Array]:
-        """Return a lift, weights [class, feature] and biases [class] whose scores differ by the same for all classes.
+        """Return features, weights [class, feature] and biases [class] of log p(x | class) as a linear function.
 
-        The lift is "linear", "quadratic" or "one-hot": the features that the weights multiply.
+        The first value names the features: "linear", "quadratic" or "one-hot". The linear function may differ from
+        log p(x | class) by a term that is the same for all classes.
         """
         raise ValueError("the log probability of these columns is not linear in any lift of them")
 
@@ -52,7 +53,7 @@ class Parameters(Frozen, ABC):
 class Family(ABC):
     """The distribution of one kind of column given the class, with its conjugate prior.
 
-    A family is a set of pure functions of arrays. `prior_hyperparameters` reads the hyperparameters off a prior,
+    A family is a set of pure functions of arrays. `prior_hyperparameters` returns the hyperparameters of a prior,
     `posterior_hyperparameters` adds a statistic to them, and every estimate is a function of hyperparameters. Arrays
     of a statistic are [class, column], or [row, class, column] for leave-one-out, where each row has its own sums.
 
@@ -65,22 +66,23 @@ class Family(ABC):
         The name by which users ask for the family, as in ``BayesClassifier(families={"x": name})``. The name of an
         instance with a setting ends with it in parentheses, such as "von-mises(360)".
     cells : {"numbers", "counts", "bits", "levels", "words"}
-        What a cell holds: a real number, a count from 0, a number that is above a threshold or not, the code of a
-        level, or a text.
+        What a cell contains: a real number, a count 0, 1, 2, …, a number that is compared with a threshold, the code of
+        a level, or a text.
     coded_as : str or None
-        The family whose block counts a table's columns of this family as levels; None if cells are numbers.
+        The family that counts columns of this family in a table of levels, such as "categorical"; None if cells are
+        numbers.
     accepts_sparse : bool
         Whether the columns may be a sparse matrix, whose cells that are not stored are 0.
     is_compositional : bool
-        Whether the columns of a block are parts of one whole, so that they have no distribution one by one.
+        Whether the columns of a block are parts of one distribution, so a single column has no distribution of its own.
     is_whole : bool
-        Whether fractions are refused, so that a database has to look for them.
+        Whether numbers must be whole; a database then checks for fractions.
     setting : str or None
         The field that a number after the name sets, as in "binomial(10)"; None if there is none.
     sql_sums : {"levels", "moments", "totals", "squares", "functions"} or None
         The sums from which a database computes the statistic: counts of levels, moments of the numbers, their totals,
-        their totals and those of their squares, or the totals of two functions of them. None if SQL cannot compute it,
-        so that rows are read.
+        their totals and those of their squares, or the totals of two functions of them. None if SQL cannot compute it;
+        the rows are then read.
     functions : tuple of Function or None
         The functions of a number whose moments or totals are counted; None is the number itself.
     domain : Domain
@@ -112,15 +114,15 @@ class Family(ABC):
         return self.name if value is None else f"{self.name}({value:.17g})"
 
     def refuses(self, values: Array) -> Array:
-        """Return which numbers are not possible; NaN is a missing cell. By default all are possible."""
+        """Return which numbers are invalid; NaN is a missing cell. By default, all are valid."""
         return np.zeros(values.shape, bool)
 
     def refusal(self, value: float) -> str:
-        """Return what the family takes instead of a value that is not possible, and which families take that value."""
+        """Return the end of an error message: what the family accepts, and which families accept the invalid value."""
         return f"{self.full_name} does not take it"
 
     def check_cells(self, block: Block) -> None:
-        """Raise ValueError if a cell is not possible, naming its row, column and value."""
+        """Raise ValueError if a cell is invalid, with its row, column and value."""
         if type(self).refuses is Family.refuses:
             return
         found = block.find(slice(0, block.shape[0]), self.refuses)
@@ -132,7 +134,7 @@ class Family(ABC):
 
     @property
     def generative(self) -> Family:
-        """The family that has a marginal likelihood: this one, unless its score is not a probability."""
+        """The family whose marginal likelihood is used: this family, unless its score is not a probability."""
         return self
 
     def sparse_columns(self, names: tuple[Any, ...]) -> Columns:
@@ -141,7 +143,7 @@ class Family(ABC):
 
     @abstractmethod
     def tally(self, columns: Columns, part: Part) -> tuple[Columns, Statistic]:
-        """Return the columns, with the levels that were seen, and the sums over a part of the rows."""
+        """Return the columns, with the levels that occur, and the sums over a part of the rows."""
 
     @abstractmethod
     def prior_hyperparameters(self, prior: Any, columns: Columns, statistic: Statistic) -> Hyperparameters:
@@ -157,11 +159,11 @@ class Family(ABC):
 
     @abstractmethod
     def mode(self, columns: Columns, hyperparameters: Hyperparameters) -> Parameters:
-        """Return the parameters of highest density."""
+        """Return the mode of the posterior."""
 
     @abstractmethod
     def mean(self, columns: Columns, hyperparameters: Hyperparameters) -> Parameters:
-        """Return the expected parameters."""
+        """Return the mean of the posterior."""
 
     @abstractmethod
     def predictive(self, columns: Columns, hyperparameters: Hyperparameters) -> Parameters:
@@ -169,7 +171,7 @@ class Family(ABC):
 
     @abstractmethod
     def log_partition(self, columns: Columns, hyperparameters: Hyperparameters) -> Array:
-        """Return log Z, the logarithm of the normaliser of the conjugate prior, [class, column]."""
+        """Return log Z, the logarithm of the normalising constant of the conjugate prior, [class, column]."""
 
     @abstractmethod
     def marginals(self, columns: Columns, hyperparameters: Hyperparameters) -> dict[str, Any]:
@@ -177,12 +179,12 @@ class Family(ABC):
 
     @abstractmethod
     def draw(self, columns: Columns, hyperparameters: Hyperparameters, rng: np.random.Generator) -> Parameters:
-        """Return parameters drawn at random."""
+        """Return parameters drawn from the posterior."""
 
     def location(self, statistic: Any) -> tuple[Array, Array]:
-        """Return the mean and about the standard deviation of each column in each class, [class, column].
+        """Return the mean and the approximate standard deviation of each column in each class, [class, column].
 
-        By default those of counts of independent events: rate and √rate.
+        By default, they are those of a Poisson distribution: the rate and its square root.
         """
         rate = statistic.total / np.maximum(np.broadcast_to(statistic.n, statistic.total.shape), 1)
         return rate, np.sqrt(rate)
@@ -208,7 +210,7 @@ class Family(ABC):
         return replace(found, values=np.array(found.values)[is_possible].tolist())
 
     def summarize(self, columns: Columns, statistic: Any, j: int) -> dict[str, Any]:
-        """Return what the sums say about column j in each class, for a report.
+        """Return the summary of column j in each class that the report shows.
 
         The key "shows" is "words" (with "words"), "levels" (with "labels", "shares", "more") or "numbers" (with
         "mean", "spread").
@@ -225,9 +227,9 @@ class Family(ABC):
         return {"shows": "numbers", "mean": means.tolist(), "spread": [0.0] * len(means)}
 
     def information(self, columns: Columns, statistic: Any) -> Array:
-        """Return the mutual information I(column; class) in nats, [column]: each column by itself.
+        """Return the mutual information I(column; class) in nats, [column].
 
-        By default that of the family's own maximum-likelihood distributions pₖ and the shares πₖ of the classes,
+        By default, it is computed from the maximum-likelihood distributions pₖ and the shares πₖ of the classes,
         Σₖ πₖ Σₓ pₖ(x)·log(pₖ(x) / Σₗ πₗ·pₗ(x)).
         """
         mean, deviation = self.location(statistic)

@@ -128,7 +128,7 @@ class Drift:
             its = self.log_density
             lines.append(
                 f"Mean log p(x) {its['mean']:.2f}, expected {its['expected']:.2f}; {100 * its['improbable']:.1f} % of "
-                "the new rows are less probable than 99 % of the rows that the model expects."
+                "the new rows are less probable than 99 % of rows drawn from the model."
             )
         if self.not_compared:
             listed = "; ".join(f"{name}: {reason}" for name, reason in list(self.not_compared.items())[:5])

@@ -43,7 +43,7 @@ def densities(model: Any, X: Any = None, y: Any = None, column: Any = 0, *, ax: 
     y : array-like of shape (n_rows,), default=None
         Labels of these rows.
     column : str or int, default=0
-        Name or place of the column.
+        Name or position of the column.
     ax : matplotlib.axes.Axes, default=None
         Axes to draw on; by default those of a new figure.
 

@@ -18,8 +18,8 @@ LISTED = 40  # with more classes, their names are drawn among the rows instead o
 def boundary(models: Any, X: Any, y: Any, columns: Sequence[Any] = (0, 1), *, ax: Any = None) -> Any:
     """Draw the most probable class at each point of two columns, and the rows, for one model or several.
 
-    At a boundary, P(class | x) of two classes is equal. The boundaries of GaussianNB are quadratic without a mixed
-    term; those of GaussianDiscriminant have one.
+    At a boundary, P(class | x) of two classes is equal. The boundaries of GaussianNB are quadratic curves without the
+    term x₀·x₁; those of GaussianDiscriminant have this term.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def boundary(models: Any, X: Any, y: Any, columns: Sequence[Any] = (0, 1), *, ax
     y : array-like of shape (n_rows,)
         Labels.
     columns : sequence of two, default=(0, 1)
-        Names or places of the columns of ``X``.
+        Names or positions of the columns of ``X``.
     ax : matplotlib.axes.Axes or sequence of these, default=None
         Axes to draw on, one for each model; by default those of a new figure.
 

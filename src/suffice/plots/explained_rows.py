@@ -101,7 +101,7 @@ def marked_text(
 ) -> Axes:
     """Draw a text whose words are coloured by their evidence for one class (blue) or another (red).
 
-    The evidence of a word is divided among its occurrences in the text, and that of adjacent words among them.
+    The evidence of a word is divided among its occurrences in the text, and that of two adjacent words between them.
 
     Parameters
     ----------

@@ -35,14 +35,20 @@ def learning(model: Any, X: Any, y: Any, cv: int = 5, steps: int = 8) -> Learnin
     """Return the accuracy by the number of training rows, for each fold of a cross-validation.
 
     Models with ``partial_fit`` learn only the rows that are added at each size. Models whose plan depends on the data,
-    and those without ``partial_fit``, are fitted anew at each size.
+    and those without ``partial_fit``, are fitted again at each size.
 
     Parameters
     ----------
-    model, X, y : classifier, array-like of shape (n_rows, n_columns), array-like of shape (n_rows,)
-        The classifier, which is cloned, and the rows with their labels.
-    cv, steps : int, default=5 and 8
-        The number of stratified folds, and the number of sizes of the training set.
+    model : classifier
+        The classifier, which is cloned.
+    X : array-like of shape (n_rows, n_columns)
+        The rows.
+    y : array-like of shape (n_rows,)
+        The labels.
+    cv : int, default=5
+        The number of stratified folds.
+    steps : int, default=8
+        The number of sizes of the training set.
 
     Returns
     -------
@@ -140,7 +146,7 @@ def learning_curve(model: Any, X: Any, y: Any, cv: int = 5, steps: int = 8, ax: 
 def newton(model: Any, *, ax: Axes | None = None) -> Axes:
     """Draw the steps of Newton's method: the loss above its minimum, and the largest entry of the gradient.
 
-    Near the minimum each step doubles the number of correct digits, so that the lines fall ever more steeply.
+    Near the minimum, each step doubles the number of correct digits, so the lines become steeper.
 
     Parameters
     ----------

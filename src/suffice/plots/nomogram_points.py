@@ -32,9 +32,9 @@ class Scale:
     edges : tuple of float
         Edges of the bins.
     silent : bool
-        Whether other values are no evidence.
+        Whether a value that is not in ``values`` is accepted, with the evidence 0, instead of being an error.
     missing : ndarray of shape (n_classes,) or None
-        Evidence of a missing value, if it is a level of the column; by default it is no evidence.
+        Evidence of a missing value, if it is a level of the column; otherwise, a missing value has the evidence 0.
     """
 
     feature: str
@@ -46,7 +46,7 @@ class Scale:
     missing: Array | None = None
 
     def evidence_of(self, value: Any) -> Array:
-        """Return the evidence of a value for each class; 0 if it is no evidence."""
+        """Return the evidence of a value for each class: log p(value | class), or 0."""
         place = self.place(value)
         if place is not None:
             return np.asarray(self.evidence[place])
@@ -54,7 +54,7 @@ class Scale:
         return nothing if self.missing is None or not _is_missing(value) else self.missing
 
     def place(self, value: Any) -> int | None:
-        """Return the place of a value in ``values``; None if it is missing or no evidence."""
+        """Return the position of a value in ``values``; None if its evidence is 0 or that of a missing value."""
         if _is_missing(value):
             return self.values.index(MISSING) if MISSING in self.values else None
         if self.kind == "bins" or self.edges:
@@ -71,7 +71,7 @@ class Scale:
 
     @property
     def level_names(self) -> list[str]:
-        """The values of a scale of levels as text; those of a threshold say on which side of it they are."""
+        """The values of a scale of levels as text; for a threshold, such as "≤ 0" and "> 0"."""
         if self.edges and self.values[0]:
             return [f"≤ {self.values[0]:g}", f"> {self.values[0]:g}"]
         return [f"{value:g}" if isinstance(value, float) else str(value) for value in self.values]
@@ -93,13 +93,13 @@ class Points:
     classes : list
         Labels.
     mine, other : int
-        Positions of the class that points count for, and of the class it is compared with.
+        Positions in ``classes`` of ``label`` and ``against``.
     prior : ndarray of shape (n_classes,)
         Log probabilities of the classes.
     scales : list of Scale
         One scale for each column.
     label, against : object
-        The two classes.
+        The class that points count for, and the class it is compared with.
     widths : ndarray of shape (n_columns,)
         Range of each scale, in nats.
     unit : float
@@ -134,7 +134,7 @@ class Points:
         return float(subtract_logs(evidence[self.mine], evidence[self.other]))
 
     def least(self, scale: Scale) -> float:
-        """Return the evidence at 0 points of a scale: the least finite one, at most that of a missing value."""
+        """Return the evidence that has 0 points: the smallest finite evidence of the values and of a missing value."""
         nats = self.nats(scale)
         return float(np.min(nats[np.isfinite(nats)], initial=self.nats_of(scale, None)))
 
@@ -156,7 +156,7 @@ class Points:
         return float(self.prior[self.mine] - self.prior[self.other]) + sum(self.least(scale) for scale in self.scales)
 
     def points(self, row: Any) -> list[float]:
-        """Return the points of each value of a row; a missing value has the points of no evidence, which may exceed 0.
+        """Return the points of each value of a row; a missing value has the points of its evidence, often 0 nats.
 
         Parameters
         ----------

@@ -33,8 +33,8 @@ def belief(
 ) -> Axes:
     """Draw the posterior density of a parameter, and its prior: posterior ∝ likelihood · prior.
 
-    The 95 % credible interval is shaded. A prior that depends on the data is not drawn; a number of pseudo-rows as
-    the prior of Gaussian columns is one.
+    The 95 % credible interval is shaded. A prior that depends on the data is not drawn, such as a number
+    of pseudo-rows for Gaussian columns.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ def belief(
     prior : float, Prior or scipy.stats distribution, default=None
         The prior of a distribution class (1.0 by default), or the density to draw as the prior.
     column : object, default=0
-        Name or place of the column of a classifier.
+        Name or position of the column of a classifier.
     level : object, default=None
-        Level of the column, or its place.
+        Level of the column, or its position.
     parameter : {"p", "rate", "mean", "variance"}, default=None
         The parameter, if there are several.
     ax : matplotlib.axes.Axes, default=None

@@ -12,7 +12,7 @@ from suffice.schema import Array
 def confusion(y_true: Any, y_pred: Any, X: Any = None, *, ax: Axes | None = None) -> Axes:
     """Draw the confusion matrix: how many rows of each class were predicted to be of each class.
 
-    The colour is the share of the true class.
+    The colour of a cell shows its share of the rows of the true class.
 
     Parameters
     ----------
@@ -76,9 +76,9 @@ def _count_pairs(true: list[Any], predicted: list[Any]) -> tuple[list[Any], Arra
 
 
 def reliability(curves: Mapping[str, Any], ax: Axes | None = None) -> Axes:
-    """Draw the reliability diagram: the accuracy of predictions against the probability that they were given.
+    """Draw the reliability diagram: the accuracy of predictions against their predicted probability.
 
-    On the diagonal, predictions with probability p are correct in a share p of all cases.
+    On the diagonal, a share p of the predictions with probability p are correct.
 
     Parameters
     ----------

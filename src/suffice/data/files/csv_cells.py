@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from suffice.data.files.csv_dates import ORDERS, date_test
-from suffice.data.files.csv_format import DATE
+from suffice.data.files.csv_dates import DATE, ORDERS, date_test
 from suffice.data.files.csv_group import CsvGroup, identifier, literal
 from suffice.data.files.csv_numbers import DECIMAL_COMMA, DECIMAL_POINT, MISSING_AMONG_NUMBERS, number_test
 

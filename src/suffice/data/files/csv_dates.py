@@ -4,6 +4,9 @@ from typing import Literal
 
 Order = Literal["day", "month"]
 
+# A cell that looks like a date, in any order.
+DATE = r"^\s*(\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}-\d{2}-\d{2})([T ].*)?\s*$"
+
 # The types of columns of such dates.
 ORDERS: dict[str, Order] = {"DAY FIRST": "day", "MONTH FIRST": "month"}
 

@@ -10,6 +10,7 @@ from itertools import islice
 from suffice.caller_warnings import warn_caller
 from suffice.data.column_names import quote_names
 from suffice.data.engines.source import SourceError
+from suffice.data.files.csv_dates import DATE
 from suffice.data.files.csv_numbers import looks_like_number
 from suffice.data.files.file_formats import FoundFile
 from suffice.data.files.table_file import AS_NAMES, AS_ROW, ColumnHints, TableFile
@@ -20,7 +21,6 @@ DELIMITER_NAMES = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "sp
 LONGEST_NAME = 64  # characters of a column name that is recognized without a hint
 LONGEST_CELL = 2**31 - 1  # characters; Python's own limit is 131,072
 SAMPLE_LINES = 50  # lines that show the delimiter and whether the first line names the columns
-DATE = r"^\s*(\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}-\d{2}-\d{2}([T ].*)?)\s*$"
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 The command line and ``fit_table`` both read files with `scan_files`, so that a file gives the same table everywhere.
 """
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,12 +24,10 @@ from suffice.data.labels import EMPTY
 from suffice.progress import watched
 
 VIEW = "suffice_files"
-SETTINGS = (
-    # `watched` shows the progress; DuckDB's own bar would mix with the output of a program
-    "SET enable_progress_bar = true",
-    "SET enable_progress_bar_print = false",
-    "SET enable_external_file_cache = false",  # each column is read once, so a cache would only use memory
-)
+# each column is read once, so a cache would only use memory
+SETTINGS = "SET enable_external_file_cache = false"
+# `watched` shows the progress on a terminal; DuckDB's own bar would mix with the output of a program
+TERMINAL_SETTINGS = "SET enable_progress_bar = true; SET enable_progress_bar_print = false"
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,9 @@ def scan_files(table: TableFile, hints: ColumnHints) -> FileScan:
         table = replace(table, delimiter=",", encoding="utf-8")
     _check_settings(table, files[0], formats[0])
     connection = duckdb.connect()
-    connection.execute("; ".join(SETTINGS))
+    connection.execute(SETTINGS)
+    if sys.stderr.isatty():  # in Jupyter without ipywidgets, DuckDB raises an error for these settings
+        connection.execute(TERMINAL_SETTINGS)
     reading: dict[str, Any] = {} if table.na_values is None else {"na_values_": list(table.na_values)}
     try:
         if formats == ["CSV"]:

@@ -16,31 +16,42 @@ AS_ROW, AS_NAMES = "TableFile(…, header=False)", "TableFile(…, header=True)"
 
 @dataclass(frozen=True)
 class TableFile:
-    """A file, a folder, a glob or a list of these, with settings that are otherwise detected.
+    r"""Files with settings of how they are read, for `fit_table` and `predict_table`.
 
-    All settings but ``ignore`` and ``dates`` are for CSV; ``header``, ``skip_rows`` and ``na_values`` are
-    for Excel, too.
+    By default, the settings are detected. ``ignore`` and ``dates`` apply to files of every format, ``header``,
+    ``skip_rows`` and ``na_values`` to CSV and Excel files, and the others to CSV files only.
 
     Parameters
     ----------
     path : str, path or sequence of these
-        The files; ``"-"`` is standard input.
+        A file, a folder, a glob or a list of these; ``"-"`` is standard input.
     header : bool, default=None
-        Whether the first line of a CSV file names the columns; None detects it.
+        Whether the first line contains the names of the columns; by default it is detected.
     delimiter : str, default=None
-        The character between the cells of a CSV file, or "tab", "comma", "semicolon", "space", "pipe"; None
-        detects it.
+        The character between the cells of a CSV file, or "tab", "comma", "semicolon", "space", "pipe"; by
+        default it is detected.
     encoding : str, default=None
-        The encoding of the text, such as "cp1252"; None is UTF-8, or UTF-16 with a byte order mark, or else cp1252.
+        The encoding of the text, such as "cp1252"; by default UTF-8, UTF-16 with a byte order mark, or else cp1252.
     skip_rows : int, default=None
-        The number of lines before the table; None skips comments and blank lines.
+        The number of lines before the table; by default, comments and blank lines are skipped.
     na_values : sequence of str, default=None
-        The texts that stand for a missing cell in every column, beside the empty text; None is `EMPTY`.
+        The texts that stand for a missing cell in every column, besides the empty text; by default "?", "NA", "N/A",
+        "n/a", "#N/A", "<NA>", "NaN", "nan", "null" and "NULL".
     ignore : sequence of str, default=()
         Columns that are not read, by name or by position in the file: "0", "1", …, "-1".
     dates : "parts", default=None
         "parts" replaces each column of dates by its year, month, weekday and, if it has times of day, hour, as
         columns such as ``sold_month``. By default dates stay as they are, and `BayesClassifier` leaves them out.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from suffice import BayesClassifier, TableFile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "sales.csv"
+    >>> _ = path.write_text("15;red;yes\n25;blue;no\n35;red;no\n")
+    >>> model = BayesClassifier(structure="naive").fit_table(TableFile(path, header=False, delimiter=";"), target="c2")
+    >>> list(model.families_)
+    ['c0', 'c1']
     """
 
     path: Path | Sequence[Path]
