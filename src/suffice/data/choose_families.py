@@ -150,20 +150,20 @@ def _check_settings(families: Any, sheet: Sheet) -> dict[Any, Any]:
     """Return the setting of each column for which the user made one; raise if it is not a family."""
     if not isinstance(families, Mapping):
         families = dict.fromkeys(sheet.names, families)
-    known = ("auto", ANY, "number", *BINNED, *FAMILIES, "ignore")
+    known = tuple(dict.fromkeys(("auto", ANY, "number", *BINNED, *FAMILIES, "ignore")))
     for name, family in families.items():
         if name not in sheet.places:
-            near = difflib.get_close_matches(str(name), [str(each) for each in sheet.names], 1)
-            raise ValueError(
-                f"families={{…}} names column {name!r}, which is not there"
-                + (f"; did you mean {near[0]!r}?" if near else f"; there are {_few(sheet.names)}")
-            )
+            near = _did_you_mean(name, sheet.names) or f"; there are {_few(sheet.names)}"
+            raise ValueError(f"families={{…}} names column {name!r}, which is not there{near}")
         if not isinstance(family, Text) and family not in known and not _has_setting(family):
-            raise ValueError(
-                f"families={{…}} sets {family!r} for column {name!r}, which is not a family; families are "
-                f"{', '.join(known)} and Text(…)"
-            )
+            near = _did_you_mean(family, known) or f"; families are {', '.join(known)} and Text(…)"
+            raise ValueError(f"families={{…}} sets {family!r} for column {name!r}, which is not a family{near}")
     return dict(families)
+
+
+def _did_you_mean(given: Any, names: Sequence[Any]) -> str:
+    near = difflib.get_close_matches(str(given), [str(name) for name in names], 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def _has_setting(family: Any) -> bool:
