@@ -66,7 +66,7 @@ def files(is_quick: bool) -> Iterator[Case]:
             f"CSV, {rows:,} x 15, read",
             partial(read_file, path),
             {"DuckDB, types of all rows": partial(read_csv, ", sample_size=-1"), "DuckDB": partial(read_csv, "")},
-            note="Types are decided by all rows, in one scan for numbers and a second one for other columns.",
+            note="Types are decided by all rows: in one scan if columns hold plain numbers or words, or else in two.",
         )
         yield Case(
             f"CSV, {rows:,} x 15, naive, fit_table",

@@ -156,6 +156,9 @@ CELLS = {
     "days": ("DATE", ["2024-01-02", "2023-05-06", "1999-12-31"]),
     "times": ("TIMESTAMP", ["2024-01-02 03:04:05", "2023-05-06 00:00:00", "1999-12-31 01:00:00"]),
     "words": ("VARCHAR", ["t", "-", "7 a"]),
+    "letters": ("VARCHAR", ["true", "West", "na"]),
+    "marks": ("VARCHAR", ["nil", "Unknown", "na"]),
+    "truth and marks": ("VARCHAR", ["true", "false", "na"]),
 }
 
 
@@ -188,6 +191,9 @@ def test_cells_show_the_type_of_a_column(tmp_path: Path, monkeypatch: pytest.Mon
     assert types == {name: kind for name, (kind, _) in CELLS.items()}
     facts = count_cells(duckdb.connect(), groups, ())
     assert all(len(files) == count for files in facts.values())
-    # of plain numbers the slower tests are not computed
+    # of plain numbers and plain texts the slower tests are not computed
     assert facts["fractions"][0].fitting["MARKED"] == 0
-    assert count_cells(duckdb.connect(), groups, ["fractions"])["fractions"][0].fitting["MARKED"] == 3
+    assert (facts["letters"][0].fitting["BOOLEAN"], facts["letters"][0].missing) == (0, 0)
+    assert (facts["truth and marks"][0].fitting["BOOLEAN"], facts["marks"][0].missing) == (2, 3)
+    known = count_cells(duckdb.connect(), groups, ["fractions", "letters"])
+    assert (known["fractions"][0].fitting["MARKED"], known["letters"][0].missing) == (3, 1)

@@ -13,13 +13,14 @@ from suffice.data.files.csv_numbers import DECIMAL_COMMA, DECIMAL_POINT, MISSING
 
 # The type of a column is the first whose test all its cells pass. (DuckDB rounds 0.4 to a whole number.) Tests look at
 # one character first, because a cast that fails is slow: numbers begin with a sign, a point, a digit or "inf". The
-# conditions are CASEs, because DuckDB evaluates both sides of AND and OR.
-NUMERIC = "ascii({0}) < 58 OR ascii({0}) IN (73, 105)"
+# conditions are CASEs, because DuckDB evaluates both sides of AND and OR. {0} stands for the text of a cell, and {1}
+# for its number, which is computed once for all tests.
+NUMERIC = "{0} < ':' OR ascii({0}) IN (73, 105)"
 DATED = "substr(ltrim({0}), 5, 1) IN ('-', '/')"
 NUMBER = f"CASE WHEN {NUMERIC} THEN TRY_CAST({{0}} AS DOUBLE) END"
 TESTS = {
     "BOOLEAN": "CASE WHEN ascii({0}) IN (70, 84, 102, 116) THEN lower({0}) IN ('true', 'false') END",
-    "BIGINT": f"CASE WHEN {NUMBER} = floor({NUMBER}) THEN TRY_CAST({{0}} AS BIGINT) = {NUMBER} END",
+    "BIGINT": "CASE WHEN {1} = floor({1}) THEN TRY_CAST({0} AS BIGINT) = {1} END",
     "DATE": f"CASE WHEN {DATED} THEN TRY_CAST({{0}} AS DATE) = TRY_CAST({{0}} AS TIMESTAMP) END",
     "TIMESTAMP": f"CASE WHEN {DATED} THEN TRY_CAST({{0}} AS TIMESTAMP) IS NOT NULL END",
     **{kind: date_test(order) for kind, order in ORDERS.items()},
@@ -28,11 +29,11 @@ TESTS = {
         "CASE WHEN ascii({0}) BETWEEN 43 AND 57 THEN translate({0}, '+-0123456789', '') = '' "
         "AND rtrim({0}, '+-') <> '' END"
     ),
-    "DOUBLE": f"{NUMBER} IS NOT NULL",
+    "DOUBLE": "{1} IS NOT NULL",
     "COMMA": number_test(DECIMAL_COMMA),
     "MARKED": number_test(DECIMAL_POINT),
 }
-# The tests of the first scan; only columns that hold other cells than plain numbers are scanned again for the others.
+# The tests of the first scan; columns of plain numbers and those of plain texts are not scanned again for the others.
 PLAIN = ("BIGINT", "DOUBLE")
 DIGITS = frozenset("+-0123456789")
 # A text that stands for a missing number begins with one of these characters, or with a blank.
@@ -41,6 +42,8 @@ IS_MARK = (
     f"CASE WHEN ascii({{0}}) IN ({', '.join(map(str, FIRST_OF_MARKS))}) "
     f"THEN lower(trim({{0}})) IN ({', '.join(map(literal, MISSING_AMONG_NUMBERS))}) END"
 )
+# Of texts that begin with an ASCII letter, only these and infinite numbers pass a test.
+OF_LETTERS = frozenset(("true", "false", *MISSING_AMONG_NUMBERS))
 # So many aggregates are computed by one query: DuckDB's time for a query grows with the square of its length.
 AGGREGATES = 208
 
@@ -73,17 +76,29 @@ class ColumnFacts:
         has_fraction = not (DIGITS.issuperset(self.least or "") and DIGITS.issuperset(self.most or ""))
         return self.filled == self.fitting["BIGINT"] or (self.filled == self.fitting["DOUBLE"] and has_fraction)
 
+    @property
+    def are_plain_texts(self) -> bool:
+        """Whether all cells begin with ASCII letters and are not all booleans or all missing: all tests fail."""
+        ends = (self.least or "", self.most or "")
+        are_texts = ends[0] >= "A" and ends[1] < "{" and any(end.strip().lower() not in OF_LETTERS for end in ends)
+        return not self.filled or (are_texts and not self.fitting["DOUBLE"])
+
 
 def count_cells(connection: Any, groups: Sequence[CsvGroup], marked: Collection[str]) -> dict[str, list[ColumnFacts]]:
     """Return the facts about each column in each file.
 
-    A first scan finds the columns that hold plain numbers only. The other tests are slow, and only the other columns
-    are scanned again for them, and those of which a model knows the decimal mark (``marked``).
+    A first scan finds the columns that hold plain numbers or plain texts only. The other tests are slow, and only the
+    other columns are scanned again for them, and those of which a model knows the decimal mark (``marked``).
     """
     found: dict[str, dict[str, ColumnFacts]] = {name: {} for group in groups for name in group.layout.names}
     for group in groups:
         _count_numbers(connection, group, found)
-    plain = {name for name, files in found.items() if all(file.are_plain_numbers for file in files.values())}
+    plain = {
+        name
+        for name, files in found.items()
+        if all(file.are_plain_numbers for file in files.values())
+        or all(file.are_plain_texts for file in files.values())
+    }
     for group in groups:
         names = [name for name in group.layout.names if name not in plain or name in marked]
         _count_others(connection, group, names, found)
@@ -126,14 +141,21 @@ def _aggregate(
 ) -> Iterator[tuple[str, str, list[Any]]]:
     """Yield the name of each column, the path of each file, and the aggregates of its cells."""
     many, width = len(group.files) > 1, len(aggregates)
-    rows = group.texts(", filename='suffice file'" if many else "")
+    texts = group.texts(", filename='suffice file'" if many else "")
     # a query without groups takes half the time
     file = identifier("suffice file") if many else literal(group.files[0].path)
     step = AGGREGATES // width
     for start in range(0, len(names), step):
         some = names[start : start + step]
-        expressions = [aggregate.format(identifier(name)) for name in some for aggregate in aggregates]
-        query = f"SELECT {file}, {', '.join(expressions)} FROM {rows}" + (f" GROUP BY {file}" if many else "")
+        cells = [
+            f"{cell} AS text{place}, {NUMBER.format(cell)} AS number{place}"
+            for place, cell in enumerate(map(identifier, some))
+        ]
+        expressions = [
+            each.format(f"text{place}", f"number{place}") for place in range(len(some)) for each in aggregates
+        ]
+        inner = f"SELECT {', '.join([*cells, file] if many else cells)} FROM {texts}"
+        query = f"SELECT {file}, {', '.join(expressions)} FROM ({inner})" + (f" GROUP BY {file}" if many else "")
         for path, *values in sorted(connection.execute(query).fetchall(), key=lambda line: str(line[0])):
             for place, name in enumerate(some):
                 yield name, path, values[place * width : (place + 1) * width]
