@@ -20,7 +20,10 @@ import json, time, warnings
 warnings.simplefilter("ignore")
 import numpy as np
 import suffice
+from suffice.families import FAMILIES
 from suffice.kernels import compiler
+from suffice.structures import STRUCTURES
+list(FAMILIES.values()), list(STRUCTURES.values())
 suffice.BayesClassifier, suffice.BernoulliNB, suffice.CategoricalNB, suffice.GaussianNB, suffice.MultinomialNB
 start = time.process_time()
 from suffice.kernels.binning import cut

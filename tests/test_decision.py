@@ -27,7 +27,8 @@ from suffice.decision.calibration import MAPS, Calibration, Isotonic, Temperatur
 from suffice.decision.reliability import Reliability
 from suffice.folds.hold_out import hold_out
 from suffice.folds.splits import DealtRows, deal_rows
-from suffice.structures import Pooled, Trees
+from suffice.structures.pooled import Pooled
+from suffice.structures.trees import Trees
 
 METHODS = tuple(MAPS)
 

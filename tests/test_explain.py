@@ -19,8 +19,9 @@ from conftest import Case, every_case, example, expect_warning
 from suffice import BayesClassifier, Chain, GaussianDiscriminant, Tree
 from suffice.decision.calibration import MAPS
 from suffice.score import Term
-from suffice.structures import Pooled, Trees
 from suffice.structures.covariances import KINDS
+from suffice.structures.pooled import Pooled
+from suffice.structures.trees import Trees
 from test_evaluation import mixed
 
 WITHOUT_TREES = Pooled(("averaged", "full"))

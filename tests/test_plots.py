@@ -39,7 +39,7 @@ from suffice import (
 )
 from suffice.plots import belief, canvas, class_densities, dependency_tree, model_columns, pixel_images
 from suffice.printable import signed
-from suffice.structures import Trees
+from suffice.structures.trees import Trees
 
 pd = pytest.importorskip("pandas")
 

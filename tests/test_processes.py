@@ -35,6 +35,19 @@ def test_importing_loads_nothing_heavy() -> None:
     """).split() == ["[]", "[]", "True"]
 
 
+def test_families_and_structures_are_imported_when_they_are_looked_up() -> None:
+    assert run("""
+        import sys, suffice
+        from suffice.families import FAMILIES
+        from suffice.structures import STRUCTURES
+        suffice.GaussianNB().fit([[1.0], [2.0], [5.0]], [0, 0, 1]).predict([[4.0]])
+        homes = [f"suffice.families.{name}" for name in ("gaussian", "poisson", "categorical")]
+        homes += [f"suffice.structures.{name}" for name in ("averaged", "pooled", "trees")]
+        print(*(home in sys.modules for home in homes))
+        print(FAMILIES["von-mises(360)"].name, STRUCTURES["tree"].name, "oak" in STRUCTURES, FAMILIES.get("oak"))
+    """).splitlines() == ["True" + 5 * " False", "von-mises tree False None"]
+
+
 def test_small_tables_do_not_wait_for_the_compiler() -> None:
     assert (
         run("""

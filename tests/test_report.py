@@ -30,7 +30,7 @@ from suffice.report.live_model import PACKERS
 from suffice.report.page import SCRIPTS, embed_json
 from suffice.report.threshold_counts import count_at_thresholds
 from suffice.score import Term
-from suffice.structures import Averaged
+from suffice.structures.averaged import Averaged
 
 
 def data_of(page):

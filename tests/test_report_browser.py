@@ -33,7 +33,8 @@ from suffice.families import FAMILIES, register
 from suffice.images import deskew
 from suffice.report.inputs import plain_value
 from suffice.schema import Partition
-from suffice.structures import Pooled, Trees
+from suffice.structures.pooled import Pooled
+from suffice.structures.trees import Trees
 
 ROWS = 200
 

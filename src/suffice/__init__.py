@@ -53,7 +53,14 @@ _HOMES = {
     "suffice.schema": "Plan Text",
     "suffice.statistics": "CoMoments Counts FunctionSums Moments PairCounts SquaredCounts Tally",
     "suffice.storage": "StoreError",
-    "suffice.structures": "Averaged Chain Full Joint Pooled Tree Trees Twin",
+    "suffice.structures.averaged": "Averaged",
+    "suffice.structures.chain": "Chain",
+    "suffice.structures.full": "Full",
+    "suffice.structures.joint": "Joint",
+    "suffice.structures.pooled": "Pooled",
+    "suffice.structures.tree": "Tree",
+    "suffice.structures.trees": "Trees",
+    "suffice.structures.twin": "Twin",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 _MODULES = ("images", "plots", "report")

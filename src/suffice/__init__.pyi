@@ -61,14 +61,14 @@ from suffice.statistics import PairCounts as PairCounts
 from suffice.statistics import SquaredCounts as SquaredCounts
 from suffice.statistics import Tally as Tally
 from suffice.storage import StoreError as StoreError
-from suffice.structures import Averaged as Averaged
-from suffice.structures import Chain as Chain
-from suffice.structures import Full as Full
-from suffice.structures import Joint as Joint
-from suffice.structures import Pooled as Pooled
-from suffice.structures import Tree as Tree
-from suffice.structures import Trees as Trees
-from suffice.structures import Twin as Twin
+from suffice.structures.averaged import Averaged as Averaged
+from suffice.structures.chain import Chain as Chain
+from suffice.structures.full import Full as Full
+from suffice.structures.joint import Joint as Joint
+from suffice.structures.pooled import Pooled as Pooled
+from suffice.structures.tree import Tree as Tree
+from suffice.structures.trees import Trees as Trees
+from suffice.structures.twin import Twin as Twin
 
 __version__: str
 __all__: list[str]

@@ -21,8 +21,9 @@ from suffice.schema import Array, Columns
 from suffice.score import LogSumExp, Score
 from suffice.score.linear import LinearProduct
 from suffice.statistics import CoMoments, Counts, Moments, Statistic, two_sum
-from suffice.structures import Full, Subject
+from suffice.structures import Subject
 from suffice.structures.covariances import PAIRED, CovarianceKind
+from suffice.structures.full import Full
 
 LLOYD_STEPS = 10
 

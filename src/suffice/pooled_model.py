@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import log_softmax, logsumexp
@@ -15,8 +15,6 @@ from suffice.families.family import Parameters
 from suffice.model import BlockEvidence, Model
 from suffice.schema import Array, Columns, Partition
 from suffice.score import Score
-from suffice.structures.trees import TreesParameters
-from suffice.structures.twin import TwinParameters
 
 # The least share of a class in a tree that is explained; a class without rows has a share of 0.
 LEAST = float(np.exp(FLOOR))
@@ -166,11 +164,11 @@ class PooledModel:
 
 
 def _is_conditional(member: Model) -> bool:
-    return any(isinstance(parameters, TreesParameters) for parameters in member.parameters)
+    return any(parameters.is_conditional for parameters in member.parameters)
 
 
 def _is_twin(member: Model) -> bool:
-    return any(isinstance(parameters, TwinParameters) for parameters in member.parameters)
+    return any(parameters.is_correction for parameters in member.parameters)
 
 
 def _raised_joint(joint: Array, class_log_prior: Array, floor: float) -> Array:
@@ -217,12 +215,12 @@ class _Paths:
 
 
 def _paths(member: Model) -> Iterator[_Paths]:
-    (columns,), (parameters,) = member.columns, member.parameters
-    assert isinstance(parameters, TreesParameters)
+    (columns,) = member.columns
+    trees: Any = member.parameters[0]
     root = 0
     for tree in columns.codings or ():
         assert isinstance(tree, Partition)
-        yield _Paths(tree, root, parameters.nodes)
+        yield _Paths(tree, root, trees.nodes)
         root += len(tree.column)
 
 

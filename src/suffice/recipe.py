@@ -29,7 +29,7 @@ from suffice.schema import Array, Columns, Plan, Schema
 from suffice.score import SingularError
 from suffice.statistics import GroupedTally, Tally
 from suffice.statistics.cancellation import LARGEST_ERROR, LostDigitsError, add_errors, check_squares, find_lost
-from suffice.structures import STRUCTURES, Auto, Naive, Pooled, Structure, Subject
+from suffice.structures import STRUCTURES, Naive, Structure, Subject
 from suffice.structures.combinations import drop_combination_cells, drop_combinations, warn_unseen_combinations
 
 if TYPE_CHECKING:
@@ -242,16 +242,13 @@ class Recipe:
     @property
     def members(self) -> tuple[Structure, ...]:
         """The structures that are pooled; empty if there is no pool."""
-        if isinstance(self.structure, (Auto, Pooled)) or self.structure.grows_trees:
-            if self.pool is not None:
-                return self.pool.components
-            return self.structure.components if isinstance(self.structure, Pooled) else (self.structure,)
-        return ()
+        members = self.structure.members
+        return members if self.pool is None or not members else self.pool.components
 
     @property
     def is_pooled(self) -> bool:
         """Whether the model is a pool; a structure that is "auto" is one if its weights were fitted."""
-        return self.pool is not None or not isinstance(self.structure, Auto) if self.members else False
+        return bool(self.members) and (self.pool is not None or not self.structure.is_automatic)
 
     @property
     def parts(self) -> tuple[Recipe, ...]:

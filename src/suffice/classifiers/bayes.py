@@ -32,7 +32,10 @@ from suffice.parallel import limit_blas
 from suffice.recipe import Recipe, Rule, Unseen
 from suffice.schema import Array, Columns, Combinations, Features, Levels, MissingLevel, Plan, Words
 from suffice.statistics import Tally
-from suffice.structures import Auto, Naive, Pooled, Trees, as_structure
+from suffice.structures import Naive, as_structure
+from suffice.structures.averaged import Auto
+from suffice.structures.pooled import Pooled
+from suffice.structures.trees import Trees
 
 
 class BayesClassifier(TallyClassifier):

@@ -30,9 +30,8 @@ from suffice.recipe import Recipe, Rule
 from suffice.schema import Array, Plan
 from suffice.score.term import all_rows
 from suffice.statistics import Tally
-from suffice.structures import Full
 from suffice.structures.covariances import KINDS, LEDOIT_WOLF, PAIRED, CovarianceKind, n_parameters
-from suffice.structures.full import GivenCovariances
+from suffice.structures.full import Full, GivenCovariances
 
 
 def _learns_sums(classifier: GaussianDiscriminant) -> bool:

@@ -191,7 +191,8 @@ def fit(
 
 def _with_trees(structure: str, count: int | None) -> Any:
     """Return a structure with at most a number of trees."""
-    from suffice.structures import Pooled, Trees
+    from suffice.structures.pooled import Pooled
+    from suffice.structures.trees import Trees
 
     if count is None:
         return structure

@@ -4,24 +4,11 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from suffice.families.bernoulli import Bernoulli
-from suffice.families.binomial import Binomial
-from suffice.families.categorical import Categorical
-from suffice.families.complement import Complement
-from suffice.families.exponential import Exponential
 from suffice.families.family import Family, Parameters
-from suffice.families.gamma import Gamma
-from suffice.families.gaussian import Gaussian
-from suffice.families.geometric import Geometric
-from suffice.families.kernel import Kernel
-from suffice.families.log_normal import LogNormal
-from suffice.families.multinomial import Multinomial, WordCounts
-from suffice.families.negative_binomial import NegativeBinomial
-from suffice.families.poisson import Poisson
-from suffice.families.von_mises import VonMises
+from suffice.registry import Registry
 
 
-class Registry(dict[str, Family]):
+class FamilyRegistry(Registry[Family]):
     """Families by name. A name with a number, such as "binomial(10)", is the family with its setting set to it.
 
     >>> FAMILIES["binomial(10)"].trials
@@ -32,7 +19,7 @@ class Registry(dict[str, Family]):
 
     def __missing__(self, name: Any) -> Family:
         parts = re.fullmatch(r"(.+)\(([^()]+)\)", name) if isinstance(name, str) else None
-        known: Any = None if parts is None else self.get(parts[1])
+        known: Any = self[parts[1]] if parts and parts[1] in self.data else None
         if parts is None or known is None or known.setting is None:
             raise KeyError(name)
         try:
@@ -41,34 +28,32 @@ class Registry(dict[str, Family]):
             raise ValueError(f"the {known.setting} of {known.name} is a number, not {parts[2]!r}") from None
         return replace(known, **{known.setting: number})  # type: ignore[no-any-return]
 
-    def __contains__(self, name: object) -> bool:
+    def __contains__(self, name: Any) -> bool:
         try:
-            return super().__contains__(name) or bool(self[name])  # type: ignore[index]
+            return name in self.data or bool(self[name])
         except (KeyError, ValueError):
             return False
 
 
-FAMILIES = Registry(
+FAMILIES = FamilyRegistry(
+    "suffice.families",
     {
-        family.name: family
-        for family in (
-            Bernoulli(),
-            Categorical(),
-            Complement(),
-            Gaussian(),
-            Multinomial(),
-            Poisson(),
-            WordCounts(),
-            Exponential(),
-            Gamma(),
-            LogNormal(),
-            VonMises(),
-            Kernel(),
-            Geometric(),
-            NegativeBinomial(),
-            Binomial(),
-        )
-    }
+        "bernoulli": "bernoulli.Bernoulli",
+        "categorical": "categorical.Categorical",
+        "complement": "complement.Complement",
+        "gaussian": "gaussian.Gaussian",
+        "multinomial": "multinomial.Multinomial",
+        "poisson": "poisson.Poisson",
+        "text": "multinomial.WordCounts",
+        "exponential": "exponential.Exponential",
+        "gamma": "gamma.Gamma",
+        "log-normal": "log_normal.LogNormal",
+        "von-mises": "von_mises.VonMises",
+        "kernel": "kernel.Kernel",
+        "geometric": "geometric.Geometric",
+        "negative-binomial": "negative_binomial.NegativeBinomial",
+        "binomial": "binomial.Binomial",
+    },
 )
 
 

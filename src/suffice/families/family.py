@@ -26,7 +26,16 @@ NO_EVIDENCE = "a pseudo-count of 0 has no evidence: it is no distribution; use a
 
 @dataclass(frozen=True)
 class Parameters(Frozen, ABC):
-    """Estimated p(x | class) of a block of columns, as arrays [class, column, …]."""
+    """Estimated p(x | class) of a block of columns, as arrays [class, column, …].
+
+    Attributes
+    ----------
+    is_conditional, is_correction : bool
+        As those of `Structure`, which has estimated them.
+    """
+
+    is_conditional: ClassVar[bool] = False
+    is_correction: ClassVar[bool] = False
 
     @abstractmethod
     def score(self) -> Score:

@@ -16,7 +16,9 @@ from suffice.folds.pool_predictions import count_trees, predict_by_sums, spread_
 from suffice.recipe import Recipe
 from suffice.schema import Array
 from suffice.statistics import Tally
-from suffice.structures import Auto, Structure, Trees
+from suffice.structures import Structure
+from suffice.structures.averaged import Auto
+from suffice.structures.trees import Trees
 
 # Weights are fitted to at most so many held-out rows.
 MOST_ROWS = 20_000

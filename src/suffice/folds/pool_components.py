@@ -11,8 +11,11 @@ from suffice.recipe import Recipe
 from suffice.schema import Array
 from suffice.schema.columns import MOST_PAIR_BYTES
 from suffice.statistics import Tally
-from suffice.structures import Auto, Averaged, Full, Naive, Structure, Trees, Twin
-from suffice.structures.averaged import MOST_COLUMNS
+from suffice.structures import Naive, Structure
+from suffice.structures.averaged import MOST_COLUMNS, Auto, Averaged
+from suffice.structures.full import Full
+from suffice.structures.trees import Trees
+from suffice.structures.twin import Twin
 
 # With structure="auto", there is no pool of fewer rows, because so few held-out rows tell too little, nor of more
 # classes, because each has a bias.

@@ -23,8 +23,7 @@ from suffice.parallel import map_threads
 from suffice.recipe import Recipe
 from suffice.schema import Array, Columns, Partition, Plan
 from suffice.statistics import Counts, Tally
-from suffice.structures import Trees
-from suffice.structures.trees import TreeNodes, class_shares
+from suffice.structures.trees import TreeNodes, Trees, class_shares
 
 # So many rows are left out of the leaves by one thread.
 ROWS_AT_ONCE = 1 << 13

@@ -1,5 +1,6 @@
 """Kernels: inner loops that run as plain Python for small inputs and are compiled by Numba for large ones."""
 
+import sys
 from collections.abc import Callable, Set
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +13,9 @@ import numpy as np
 # A kernel is compiled after this many uncompiled steps in all its calls. Loading Numba takes most of a second, and an
 # uncompiled step a quarter of a microsecond.
 PATIENCE = 200_000
+
+# Once Numba is loaded, only the kernel's own code is read from disk, in about ten milliseconds.
+SHARE_IF_LOADED = 0.2
 
 # Errors of reading a truncated file in Numba's cache.
 DAMAGED_CACHE = (EOFError, UnpicklingError, AttributeError, ImportError, LookupError, ValueError)
@@ -54,7 +58,7 @@ class Kernel:
         """Run the kernel; ``work`` is the number of inner steps."""
         signature = tuple([getattr(argument, "dtype", None) for argument in arguments])
         spent = self._spent.get(signature, 0) + work
-        if spent >= PATIENCE:
+        if spent >= (PATIENCE * SHARE_IF_LOADED if "numba" in sys.modules else PATIENCE):
             self._spent[signature] = PATIENCE
             if self._compiled is None:
                 self._compiled = compiled(self.source, self.liberties)

@@ -12,7 +12,7 @@ from suffice.report.packed_arrays import pack_array, pack_value, pack_whole
 from suffice.schema import Array, Columns
 from suffice.score import AveragedPairs
 from suffice.statistics import PairCounts, Statistic
-from suffice.structures import Averaged
+from suffice.structures.averaged import Averaged
 from suffice.structures.conditionals import Conditionals
 
 

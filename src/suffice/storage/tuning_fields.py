@@ -37,8 +37,16 @@ from suffice.storage.field_checks import (
     whole,
 )
 from suffice.storage.stored_kind import StoredKind
-from suffice.structures import Averaged, Chain, Full, Joint, Naive, Pooled, Structure, Tree, Trees, Twin
+from suffice.structures import Naive, Structure
+from suffice.structures.averaged import Averaged
+from suffice.structures.chain import Chain
 from suffice.structures.covariances import KINDS, LEDOIT_WOLF
+from suffice.structures.full import Full
+from suffice.structures.joint import Joint
+from suffice.structures.pooled import Pooled
+from suffice.structures.tree import Tree
+from suffice.structures.trees import Trees
+from suffice.structures.twin import Twin
 
 MOST_TREES = 1_000_000
 _POSITIVE = number(low=1e-300)

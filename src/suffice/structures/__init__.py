@@ -1,21 +1,24 @@
-"""Structures: which column depends on which. To add one, write a file and add a line here."""
+"""Structures: which column depends on which. To add one, write a file and add a line to STRUCTURES."""
 
 from typing import Any
 
-from suffice.structures.averaged import Auto, Averaged
-from suffice.structures.chain import Chain
-from suffice.structures.full import Full
-from suffice.structures.joint import Joint
-from suffice.structures.pooled import Pooled
+from suffice.registry import Registry
 from suffice.structures.structure import Naive, Structure, Subject
-from suffice.structures.tree import Tree
-from suffice.structures.trees import Trees
-from suffice.structures.twin import Twin
 
-STRUCTURES: dict[str, Structure] = {
-    structure.name: structure
-    for structure in (Auto(), Naive(), Chain(), Tree(), Averaged(), Full(), Joint(), Trees(), Pooled())
-}
+STRUCTURES: Registry[Structure] = Registry(
+    "suffice.structures",
+    {
+        "auto": "averaged.Auto",
+        "naive": "structure.Naive",
+        "chain": "chain.Chain",
+        "tree": "tree.Tree",
+        "averaged": "averaged.Averaged",
+        "full": "full.Full",
+        "joint": "joint.Joint",
+        "trees": "trees.Trees",
+        "pooled": "pooled.Pooled",
+    },
+)
 
 
 def as_structure(setting: Any) -> Structure:
@@ -27,19 +30,4 @@ def as_structure(setting: Any) -> Structure:
     return STRUCTURES[setting]
 
 
-__all__ = [
-    "STRUCTURES",
-    "Auto",
-    "Averaged",
-    "Chain",
-    "Full",
-    "Joint",
-    "Naive",
-    "Pooled",
-    "Structure",
-    "Subject",
-    "Tree",
-    "Trees",
-    "Twin",
-    "as_structure",
-]
+__all__ = ["STRUCTURES", "Naive", "Structure", "Subject", "as_structure"]

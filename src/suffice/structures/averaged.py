@@ -119,6 +119,11 @@ class Auto(Averaged):
 
     name = "auto"
     shares_counts = False
+    is_automatic = True
+
+    @property
+    def members(self) -> tuple[Structure, ...]:
+        return (self,)
 
     def counts_for(self, other: Structure) -> bool:
         # there may have been too many pairs to count them

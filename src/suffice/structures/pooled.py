@@ -58,6 +58,10 @@ class Pooled(Structure):
             raise ValueError('"twin" corrects the coefficients of other components; add one, such as ("naive", "twin")')
 
     @property
+    def members(self) -> tuple[Structure, ...]:
+        return self.components
+
+    @property
     def grows_trees(self) -> bool:  # type: ignore[override]
         return any(each.grows_trees for each in self.components)
 

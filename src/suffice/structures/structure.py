@@ -73,6 +73,8 @@ class Structure(ABC):
         Whether the parameters are P(class | x) under the class shares of the rows, not p(x | class).
     estimates_by_row : bool
         Whether parameters can be estimated from sums [row, class, cell], as leave-one-out has them.
+    is_automatic : bool
+        Whether ``fit`` chooses between one model and a pool.
     is_correction : bool
         Whether the scores are added to those of other components of a pool, with `biases_of` the classes in place of
         their prior.
@@ -87,7 +89,13 @@ class Structure(ABC):
     grows_trees: ClassVar[bool] = False
     is_conditional: ClassVar[bool] = False
     estimates_by_row: ClassVar[bool] = False
+    is_automatic: ClassVar[bool] = False
     is_correction: ClassVar[bool] = False
+
+    @property
+    def members(self) -> tuple[Structure, ...]:
+        """The structures that ``fit`` pools; empty if there is nothing to pool."""
+        return (self,) if self.grows_trees else ()
 
     def uses(self, columns: Columns) -> bool:
         """Return whether the scores depend on a block of columns."""

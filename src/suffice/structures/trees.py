@@ -76,6 +76,8 @@ class TreesParameters(Parameters):
     counts: Array
     backoff: float
 
+    is_conditional = True
+
     def score(self) -> Score:
         shares = np.ascontiguousarray(self.nodes[self.is_leaf])
         return Score((MeanOfTrees(shares, self.sizes, self.counts, self.backoff),))

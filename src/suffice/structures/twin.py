@@ -134,6 +134,8 @@ class TwinParameters(Parameters):
     changes: Array
     threshold: float | None = None
 
+    is_correction = True
+
     def score(self) -> Score:
         return Score((Linear(self.changes, np.zeros(self.changes.shape), threshold=self.threshold),))
 
