@@ -220,7 +220,9 @@ def test_the_site_has_the_widgets_and_pictures_without_javascript(
     build = pytest.importorskip("mkdocs.commands.build")
     config = pytest.importorskip("mkdocs.config")
     shutil.copytree(TOUR, tmp_path / "docs" / "tour")
-    (tmp_path / "docs" / "index.md").write_text("# Home\n")
+    (tmp_path / "docs" / "guides").mkdir()
+    for page in ("index.md", "guides/teaching.md"):  # to which the tour links
+        (tmp_path / "docs" / page).write_text("# Page\n")
     (tmp_path / "mkdocs.yml").write_text("site_name: tour\ntheme: {name: mkdocs, highlightjs: false}\nplugins: []\n")
     settings = {"use_directory_urls": directory, "site_dir": str(tmp_path / "site"), "strict": True}
     build.build(config.load_config(str(tmp_path / "mkdocs.yml"), **settings))

@@ -21,8 +21,8 @@ class Registry(UserDict[str, Part]):
     Examples
     --------
     >>> parts = Registry("suffice.structures", {"chain": "chain.Chain", "tree": "tree.Tree"})
-    >>> list(parts), parts["tree"]
-    (['chain', 'tree'], Tree(root=None, required=(), forbidden=()))
+    >>> list(parts), parts["tree"].name
+    (['chain', 'tree'], 'tree')
     """
 
     def __init__(self, package: str, homes: Mapping[str, str]) -> None:
