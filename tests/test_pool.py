@@ -134,7 +134,7 @@ def test_the_order_of_rows_does_not_matter(order: list[int]) -> None:
     other = BayesClassifier(structure=model).fit(X.iloc[order], y[order])
     assert one.plan_ == other.plan_
     assert other.tally_.isclose(one.tally_)
-    levels = X.astype(object).where(X.isna(), "level " + X.astype(str))
+    levels = X.astype(object).where(X.isna(), "level" + X.astype(str))
     one, other = (
         BayesClassifier(structure=model).fit(levels.iloc[rows], y[rows]) for rows in (list(range(120)), order)
     )

@@ -15,7 +15,7 @@ import numpy as np
 from suffice.schema import Array, Columns, Cuts
 from suffice.statistics.comoments import CoMoments
 from suffice.statistics.counts import Counts
-from suffice.statistics.moments import LEAST_SQUARE, Moments, mean_errors
+from suffice.statistics.moments import LEAST_SQUARE, LOGARITHMS, Moments, mean_errors
 from suffice.statistics.statistic import Statistic
 
 # If the weights of the rows of a cell add up to a whole number, no row is assumed to weigh less.
@@ -30,10 +30,17 @@ def settle_constants(blocks: Sequence[Columns], statistics: Sequence[Statistic])
     if not any(_seem_constant(each).any() for each in moments):
         return list(statistics)
     cells = cells_of(blocks, statistics)
-    return [
-        _settle(block, statistic, cells) if isinstance(statistic, (Moments, CoMoments)) else statistic
-        for block, statistic in zip(blocks, statistics, strict=True)
-    ]
+    settled, constants = list(statistics), dict[object, Array]()
+    for place, (block, statistic) in enumerate(zip(blocks, statistics, strict=True)):
+        if isinstance(statistic, (Moments, CoMoments)) and block.family != LOGARITHMS:
+            values = _find_constants(block, statistic, cells)
+            settled[place] = own = _settle(statistic, values)
+            exact = (own.spreads.m2 == 0) & (own.spreads.error == 0) & (own.spreads.n > 0)
+            constants |= zip(block.names or (), np.where(exact, own.spreads.mean, np.nan).T, strict=False)
+    for place, (block, statistic) in enumerate(zip(blocks, statistics, strict=True)):
+        if isinstance(statistic, Moments) and block.family == LOGARITHMS:
+            settled[place] = _settle(statistic, _logarithms_of(block, statistic, constants))
+    return settled
 
 
 def cells_of(blocks: Sequence[Columns], statistics: Sequence[Statistic]) -> Cells:
@@ -53,7 +60,8 @@ def _seem_constant(moments: Moments | CoMoments) -> Array:
     return np.asarray((spreads.error > 0) & (spreads.m2 == 0) & (spreads.n > 0))
 
 
-def _settle(block: Columns, moments: Moments | CoMoments, cells: Cells) -> Moments | CoMoments:
+def _find_constants(block: Columns, moments: Moments | CoMoments, cells: Cells) -> Array:
+    """Return the number that all rows of a class have in a column, [class, column]; NaN where there is none."""
     spreads, names = moments.spreads, block.names or ()
     means, errors, values = spreads.mean + spreads.tail, mean_errors(spreads), np.full(spreads.m2.shape, np.nan)
     for k, j in np.argwhere(_seem_constant(moments)).tolist():
@@ -61,6 +69,19 @@ def _settle(block: Columns, moments: Moments | CoMoments, cells: Cells) -> Momen
             cuts, counts = cells[names[j]]
             value = _find_constant(cuts, counts[k], means[k, j], errors[k, j], spreads.error[k, j])
             values[k, j] = np.nan if value is None else value
+    return values
+
+
+def _logarithms_of(block: Columns, moments: Moments, constants: dict[object, Array]) -> Array:
+    """Return the logarithms of the constant columns of a block of log x, [class, column]; NaN for others."""
+    unknown = np.full(len(moments.m2), np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = np.log(np.array([constants.get(name, unknown) for name in block.names or ()])).T
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _settle(moments: Moments | CoMoments, values: Array) -> Moments | CoMoments:
+    """Return exact moments of the classes and columns that have a value."""
     is_constant = ~np.isnan(values)
     if not is_constant.any():
         return moments

@@ -22,6 +22,9 @@ ROUNDED, MOST_ROUNDED_ROWS, OTHER_OPERATIONS = 2.0**-53, 1e4, 16.0
 # The least variance of a column of which all digits are known, and whose inverse does not overflow.
 LEAST_SQUARE = 1e-304
 
+# The family of the moments of log x, which are counted beside those of x to choose a family of positive numbers.
+LOGARITHMS = "log-normal"
+
 # If at least this share of a sum of squares is left after a subtraction, ten of its digits are right.
 LEAST_LEFT = 1e-6
 

@@ -23,10 +23,8 @@ from suffice.schema import (
 from suffice.statistics.constant_columns import settle_constants
 from suffice.statistics.counts import Counts
 from suffice.statistics.digest import compute_digest
+from suffice.statistics.moments import LOGARITHMS
 from suffice.statistics.statistic import ROUNDING, OverdrawnError, Statistic, check_weight, subtract_sums
-
-# The family of the moments of log x, which are counted beside those of x to choose a family of positive numbers.
-LOGARITHMS = "log-normal"
 
 
 @dataclass(frozen=True, eq=False)
