@@ -9,7 +9,7 @@ PEERS := .venv-peers
 CASES ?= many
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test databases integrations hostile dist docs docs-serve notebooks lint audit format bench bench-check \
+.PHONY: help demo test databases integrations hostile dist docs pages docs-serve notebooks lint audit format bench bench-check \
 	bench-spark bench-growth accuracy clean
 
 help: ## list the targets
@@ -25,7 +25,7 @@ demo: $(READY) ## set up, learn the handwritten digits, show what was learned an
 	$(BIN)/suffice demo
 
 test: $(READY) ## set up, run the tests (about ten minutes)
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m 'not server and not integrations'
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m 'not server and not pages and not integrations'
 
 databases: $(READY) ## Spark, and SQL on PostgreSQL, MariaDB and Spark (about three minutes)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m server tests
@@ -49,6 +49,9 @@ dist: $(READY) ## build wheel and sdist, install each in a clean environment, ru
 
 docs: $(READY) ## build the documentation in site/ (half a minute); a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean
+
+pages: $(READY) ## every page of the documentation in a browser: accessibility, width, requests (about three minutes)
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m pages tests
 
 docs-serve: $(READY) ## show the documentation at localhost:8000, and again when a page changes
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve

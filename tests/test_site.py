@@ -128,6 +128,7 @@ def test_settings_are_shown_with_their_defaults(site: Path, name: str) -> None:
     assert {key: ast.literal_eval(value) for key, value in shown.items()} == defaults
 
 
+@pytest.mark.pages
 @pytest.mark.parametrize("look", ["light", "dark", "phone"])
 def test_pages_are_accessible_and_quiet(site: Path, browser: Any, look: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
