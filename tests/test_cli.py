@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import polars as pl
@@ -28,6 +28,7 @@ from sklearn.metrics import (
 from typer.testing import CliRunner
 
 import suffice
+from suffice.classifiers.tally_classifier import CalibrationMethod
 from suffice.cli.app import app
 from suffice.printable import signed
 
@@ -639,6 +640,39 @@ def test_every_error_is_one_line(colours: Path, tmp_path: Path) -> None:
     for order in (["demo"], ["report", model], ["fit", colours / "train.csv", "-t", "y"]):
         _, errors = told(*order, "-o", tmp_path / "no" / "x", code=1)
         assert "there is no folder" in errors
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said", "code"),
+    [
+        ("--numeric", "high", "'--numeric': Value error, 'high' is not one of 'auto', 'gaussian'", 2),
+        ("--missing", "high", "'high' is not one of 'auto', 'skip', 'level'", 2),
+        ("--unseen", "high", "'high' is not one of 'share', 'ignore'", 2),
+        ("--calibrate", "high", "'high' is not one of 'temperature', 'vector', 'isotonic'", 2),
+        ("--estimate", "high", "--estimate is mle, map, mean or predictive, not 'high'", 1),
+        ("--estimate", "categorical=mle,age=high", "--estimate is mle, map, mean or predictive, not 'high'", 1),
+        ("--class-weight", "high", "--class-weight is balanced or LABEL=WEIGHT, such as yes=2,no=1, not 'high'", 1),
+        ("--class-weight", "2", "--class-weight is balanced or LABEL=WEIGHT, such as yes=2,no=1, not '2'", 1),
+    ],
+)
+def test_unknown_choices_name_the_option(
+    folder: Path, tmp_path: Path, option: str, value: str, said: str, code: int
+) -> None:
+    arguments = ("fit", folder / "train.csv", "-t", "bought", "-o", tmp_path / "m.suffice", option, value)
+    _, errors = told(*arguments, code=code)
+    assert said in " ".join(errors.split())
+    assert not (tmp_path / "m.suffice").exists()
+
+
+def test_choices_of_fit_are_those_of_the_classifier() -> None:
+    from suffice.cli import train_commands
+
+    hints = get_type_hints(suffice.BayesClassifier.__init__)
+    assert set(get_args(train_commands.Numeric)) == set(get_args(hints["numeric"]))
+    assert set(get_args(train_commands.Missing)) == set(get_args(hints["missing"]))
+    assert set(get_args(train_commands.Unseen)) == set(get_args(hints["unseen"]))
+    assert set(train_commands.RULES) == set(get_args(get_args(hints["estimate"])[0]))
+    assert set(get_args(train_commands.Calibration)) == set(get_args(CalibrationMethod))
 
 
 def test_what_is_strange_is_one_line_too(monkeypatch: pytest.MonkeyPatch, colours: Path) -> None:

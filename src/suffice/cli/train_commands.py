@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -45,9 +45,16 @@ if TYPE_CHECKING:
     from suffice.data.files.table_file import TableFile
 
 
+# Choices of BayesClassifier, repeated here because importing it takes longer than printing help.
+Numeric = Literal["auto", "gaussian", "quantiles", "mdl", "kernel"]
+Missing = Literal["auto", "skip", "level"]
+Unseen = Literal["share", "ignore"]
+Calibration = Literal["temperature", "vector", "isotonic"]
+RULES = ("mle", "map", "mean", "predictive")
+
 STRUCTURE_HELP = "Dependence between columns: auto, naive, chain, tree, averaged, full, joint, trees or pooled."
 MISSING_HELP = (
-    "Missing cells of a column with levels or bins: auto, skip (no evidence), or level (a level of their own)."
+    "Missing cells of a column with levels or bins: skip (no evidence), level (a level of their own), or auto."
 )
 ESTIMATE_HELP = "How parameters are estimated: mle, map, mean or predictive; by column or family: gaussian=mle,age=map."
 PRIOR_HELP = "Prior of the parameters: a pseudo-count, auto, or pseudo-counts by column or family: poisson=2,age=5."
@@ -112,19 +119,15 @@ def fit(
             min=1,
         ),
     ] = None,
-    numeric: Annotated[
-        str, typer.Option(help="Family of numeric columns: auto, gaussian, quantiles, mdl or kernel.")
-    ] = "auto",
+    numeric: Annotated[Numeric, typer.Option(help="Family of numeric columns.")] = "auto",
     estimate: Annotated[str, typer.Option(help=ESTIMATE_HELP)] = "mean",
     prior: Annotated[str, typer.Option(help=PRIOR_HELP)] = "0.5",
     family: Families = None,
     weight: Annotated[str | None, typer.Option(help="Column of row weights.")] = None,
-    missing: Annotated[str, typer.Option(help=MISSING_HELP)] = "auto",
-    unseen: Annotated[str, typer.Option(help=UNSEEN_HELP)] = "share",
+    missing: Annotated[Missing, typer.Option(help=MISSING_HELP)] = "auto",
+    unseen: Annotated[Unseen, typer.Option(help=UNSEEN_HELP)] = "share",
     plan: Annotated[str | None, typer.Option(help="Model file whose plan (columns and cells) is used.")] = None,
-    calibrate: Annotated[
-        str | None, typer.Option(help="Calibrate probabilities on held-out rows: temperature, vector or isotonic.")
-    ] = None,
+    calibrate: Annotated[Calibration | None, typer.Option(help="Calibrate probabilities on held-out rows.")] = None,
     class_prior: Annotated[
         str, typer.Option(help="Class probabilities: empirical, uniform, a pseudo-count, or yes=0.3,no=0.7.")
     ] = "empirical",
@@ -156,7 +159,7 @@ def fit(
 
     families = parse_families(family or [])
     settings: dict[str, Any] = {"structure": _with_trees(structure, trees), "numeric": numeric}
-    settings["estimate"] = _parse_by_name(estimate, str)
+    settings["estimate"] = _parse_by_name(estimate, _parse_rule)
     settings |= {"missing": missing, "unseen": unseen, "plan": None if plan is None else _load_plan(plan)}
     settings |= {"prior": _parse_by_name(prior, _parse_prior), "families": families or "auto", "calibrate": calibrate}
     check_output(output)
@@ -170,10 +173,12 @@ def fit(
     kind = source.read_rows(0).schema.field(column).type if labelled is source else labelled.schema[column]
     settings["class_prior"] = _parse_by_class("--class-prior", class_prior, str(kind).lower())
     if class_weight is not None:
+        if "=" not in class_weight and class_weight != "balanced":
+            raise CommandError(f"--class-weight is balanced or LABEL=WEIGHT, such as yes=2,no=1, not {class_weight!r}")
         settings["class_weight"] = _parse_by_class("--class-weight", class_weight, str(kind).lower())
     model: Any = BayesClassifier(**settings)
-    missing = "drop" if drop_unlabelled else "error"
-    model.fit_table(labelled, column, weight=weights, missing_target=missing, checkpoint=checkpoint)
+    unlabelled = "drop" if drop_unlabelled else "error"
+    model.fit_table(labelled, column, weight=weights, missing_target=unlabelled, checkpoint=checkpoint)
     check_several_classes(model.classes_.tolist(), column)
     rows.remember_reading(model, source, cuts)
     written = save_model(model, output)
@@ -214,6 +219,13 @@ def _parse_prior(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
+
+
+def _parse_rule(text: str) -> str:
+    """Return the name of a rule of estimation."""
+    if text not in RULES:
+        raise CommandError(f"--estimate is {', '.join(RULES[:-1])} or {RULES[-1]}, not {text!r}")
+    return text
 
 
 def _parse_by_name(text: str, parse: Callable[[str], Any]) -> Any:
