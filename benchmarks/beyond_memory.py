@@ -40,6 +40,13 @@ def limited(mb: int) -> Iterator[Path]:
         group.rmdir()
 
 
+def drop_pages(path: Path) -> None:
+    """Let the system forget the pages of a file, so that they are read again, within the limit."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
 def fit(path: str, structure: str, processes: str) -> None:
     """Enter a control group, fit a model to the file, and print its seconds and memory."""
     Path(processes).write_text("0")  # this process
@@ -72,6 +79,7 @@ def main() -> None:
             data.write_parquet(asked.rows, path)
         print(f"a file of {path.stat().st_size / 1e6:,.0f} MB, a process of at most {asked.limit:,} MB")
         for structure in ("naive", "auto"):
+            drop_pages(path)
             with limited(asked.limit) as processes:
                 command = [sys.executable, __file__, "--fit", str(path), structure, str(processes)]
                 done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)

@@ -159,7 +159,9 @@ DIMENSIONS = {
     each.name: each
     for each in (
         Dimension("rows", (10**4, 10**5, 10**6, 10**7, 10**8), fit_rows, "`fit_table` of a Parquet file, naive"),
-        Dimension("rows, default", (10**4, 10**5, 10**6, 10**7), fit_rows_default, "`fit_table`, default settings"),
+        Dimension(
+            "rows, default", (10**4, 10**5, 10**6, 10**7, 10**8), fit_rows_default, "`fit_table`, default settings"
+        ),
         Dimension("columns, dense", (10, 100, 1000, 4000), fit_dense_columns, "`GaussianNB`, 20,000 rows"),
         Dimension(
             "columns, sparse",
