@@ -17,9 +17,12 @@ from scipy.special import expit, log_softmax
 from suffice.parallel import map_threads, stream_threads
 from suffice.schema import Array
 
-# Number of cells that a thread multiplies at a time, so that they stay in cache. The threads are not those of BLAS: on
-# a busy machine these wait for each other in loops, and a fit took ten times as long as with one thread.
-BLOCK = 1 << 19
+ALL = slice(None)
+
+# Number of cells that a thread multiplies at a time. The threads are not those of BLAS: on a busy machine these wait
+# for each other in loops, and a fit took ten times as long as with one thread. A block has several strips, which stay
+# in the cache of a core between two products with vectors.
+STRIP, BLOCK = 1 << 16, 1 << 19
 
 
 @dataclass(frozen=True)
@@ -71,13 +74,19 @@ class Problem:
 
     def linear(self, parameters: Array) -> Array:
         """Return X·W + b."""
-        lines = parameters[:-1] if self.intercept else parameters
-        if self._is_sparse:
-            found = np.asarray(self.X @ lines)
-        else:
-            found = np.empty((len(self.codes), lines.shape[1]))
-            map_threads(lambda part: np.matmul(self._doubles(part), lines, out=found[part]), self._parts)
-        return found + parameters[-1] if self.intercept else found
+        found = np.empty((len(self.codes), parameters.shape[1]))
+
+        def multiply(rows: slice) -> None:
+            found[rows] = self._multiply(self._doubles(rows), parameters)
+
+        map_threads(multiply, self._blocks)
+        return found
+
+    def _multiply(self, X: Any, parameters: Array) -> Array:
+        """Return X·W + b for some rows."""
+        if not self.intercept:
+            return np.asarray(X @ parameters)
+        return np.asarray(X @ parameters[:-1] + parameters[-1])
 
     def transposed_product(self, residuals: Array) -> Array:
         """Return Xᵀ·residuals, with their sums as the last row if there are intercepts."""
@@ -86,27 +95,49 @@ class Problem:
 
     def _transposed(self, residuals: Array) -> Array:
         """Return Xᵀ·residuals."""
-        if self._is_sparse:
-            return np.asarray(self.X.T @ residuals)
-        return self._sum_over_rows(lambda part: self._doubles(part).T @ residuals[part])
+        return self._sum_over_rows(lambda rows: np.asarray(self._doubles(rows).T @ residuals[rows]))
+
+    def _transform(self, parameters: Array, residuals: Callable[[slice, Array], Array]) -> Array:
+        """Return Xᵀ·residuals(X·W + b), with the sums of residuals as the last row if there are intercepts.
+
+        X is read once: each strip is multiplied twice while it is in the cache.
+        """
+
+        def multiply(rows: slice) -> Array:
+            X = self._doubles(rows)
+            found = residuals(rows, self._multiply(X, parameters))
+            product = np.asarray(X.T @ found)
+            return np.vstack([product, found.sum(axis=0)]) if self.intercept else product
+
+        return self._sum_over_strips(multiply)
 
     @property
     def _is_sparse(self) -> bool:
         return hasattr(self.X, "tocsr")
 
     @cached_property
-    def _parts(self) -> list[slice]:
-        """Ranges of rows whose cells fit into the cache; they do not depend on the number of threads."""
-        step = max(BLOCK // max(self.X.shape[1], 1), 64)
-        return [slice(first, first + step) for first in range(0, max(len(self.codes), 1), step)]
+    def _blocks(self) -> list[slice]:
+        """Ranges of rows for the threads; they do not depend on the number of threads."""
+        return self._split(slice(0, max(len(self.codes), 1)), BLOCK)
 
-    def _doubles(self, part: slice) -> Array:
+    def _split(self, rows: slice, cells: int) -> list[slice]:
+        """Return parts of a range of rows with about this many cells; of a sparse matrix, return the range."""
+        if self._is_sparse:
+            return [rows]
+        step = max(cells // max(self.X.shape[1], 1), 64)
+        return [slice(first, min(first + step, rows.stop)) for first in range(rows.start, rows.stop, step)]
+
+    def _doubles(self, rows: slice) -> Any:
         """Return a range of rows in double precision."""
-        return np.asarray(self.X[part], np.float64)
+        return self.X if self._is_sparse else np.asarray(self.X[rows], np.float64)
 
     def _sum_over_rows(self, function: Callable[[slice], Array]) -> Array:
-        """Return the sum of a function of ranges of rows, in their order."""
-        return np.asarray(reduce(iadd, stream_threads(function, self._parts)))
+        """Return the sum of a function of blocks of rows, in their order."""
+        return np.asarray(reduce(iadd, stream_threads(function, self._blocks)))
+
+    def _sum_over_strips(self, function: Callable[[slice], Array]) -> Array:
+        """Return the sum of a function of strips of rows, in their order."""
+        return self._sum_over_rows(lambda rows: reduce(iadd, map(function, self._split(rows, STRIP))))
 
     def penalty_gradient(self, parameters: Array) -> Array:
         """Return λ·W, 0 for intercepts."""
@@ -115,33 +146,43 @@ class Problem:
             found[-1] = 0.0
         return np.asarray(found)
 
-    def probabilities(self, z: Array) -> tuple[Array, Array]:
-        """Return P(class | x) as [row, score], and each row's log P(own class | x)."""
+    def probabilities(self, z: Array, rows: slice = ALL) -> tuple[Array, Array]:
+        """Return P(class | x) as [row, score], and log P(own class | x), of rows with the scores ``z``."""
+        codes = self.codes[rows]
         if self.offset is not None:
-            z = z + (self.offset[:, 1:] - self.offset[:, :1] if self.scores == 1 else self.offset)
+            offset = self.offset[rows]
+            z = z + (offset[:, 1:] - offset[:, :1] if self.scores == 1 else offset)
         if self.scores == 1:
-            signed = np.where(self.codes == 1, z[:, 0], -z[:, 0])
-            return expit(z), -np.logaddexp(0.0, -signed)
+            signed = np.where(codes == 1, z[:, 0], -z[:, 0])
+            # −log(1 + exp −s) by functions that NumPy vectorises; logaddexp takes ten times as long
+            return expit(z), np.minimum(signed, 0.0) - np.log1p(np.exp(-np.abs(signed)))
         log_p = log_softmax(z, axis=1)
-        return np.exp(log_p), log_p[np.arange(len(z)), self.codes]
+        return np.exp(log_p), log_p[np.arange(len(z)), codes]
+
+    def evaluate(self, parameters: Array) -> tuple[Array, Array, Array]:
+        """Return `probabilities` at some parameters, and the gradient of the loss, Xᵀ·w·(P − y) + λ·W."""
+        p, log_own = np.empty((len(self.codes), self.scores)), np.empty(len(self.codes))
+
+        def residuals(rows: slice, z: Array) -> Array:
+            p[rows], log_own[rows] = self.probabilities(z, rows)
+            return self.row_weights[rows, None] * (p[rows] - self.indicators[rows])
+
+        gradient = self._transform(parameters, residuals)
+        return p, log_own, gradient + self.penalty_gradient(parameters)
 
     def value(self, parameters: Array, log_own: Array) -> float:
         """Return the loss."""
         return float(-(self.row_weights @ log_own) + 0.5 * (parameters * self.penalty_gradient(parameters)).sum())
 
-    def gradient(self, parameters: Array, p: Array) -> Array:
-        """Return Xᵀ·w·(P − y) + λ·W."""
-        residuals = self.row_weights[:, None] * (p - self.indicators)
-        return self.transposed_product(residuals) + self.penalty_gradient(parameters)
-
     def hessian_product(self, p: Array, direction: Array) -> Array:
         """Return Hessian·D without forming the Hessian: Xᵀ·w·(P∘(d − Σ P∘d)) + λ·D, where d = X·D."""
-        d = self.linear(direction)
-        if self.scores == 1:
-            inner = p * (1 - p) * d
-        else:
-            inner = p * (d - (p * d).sum(axis=1, keepdims=True))
-        return self.transposed_product(self.row_weights[:, None] * inner) + self.penalty_gradient(direction)
+
+        def residuals(rows: slice, d: Array) -> Array:
+            own = p[rows]
+            inner = own * (1 - own) * d if self.scores == 1 else own * (d - (own * d).sum(axis=1, keepdims=True))
+            return np.asarray(self.row_weights[rows, None] * inner)
+
+        return self._transform(direction, residuals) + self.penalty_gradient(direction)
 
     def gram(self, weights: Array) -> Array:
         """Return Xᵀ·diag(weights)·X with a row and column for the intercept, a block of rows at a time."""

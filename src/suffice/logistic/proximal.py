@@ -7,6 +7,8 @@ not 0 or should not be. Where the signs stay the same, this is Newton's method o
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from suffice.kernels import lasso_descent
@@ -49,7 +51,7 @@ def proximal_newton(problem: Problem, absolute: float, start: Array, *, steps: i
         penalty[-1] = 0.0
     point, weight, trace = Point.at(problem, start), float(problem.row_weights.sum()), list[dict[str, float]]()
     for step in range(steps + 1):
-        gradient = problem.gradient(point.parameters, point.p)
+        gradient = point.gradient
         if not (np.isfinite(point.value) and np.isfinite(gradient).all()):
             raise ValueError(OVERFLOW)
         violation = _violation(point.parameters, gradient, penalty)
@@ -162,4 +164,4 @@ def _search_line(
         share /= 2
     # a parameter that the step takes to 0 is 0, not rounding
     parameters = np.where(point.parameters + direction == 0, 0.0, new.parameters) if share == 1 else new.parameters
-    return Point(parameters, new.p, new.log_own, new.value), share
+    return replace(new, parameters=parameters), share

@@ -73,17 +73,18 @@ class Solution:
 
 @dataclass(frozen=True)
 class Point:
-    """Parameters, with the probabilities, log P(own class) and loss that they give."""
+    """Parameters, with the probabilities, log P(own class), loss and gradient of the loss that they give."""
 
     parameters: Array
     p: Array
     log_own: Array
     value: float
+    gradient: Array
 
     @classmethod
     def at(cls, problem: Problem, parameters: Array) -> Point:
-        p, log_own = problem.probabilities(problem.linear(parameters))
-        return cls(parameters, p, log_own, problem.value(parameters, log_own))
+        p, log_own, gradient = problem.evaluate(parameters)
+        return cls(parameters, p, log_own, problem.value(parameters, log_own), gradient)
 
 
 def newton(problem: Problem, start: Array, *, steps: int, tolerance: float) -> Solution:
@@ -93,40 +94,38 @@ def newton(problem: Problem, start: Array, *, steps: int, tolerance: float) -> S
     unit of weight, is at most ``tolerance``, or when a step gains less than rounding.
     """
     point = Point.at(problem, start)
-    gradient = problem.gradient(point.parameters, point.p)
-    if not (np.isfinite(point.value) and np.isfinite(gradient).all()):
+    if not (np.isfinite(point.value) and np.isfinite(point.gradient).all()):
         raise ValueError(OVERFLOW)
     weight, trace = float(problem.row_weights.sum()), list[dict[str, float]]()
     is_exact = problem.shape[0] * problem.shape[1] <= FACTORED and bool(np.prod(problem.X.shape) <= SMALL)
     for step in range(steps + 1):
-        trace.append(_trace_line(point, gradient))
+        trace.append(_trace_line(point))
         converged = trace[-1]["gradient"] <= tolerance * weight
         separated = _is_separated(problem, point, weight)
         if converged or separated or step == steps:
             break
         if is_exact:
-            direction = _solve_exactly(problem, point.p, gradient)
+            direction = _solve_exactly(problem, point.p, point.gradient)
         else:
             if step == 0 or (step <= 2 and problem.scores > 1):
                 solve = _preconditioner(problem, point.p)
             # the accuracy grows as the gradient vanishes, so that the steps still converge superlinearly
             accuracy = min(0.1, np.sqrt(trace[-1]["gradient"] / trace[0]["gradient"]))
-            direction = _solve_by_conjugate_gradients(problem, point.p, gradient, solve, accuracy)
+            direction = _solve_by_conjugate_gradients(problem, point.p, point.gradient, solve, accuracy)
         if not np.isfinite(direction).all():
             raise ValueError(OVERFLOW)
-        slope, before = float((gradient * direction).sum()), point.value
+        slope, before = float((point.gradient * direction).sum()), point.value
         point, trace[-1]["step"] = _search_line(problem, point, direction, slope)
-        gradient = problem.gradient(point.parameters, point.p)
         if point.value >= before and abs(slope) <= 1e-14 * max(abs(point.value), 1e-300):
-            trace.append(_trace_line(point, gradient))
+            trace.append(_trace_line(point))
             converged = True
             break
-    drifting = is_exact and converged and not separated and _is_drifting(problem, point, gradient)
+    drifting = is_exact and converged and not separated and _is_drifting(problem, point)
     return Solution(point.parameters, point.p, tuple(trace), converged, separated, drifting)
 
 
-def _trace_line(point: Point, gradient: Array) -> dict[str, float]:
-    return {"objective": point.value, "gradient": float(np.abs(gradient).max()), "step": 0.0}
+def _trace_line(point: Point) -> dict[str, float]:
+    return {"objective": point.value, "gradient": float(np.abs(point.gradient).max()), "step": 0.0}
 
 
 def _is_separated(problem: Problem, point: Point, weight: float) -> bool:
@@ -136,9 +135,9 @@ def _is_separated(problem: Problem, point: Point, weight: float) -> bool:
     return bool(point.log_own[problem.row_weights > 0].min() > np.log(0.5))
 
 
-def _is_drifting(problem: Problem, point: Point, gradient: Array) -> bool:
+def _is_drifting(problem: Problem, point: Point) -> bool:
     """Return whether the loss decreases without limit: a Newton step still moves scores where the gradient is 0."""
-    moved = problem.linear(_solve_exactly(problem, point.p, gradient))
+    moved = problem.linear(_solve_exactly(problem, point.p, point.gradient))
     return bool(np.abs(moved[problem.row_weights > 0]).max() > 0.05)
 
 
