@@ -665,14 +665,14 @@ def test_unknown_choices_name_the_option(
 
 
 def test_choices_of_fit_are_those_of_the_classifier() -> None:
-    from suffice.cli import train_commands
+    from suffice.cli import fit_command, option_values
 
     hints = get_type_hints(suffice.BayesClassifier.__init__)
-    assert set(get_args(train_commands.Numeric)) == set(get_args(hints["numeric"]))
-    assert set(get_args(train_commands.Missing)) == set(get_args(hints["missing"]))
-    assert set(get_args(train_commands.Unseen)) == set(get_args(hints["unseen"]))
-    assert set(train_commands.RULES) == set(get_args(get_args(hints["estimate"])[0]))
-    assert set(get_args(train_commands.Calibration)) == set(get_args(CalibrationMethod))
+    assert set(get_args(fit_command.Numeric)) == set(get_args(hints["numeric"]))
+    assert set(get_args(fit_command.Missing)) == set(get_args(hints["missing"]))
+    assert set(get_args(fit_command.Unseen)) == set(get_args(hints["unseen"]))
+    assert set(option_values.RULES) == set(get_args(get_args(hints["estimate"])[0]))
+    assert set(get_args(fit_command.Calibration)) == set(get_args(CalibrationMethod))
 
 
 def test_what_is_strange_is_one_line_too(monkeypatch: pytest.MonkeyPatch, colours: Path) -> None:

@@ -8,14 +8,11 @@ from typing import Annotated
 
 import typer
 
-# they register their commands
-from suffice.cli import (  # noqa: F401
-    drift_command,
-    onnx_command,
-    predict_commands,
-    train_commands,
-    tutorial_command,
-)
+# They register their commands, in the order of the help.
+# isort: off
+from suffice.cli import fit_command, update_commands, predict_commands, drift_command, onnx_command, tutorial_command  # noqa: F401
+
+# isort: on
 from suffice.cli.command import app as app
 from suffice.cli.entry import main as main
 

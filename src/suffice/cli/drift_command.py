@@ -9,7 +9,7 @@ import typer
 
 from suffice.cli import output as out
 from suffice.cli.command import Json, Model, OtherTarget, command
-from suffice.cli.train_commands import load_model
+from suffice.cli.model_files import load_model
 
 if TYPE_CHECKING:
     from suffice.data.files.table_file import TableFile

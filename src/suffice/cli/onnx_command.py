@@ -9,8 +9,8 @@ import typer
 from suffice.cli import output as out
 from suffice.cli.command import Model, command
 from suffice.cli.export_notes import announce_size, change_structure
+from suffice.cli.model_files import load_model
 from suffice.cli.output import CommandError, check_output
-from suffice.cli.train_commands import load_model
 
 
 @command("suffice onnx income.suffice -o income.onnx")

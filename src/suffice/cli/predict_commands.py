@@ -24,8 +24,9 @@ from suffice.cli.command import (
     command,
 )
 from suffice.cli.export_notes import announce_size, change_structure
+from suffice.cli.model_files import load_model, model_file, save_model
+from suffice.cli.option_values import parse_families
 from suffice.cli.output import CommandError, check_output
-from suffice.cli.train_commands import load_model, model_file, parse_families, save_model
 from suffice.printable import signed
 
 if TYPE_CHECKING:
