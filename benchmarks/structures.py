@@ -48,7 +48,7 @@ def mnist(data: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     )
 
 
-def ladder(data: Path) -> None:
+def compare_structures(data: Path) -> None:
     tables = {name: table for name, table in read(data).items() if name != "sms"}
     print(f"{'':26}" + "".join(f"{name:>16}" for name in tables) + f"{'mean':>16}")
     for name, structure in LADDER.items():
@@ -88,6 +88,6 @@ def regularized(data: Path) -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    ladder(folder())
+    compare_structures(folder())
     digits(folder())
     regularized(folder())

@@ -38,7 +38,7 @@ from suffice import (
     plots,
 )
 from suffice.choice.positive_forms import POSITIVE
-from suffice.plots import belief, canvas, class_densities, dependency_tree, model_columns, pixel_images
+from suffice.plots import canvas, class_densities, dependency_tree, model_columns, pixel_images, posterior
 from suffice.printable import signed
 from suffice.structures.trees import Trees
 
@@ -208,7 +208,7 @@ def test_probabilities_of_zero():
         ),
         *(
             (lambda draw=draw: draw(BayesClassifier(structure=Trees(5)).fit(FRAME, LABELS)), 'structure="naive"')
-            for draw in (plots.nomogram, plots.belief)
+            for draw in (plots.nomogram, plots.posterior)
         ),
         (lambda: plots.nomogram(GaussianDiscriminant().fit(IRIS, SPECIES)), "independent given the class"),
         (lambda: plots.nomogram(GaussianNB(calibrate="temperature").fit(IRIS, SPECIES)), "calibrate=None"),
@@ -238,12 +238,12 @@ def test_probabilities_of_zero():
         (lambda: plots.confusion(SPECIES, GaussianNB().fit(IRIS, SPECIES)), "needs the rows"),
         (lambda: plots.learning_curve(GaussianNB(), IRIS, SPECIES, cv=60), "rarest class has 50"),
         (lambda: plots.marked_text(GaussianNB().fit(IRIS, SPECIES).explain(IRIS[:1]), "a text"), "no words"),
-        (lambda: plots.belief(Bernoulli), "no data"),
-        (lambda: plots.belief(Gaussian, Gaussian.tally(IRIS)), "several numbers at once"),
-        (lambda: plots.belief(MixtureClassifier().fit(IRIS, SPECIES)), "MixtureClassifier has no posterior to draw"),
-        (lambda: plots.belief(NAIVE, column="?"), "was not learned"),
-        (lambda: plots.belief(NAIVE, column="_hidden", level="?"), "is not a level of this column"),
-        (lambda: plots.belief(NAIVE, column="_hidden", parameter="mean"), "there is 'p'"),
+        (lambda: plots.posterior(Bernoulli), "no data"),
+        (lambda: plots.posterior(Gaussian, Gaussian.tally(IRIS)), "several numbers at once"),
+        (lambda: plots.posterior(MixtureClassifier().fit(IRIS, SPECIES)), "MixtureClassifier has no posterior to draw"),
+        (lambda: plots.posterior(NAIVE, column="?"), "was not learned"),
+        (lambda: plots.posterior(NAIVE, column="_hidden", level="?"), "is not a level of this column"),
+        (lambda: plots.posterior(NAIVE, column="_hidden", parameter="mean"), "there is 'p'"),
         (lambda: plots.confusion(["a"], ["a"], X=[[1]]), "no use for X"),
     ],
 )
@@ -260,7 +260,7 @@ def test_what_is_wrong_is_named(make, message):
         lambda: plots.waterfall(NAIVE),
         lambda: plots.newton(NAIVE),
         lambda: plots.tree(GaussianNB().fit(IRIS, SPECIES)),
-        lambda: plots.belief("p"),
+        lambda: plots.posterior("p"),
         lambda: plots.densities(LogisticRegression().fit(IRIS, SPECIES)),
     ],
 )
@@ -269,7 +269,7 @@ def test_what_is_of_the_wrong_kind_is_named(make):
         make()
 
 
-@pytest.mark.parametrize("picture", [plots.nomogram, plots.densities, plots.means, plots.belief, plots.tree])
+@pytest.mark.parametrize("picture", [plots.nomogram, plots.densities, plots.means, plots.posterior, plots.tree])
 def test_what_has_learned_nothing_is_named(picture):
     with pytest.raises(NotFittedError):
         picture(BayesClassifier())
@@ -339,31 +339,31 @@ def test_levels_and_bins_add_up_to_one(structure, missing):
 
 def test_beliefs_are_before_and_after_the_data():
     flips = Bernoulli.tally([1] * 7 + [0] * 3)
-    ax = belief(Bernoulli, flips, Beta(4, 2))
+    ax = posterior(Bernoulli, flips, Beta(4, 2))
     assert [line.get_label() for line in ax.lines] == ["prior: Beta(4, 2)", "posterior: Beta(11, 5)"]
     line = ax.lines[1]
     np.testing.assert_allclose(line.get_ydata(), stats.beta(11, 5).pdf(line.get_xdata()))
-    assert belief(Poisson, Poisson.tally([2, 0, 4]), 1.0).lines[0].get_label() == "prior: Gamma(1, 1)"
-    assert belief(Categorical, Categorical.tally([0, 0, 1, 2]), 1.0, level=0).lines[1].get_label().endswith("(3, 4)")
-    assert len(belief(Bernoulli, {"a": flips, "b": flips + flips}).lines) == 3
-    assert len(belief(Gaussian, Gaussian.tally([1.0, 2.0, 4.0])).lines) == 1
-    assert len(belief(stats.beta(3, 2), prior=stats.beta(1, 1)).lines) == 2
-    assert belief(stats.beta(3, 2), ax=plt.figure().add_subplot()).lines[0].get_label() == "posterior: Beta(3, 2)"
+    assert posterior(Poisson, Poisson.tally([2, 0, 4]), 1.0).lines[0].get_label() == "prior: Gamma(1, 1)"
+    assert posterior(Categorical, Categorical.tally([0, 0, 1, 2]), 1.0, level=0).lines[1].get_label().endswith("(3, 4)")
+    assert len(posterior(Bernoulli, {"a": flips, "b": flips + flips}).lines) == 3
+    assert len(posterior(Gaussian, Gaussian.tally([1.0, 2.0, 4.0])).lines) == 1
+    assert len(posterior(stats.beta(3, 2), prior=stats.beta(1, 1)).lines) == 2
+    assert posterior(stats.beta(3, 2), ax=plt.figure().add_subplot()).lines[0].get_label() == "posterior: Beta(3, 2)"
 
 
 def test_beliefs_of_models():
     bits = BernoulliNB(alpha=2.0).fit(DIGITS > 7, DIGIT)
-    ax = belief(bits, column=20)
+    ax = posterior(bits, column=20)
     ones = int((DIGITS[DIGIT == 0, 20] > 7).sum())
     zeros = int((DIGIT == 0).sum()) - ones
     assert [line.get_label() for line in ax.lines[:2]] == ["prior: Beta(2, 2)", f"0: Beta({2 + ones}, {2 + zeros})"]
     levels = CategoricalNB().fit(DIGITS.astype(int) // 4, DIGIT)
-    assert belief(levels, column=20, level=1).lines[0].get_label().startswith("prior: Beta(1,")
-    assert len(belief(GaussianNB().fit(IRIS, SPECIES), column=1, parameter="variance").lines) == 3
-    assert belief(PoissonNB().fit(DIGITS, DIGIT), column=20).lines[0].get_label() == "prior: Gamma(1, 1)"
+    assert posterior(levels, column=20, level=1).lines[0].get_label().startswith("prior: Beta(1,")
+    assert len(posterior(GaussianNB().fit(IRIS, SPECIES), column=1, parameter="variance").lines) == 3
+    assert posterior(PoissonNB().fit(DIGITS, DIGIT), column=20).lines[0].get_label() == "prior: Gamma(1, 1)"
     for column in FRAME.columns:
-        belief(NAIVE, column=column)
-    assert "'_mid'" in belief(NAIVE, column="_hidden", level="_mid").get_xlabel()
+        posterior(NAIVE, column=column)
+    assert "'_mid'" in posterior(NAIVE, column="_hidden", level="_mid").get_xlabel()
 
 
 @pytest.mark.parametrize("kind", [BernoulliNB, GaussianNB, MultinomialNB, PoissonNB])
@@ -523,7 +523,7 @@ PICTURES = {
     "nomogram": lambda ax: plots.nomogram(NAIVE, FRAME, row=0, ax=ax),
     "waterfall": lambda ax: plots.waterfall(NAIVE.explain(FRAME[:2]), 1, ax=ax),
     "densities": lambda ax: plots.densities(NAIVE, FRAME, LABELS, FRAME.columns[1], ax=ax),
-    "belief": lambda ax: plots.belief(NAIVE, column=FRAME.columns[0], ax=ax),
+    "posterior": lambda ax: plots.posterior(NAIVE, column=FRAME.columns[0], ax=ax),
     "means": lambda ax: plots.means(GaussianNB().fit(RNG.random((90, 4)), np.repeat(LABELS[:30], 3)), ax=ax),
     "tree": lambda ax: plots.tree(BayesClassifier(structure="tree").fit(FRAME, LABELS), ax=ax),
     "newton": lambda ax: plots.newton(LogisticRegression().fit(IRIS, SPECIES), ax=ax),
@@ -532,7 +532,7 @@ PICTURES = {
     "heat_map": lambda ax: plots.heat_map(NAIVE.explain(FRAME[:1]), (2, 2), ax=ax),
     "drift": lambda ax: plots.drift(suffice.drift(NAIVE, FRAME[:100]).table, ax),
     "over_time": lambda ax: plots.over_time([10, 10], [0.5, 0.7], ax=ax),
-    "ladder": lambda ax: plots.ladder(
+    "comparison": lambda ax: plots.comparison(
         [
             {
                 "model": "_a $ $",
@@ -569,7 +569,7 @@ def test_many_classes():
     model = GaussianNB().fit(X, labels)
     plots.boundary(model, X, labels)
     plots.densities(model, X, labels)
-    plots.belief(model)
+    plots.posterior(model)
     plots.nomogram(model, X, row=1)
     plots.means(model, (1, 2))
 
@@ -593,7 +593,7 @@ def test_all_names_are_there():
     for name in plots.__all__:
         if name != "Axes":
             assert callable(getattr(plots, name)), name
-    assert {"ladder", "nomogram"} <= set(dir(plots))
+    assert {"comparison", "nomogram"} <= set(dir(plots))
     with pytest.raises(AttributeError, match="no attribute 'pie'"):
         plots.pie  # noqa: B018
 

@@ -104,11 +104,11 @@ def tree() -> Any:
     return ax
 
 
-def belief() -> Any:
-    # --8<-- [start:belief]
+def posterior() -> Any:
+    # --8<-- [start:posterior]
     flips = suffice.Bernoulli.tally([1, 1, 0, 1, 1, 0, 1, 1])
-    ax = plots.belief(suffice.Bernoulli, flips, suffice.Beta(2, 2))
-    # --8<-- [end:belief]
+    ax = plots.posterior(suffice.Bernoulli, flips, suffice.Beta(2, 2))
+    # --8<-- [end:posterior]
     return ax
 
 
@@ -128,12 +128,12 @@ def confusion() -> Any:
     return ax
 
 
-def ladder() -> Any:
-    # --8<-- [start:ladder]
+def comparison() -> Any:
+    # --8<-- [start:comparison]
     names = ("naive", "tree", "averaged", "auto")
     found = suffice.compare(X, y, {name: suffice.BayesClassifier(structure=name) for name in names})
-    ax = plots.ladder(found.table)
-    # --8<-- [end:ladder]
+    ax = plots.comparison(found.table)
+    # --8<-- [end:comparison]
     return ax
 
 
@@ -173,8 +173,8 @@ def drift() -> Any:
 PICTURES: dict[str, Callable[[], Any]] = {
     each.__name__: each
     for each in (
-        nomogram, waterfall, marked_text, heat_map, means, densities, boundary, tree, belief, reliability, confusion,
-        ladder, learning_curve, newton, over_time, drift,
+        nomogram, waterfall, marked_text, heat_map, means, densities, boundary, tree, posterior, reliability, confusion,
+        comparison, learning_curve, newton, over_time, drift,
     )
 }  # fmt: skip
 

@@ -388,7 +388,7 @@ def beta_posterior() -> Figure:
     """Draw a Beta prior, the likelihood and the posterior."""
     flips, prior = Bernoulli.tally([1, 1, 1, 0, 0]), Beta(2, 2)
     figure, ax = new_axes(size=(7, 3.6))
-    plots.belief(Bernoulli, flips, prior, ax=ax)
+    plots.posterior(Bernoulli, flips, prior, ax=ax)
     for rule, dashes in (("mle", ":"), ("map", "--"), ("mean", "-.")):
         p = Bernoulli.estimate(flips, prior, rule).p
         ax.axvline(p, color=GREY, linestyle=dashes, linewidth=1, label=f"{rule} {p:.3f}")
@@ -403,7 +403,7 @@ def forgotten_prior() -> Figure:
     tallies = {f"{n} flips": Bernoulli.tally([1] * (3 * n // 5) + [0] * (2 * n // 5)) for n in (5, 50, 500)}
     figure, axes = new_axes(2, (9, 3.2), sharey=True)
     for ax, prior in zip(axes, (Beta(2, 2), Beta(2, 18)), strict=True):
-        plots.belief(Bernoulli, tallies, prior, ax=ax)
+        plots.posterior(Bernoulli, tallies, prior, ax=ax)
         for shade in list(ax.collections):  # the intervals would overlap
             shade.remove()
         ax.set(xlim=(0, 1), ylabel="density")

@@ -64,10 +64,10 @@ class Comparison:
 
     def plot(self, ax: Any = None) -> Any:
         """Plot the metric that sorts, with 95 % intervals, and the accuracy of each model; return the Axes."""
-        from suffice.plots import ladder
+        from suffice.plots import comparison
 
         metric = self.metrics[0]
-        return ladder(self.table, ax, metric=metric.name, title=metric.title)
+        return comparison(self.table, ax, metric=metric.name, title=metric.title)
 
     def _records(self) -> Records:
         return Records([*self.table, self.baseline])

@@ -12,20 +12,20 @@ from suffice.plots.learning_curves import learning, learning_curve, newton
 from suffice.plots.nomogram_drawing import nomogram
 from suffice.plots.nomogram_points import Points, Scale, points
 from suffice.plots.pixel_images import heat_map, means
-from suffice.plots.posteriors import belief
-from suffice.plots.prediction_quality import confusion, ladder, over_time, reliability
+from suffice.plots.posteriors import posterior
+from suffice.plots.prediction_quality import comparison, confusion, over_time, reliability
 
 # No file has the name of its function, because importing a submodule sets an attribute of that name.
 __all__ = [
     "Points",
     "Scale",
-    "belief",
+    "posterior",
     "boundary",
     "confusion",
     "densities",
     "drift",
     "heat_map",
-    "ladder",
+    "comparison",
     "learning",
     "learning_curve",
     "marked_text",

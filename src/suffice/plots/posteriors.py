@@ -21,7 +21,7 @@ SEVERAL = "the posterior is of several numbers at once, which one curve does not
 Curves = tuple[Any, dict[str, Any], str]  # the prior (or None), the posteriors by title, and the name of the parameter
 
 
-def belief(
+def posterior(
     source: Any,
     tally: Any = None,
     prior: Any = None,
@@ -62,7 +62,7 @@ def belief(
     Examples
     --------
     >>> from suffice import Bernoulli
-    >>> ax = belief(Bernoulli, Bernoulli.tally([1, 1, 0]))
+    >>> ax = posterior(Bernoulli, Bernoulli.tally([1, 1, 0]))
     >>> [line.get_label() for line in ax.lines]
     ['prior: Beta(1, 1)', 'posterior: Beta(3, 2)']
     """
@@ -128,12 +128,12 @@ def _find_curves(source: Any, tally: Any, prior: Any, column: Any, level: Any, p
         return _classifier_curves(source, column, level, parameter)
     if not hasattr(source, "posterior"):
         raise TypeError(
-            "belief needs a distribution such as Bernoulli with its tally, a fitted classifier, or a "
+            "posterior needs a distribution such as Bernoulli with its tally, a fitted classifier, or a "
             f"distribution of scipy.stats, not {type(source).__name__}"
         )
     kind: Any = source if isinstance(source, type) else type(source)
     if tally is None:
-        raise ValueError(f"there are no data: pass belief({kind.__name__}, {kind.__name__}.tally(x))")
+        raise ValueError(f"there are no data: pass posterior({kind.__name__}, {kind.__name__}.tally(x))")
     tallies = tally if isinstance(tally, Mapping) else {"posterior": tally}
     return _distribution_curves(kind.family, tallies, 1.0 if prior is None else prior, level, parameter)
 

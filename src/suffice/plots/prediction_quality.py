@@ -131,7 +131,7 @@ def _find_curve(name: str, given: Any) -> Any:
     return given.calibration_.reliability["after"]
 
 
-def ladder(
+def comparison(
     table: Sequence[dict[str, Any]], ax: Axes | None = None, *, metric: str = "log_loss", title: str = "log-loss"
 ) -> Axes:
     """Draw a metric of each model of a comparison, best at the top, with 95 % intervals.
@@ -156,7 +156,7 @@ def ladder(
     Examples
     --------
     >>> line = {"model": "GaussianNB", "log_loss": 0.1, "log_loss_half_width": 0.04, "log_loss_verdict": "best"}
-    >>> [tick.get_text() for tick in ladder([line]).get_yticklabels()]
+    >>> [tick.get_text() for tick in comparison([line]).get_yticklabels()]
     ['GaussianNB']
     """
     ax = axes_for(ax, (8, 1 + 0.32 * len(table)))
