@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from suffice.schema import Array, Columns, Words, by_group
+from suffice.schema import Array, Columns, Cuts, Words, by_group
 from suffice.statistics.comoments import CoMoments
 from suffice.statistics.counts import Counts
 from suffice.statistics.pair_counts import PairCounts
@@ -33,12 +33,24 @@ def check_sums(tally: Tally, are_bits: Sequence[bool]) -> list[SumCheck]:
     """
     found, labels = [], tally.schema.classes.tolist()
     for block, statistic, is_bits in zip(tally.schema.blocks, tally.statistics, are_bits, strict=True):
-        kind = ("tree" if block.is_forest else f"{block.family} column") + ("" if block.count == 1 else "s")
         for what, problems in _list_checks(block, statistic, tally.class_count[:, None], is_bits):
             first = next(problems, None)
             problem = None if first is None else f"in class {labels[first[0]]!r}, {first[1]}"
-            found.append(SumCheck(f"{block.count} {kind}: {what}", problem))
+            found.append(SumCheck(f"{_describe(block)}: {what}", problem))
     return [*found, SumCheck("moments and cells count the same rows", _compare_moments(tally))]
+
+
+def _describe(block: Columns) -> str:
+    """Return what a block counts, such as "9 columns of levels and 5 columns of cells"."""
+    if block.is_forest or block.sizes is None:
+        return _name_count(block.count, "tree" if block.is_forest else f"{block.family} column")
+    cells = sum(isinstance(each, Cuts) for each in block.codings or ())
+    kinds = {"levels": block.count - cells, "cells": cells}
+    return " and ".join(f"{_name_count(count, 'column')} of {kind}" for kind, count in kinds.items() if count)
+
+
+def _name_count(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _list_checks(
@@ -46,7 +58,7 @@ def _list_checks(
 ) -> Iterator[tuple[str, Iterator[Contradiction]]]:
     """Yield the checks of a block, each with the places where it fails. ``rows`` are the rows of each class."""
     errors = statistic.variance_errors if isinstance(statistic, CoMoments) else None
-    yield "sums of all rows are possible", contradictions(block, statistic, errors, rows, rows, is_bits)
+    yield "sums are possible", contradictions(block, statistic, errors, rows, rows, is_bits)
     if not isinstance(statistic, Counts) or block.sizes is None:
         return
     if any(isinstance(each, Words) for each in block.codings or ()):  # a text has any number of words
@@ -56,7 +68,7 @@ def _list_checks(
         yield "leaves add up to classes", _differences(levels, rows, rows, lambda j: f"the leaves of tree {j}")
     else:
         yield (
-            "levels add up to cells",
+            "they add up to columns",
             _differences(levels, statistic.n, rows, lambda j: f"the levels of {block.name(j)}"),
         )
     if isinstance(statistic, PairCounts):
