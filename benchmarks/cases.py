@@ -19,20 +19,20 @@ class Goal:
 
 
 def at_least(ratio: float) -> Goal:
-    """Return the goal of a least ratio of processor times, or of times if other processes do the work."""
+    """Return the goal of a least ratio of times."""
     text = f"ratio {ratio:g}" if ratio >= 1 else f"1 / {1 / ratio:g}"
-    return Goal(text, lambda record: (record["work_ratio"] or record["ratio"]) >= ratio)
+    return Goal(text, lambda record: record["ratio"] >= ratio)
 
 
 def at_most(seconds: float) -> Goal:
-    """Return the goal of a largest processor time."""
-    return Goal(f"{seconds:g} s", lambda record: record["work_seconds"] <= seconds)
+    """Return the goal of a largest time."""
+    return Goal(f"{seconds:g} s", lambda record: record["seconds"] <= seconds)
 
 
 def beyond_peer(seconds: float) -> Goal:
-    """Return the goal of a largest processor time beyond that of the peer."""
+    """Return the goal of a largest time beyond that of the peer."""
     text = f"{seconds * 1e3:g} ms more than the peer"
-    return Goal(text, lambda record: record["work_seconds"] - record["peer_work_seconds"] <= seconds)
+    return Goal(text, lambda record: record["seconds"] - record["peer_seconds"] <= seconds)
 
 
 def in_memory(mb: float) -> Goal:

@@ -101,14 +101,14 @@ def _list_goals(records: list[dict[str, Any]]) -> list[str]:
         "",
         "## Goals",
         "",
-        f"{reached} of {len(records)} goals were reached. A goal is a least ratio of work, or a largest processor time "
-        "or memory. With several cores the ratio of times can be greater than that of work.",
+        f"{reached} of {len(records)} goals were reached. A goal is a least ratio of times, or a largest time or "
+        "memory, with two cores.",
         "",
-        "| case | peer | goal | reached | ratio | work | processor seconds | memory, MB |",
+        "| case | peer | goal | reached | seconds | ratio | work | memory, MB |",
         "|---|---|---|---|---:|---:|---:|---:|",
     ]
     for record in records:
-        ratios = [_short(record[key]) if record[key] else "" for key in ("ratio", "work_ratio", "work_seconds")]
+        ratios = [_short(record[key]) if record[key] else "" for key in ("seconds", "ratio", "work_ratio")]
         memory = f"{record['peak_mb']:.0f}" if record["peak_mb"] is not None else ""
         cells = [record["case"], record["peer"], record["goal"], "yes" if record["is_reached"] else "no"]
         lines.append(f"| {' | '.join([*cells, *ratios, memory])} |")
