@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.blocks import Block, Coded, Sparse
+from suffice.blocks import Block, Coded, Dense, Sparse
 from suffice.choice.column_forms import find_moments
 from suffice.choice.single_column import Form
 from suffice.data.read_columns import combine_levels
@@ -79,10 +79,7 @@ def _derive_blocks(tally: Tally, forms: Mapping[Any, Form]) -> Iterator[tuple[Co
 def lay_out_rows(
     cells: tuple[Block, ...], counted: tuple[Columns, ...], chosen: tuple[Columns, ...]
 ) -> tuple[Block | None, ...]:
-    """Return rows that were read for counting in the layout of a model; None for a block that must be read again.
-
-    A block of numbers must be read again if some of its columns have bins.
-    """
+    """Return rows that were read for counting in the layout of a model; None for a block that must be read again."""
     blocks: list[Block | None] = []
     for columns in chosen:
         place = next(
@@ -98,7 +95,11 @@ def lay_out_rows(
             continue
         block, other = cells[place], counted[place]
         if columns.codings is None:
-            blocks.append(block if columns.count == other.count else None)
+            order = columns.order_in(other)
+            if order is not None:
+                assert isinstance(block, Dense)
+                block = block.select(order)
+            blocks.append(block)
         else:
             blocks.append(_recode(block, other, columns))
     return tuple(blocks)

@@ -115,6 +115,9 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
     """Return the block of codes of levels and of bins."""
     assert columns.codings is not None
     assert columns.names is not None
+    kept = sheet.kept_cells(columns)
+    if kept is not None:
+        return columns, kept
     # a missing cell gets its code at the end
     codings: list[Any] = [coding.values if type(coding) is MissingLevel else coding for coding in columns.codings]
     places = {name: place for place, name in enumerate(columns.names) if type(codings[place]) is Levels}
@@ -140,8 +143,12 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
     for place, (coding, values) in enumerate(zip(columns.codings, codings, strict=True)):
         if type(coding) is MissingLevel:
             cells[:, place] = recoding(values, coding)[cells[:, place]]
-    grown = columns if not grow else columns.recoded(tuple(codings))
-    return grown, Coded(sheet.owner, columns.names, cells)
+    block = Coded(sheet.owner, columns.names, cells)
+    if not grow:
+        return columns, block
+    grown = columns.recoded(tuple(codings))
+    sheet.keep_cells(grown, block)
+    return grown, block
 
 
 def _place_labels(codings: list[Any], place: int, name: str, labels: list[Any], grow: bool) -> list[int]:
