@@ -22,8 +22,8 @@ from suffice.schema import Array, Columns, Combinations, Cuts, Levels, MissingLe
 # Doubles from here on are all whole, so they do not count as whole numbers.
 MOST_WHOLE = 2.0**53
 
-# Fractions are looked for in so many rows at a time, which stay in the cache.
-FEW_ROWS = 2048
+# Fractions are looked for in so many rows first, and then in so many rows at a time, which stay in the cache.
+FEWEST_ROWS, FEW_ROWS = 16, 2048
 
 
 def read_blocks(
@@ -222,10 +222,11 @@ def _cut_numbers(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells
 
 def _whole_columns(x: Array, columns: Array) -> Array:
     """Return those of the columns whose numbers are whole or missing."""
-    for first in range(0, len(x), FEW_ROWS):
+    # a few rows of most columns show that they are not whole
+    for rows in (slice(0, FEWEST_ROWS), *(slice(top, top + FEW_ROWS) for top in range(FEWEST_ROWS, len(x), FEW_ROWS))):
         if not len(columns):
             break
-        part = x[first : first + FEW_ROWS, columns]
+        part = x[rows, columns]
         is_wrong = (part > np.floor(part)) | (np.abs(part) >= MOST_WHOLE)
         columns = columns[~is_wrong.any(axis=0)]
     return columns
