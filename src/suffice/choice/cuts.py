@@ -57,18 +57,6 @@ class CellCounts:
         """The column of each cell."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
-    @cached_property
-    def below(self) -> Array:
-        """The weight of each class below the start and below the end of each cell, [class, column, cell + 1].
-
-        Each column is added up by itself, so that its sums do not depend on the other columns. Columns with fewer cells
-        than others have empty ones at their end.
-        """
-        most = int(self.sizes.max(initial=0))
-        below = np.zeros((self.counts.shape[1], len(self.sizes), most + 1))
-        below[:, :, 1:][:, np.arange(most) < self.sizes[:, None]] = self.by_class
-        return np.cumsum(below, axis=2, out=below)
-
     def select(self, columns: Array) -> CellCounts:
         """Return the cells of some columns."""
         return (
@@ -102,16 +90,11 @@ def quantiles(cells: CellCounts, bins: int = BINS) -> Array:
     >>> quantiles(CellCounts(np.array([[2.0], [2.0], [3.0], [1.0]]), np.array([4])), bins=2).tolist()
     [False, True, False, False]
     """
-    below = cells.below[:, :, 1:].sum(axis=0)
-    is_end = np.zeros(len(cells.counts), bool)
-    left, taken, whole = np.arange(len(below)), np.zeros(len(below)), below[:, -1]
-    for count in range(bins, 1, -1):
-        share = taken + (whole[left] - taken) / count * (1 - 1e-12)
-        place = (below[left] < share[:, None]).sum(axis=1)
-        taken = below[left, place]
-        more = taken < whole[left]
-        left, taken, place = left[more], taken[more], place[more]
-        is_end[cells.starts[left] + place] = True
+    is_end, below = np.zeros(len(cells.counts), bool), np.empty(int(cells.sizes.max(initial=1)))
+    sums = np.empty((1, cells.counts.shape[1]))
+    kernels.cut_evenly(
+        cells.counts, cells.starts, cells.sizes, bins, sums, below, is_end, work=cells.counts.size
+    )
     return is_end
 
 

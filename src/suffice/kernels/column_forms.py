@@ -40,6 +40,35 @@ def present(sums, line, classes):
 
 
 @Exact
+def cut_evenly(counts, starts, sizes, bins, sums, below, is_end):
+    """Mark the cell with which each bin ends, but the last one, so that bins have equal weights as far as cells allow.
+
+    ``sums`` and ``below`` are buffers for the weight of each class, and for the weight up to the end of each cell.
+    """
+    for column in range(starts.shape[0]):
+        for k in range(counts.shape[1]):
+            sums[0, k] = 0.0
+        whole = 0.0
+        for place in range(sizes[column]):
+            whole = 0.0
+            for k in range(counts.shape[1]):
+                sums[0, k] += counts[starts[column] + place, k]
+                whole += sums[0, k]
+            below[place] = whole
+        count = bins
+        taken = 0.0
+        place = 0
+        while count > 1 and taken < whole:
+            share = taken + (whole - taken) / count * (1 - 1e-12)
+            while below[place] < share:
+                place += 1
+            taken = below[place]
+            if taken < whole:
+                is_end[starts[column] + place] = True
+            count -= 1
+
+
+@Exact
 def cut_by_classes(counts, starts, sizes, tie, intervals, sums, after, is_end):
     """Mark the cell with which each bin ends, but the last one, by the minimum description length principle.
 
