@@ -12,6 +12,9 @@ from suffice.schema import Array, Cuts
 # The key of the largest finite number, and the bits of the fraction of a number.
 LARGEST, FRACTION = int(np.array(np.finfo(np.float64).max).view(np.int64)), (1 << 52) - 1
 
+# So many of the least numbers are looked at, to see whether they have fractions.
+FEW = 16
+
 # The number of cells of a column, from the first for which the pairs of all columns take at most MOST_PAIRS sums.
 # Tables with more than MOST_COLUMNS columns are not counted in pairs unless a structure is set.
 CELLS, MOST_PAIRS, MOST_COLUMNS = (32, 16, 8), 1 << 22, 128
@@ -35,7 +38,8 @@ def fit_cells(values: Array, weights: Array | None, most: int) -> Cuts:
 
     The cell with most rows is split, the first of equal ones, until there are enough or none holds two different
     values. It is split at the number with the fewest binary digits between its smallest and its largest value. The
-    cells are marked as cells of whole numbers, which the first fraction that is counted in them undoes.
+    cells are marked as cells of whole numbers unless the least ones have a fraction; the first fraction that is counted
+    in them undoes this.
 
     Parameters
     ----------
@@ -81,8 +85,11 @@ def fit_cells_of_columns(values: Array, weights: Array | None, most: int) -> tup
     edges, sizes = _outer_edges(*_keys(ends), held, most + 1)
     intervals, bits = np.zeros((2, most), np.int64), ordered.view(np.int64)
     kernels.split_cells(bits, held, below, edges, sizes, intervals, work=len(values) * most * (most + 8) // 2)
-    numbers = _numbers(np.sort(edges, axis=1)).tolist()
-    cuts = [Cuts(tuple(line[:size]), "cells", whole=True) for line, size in zip(numbers, sizes.tolist(), strict=True)]
+    few = ordered[:, :FEW]
+    lines = zip(
+        _numbers(np.sort(edges, axis=1)).tolist(), sizes.tolist(), (few > np.floor(few)).any(axis=1).tolist(), strict=True
+    )
+    cuts = [Cuts(tuple(line[:size]), "cells", not has_fractions) for line, size, has_fractions in lines]
     return cuts, np.nan_to_num(np.abs(ends)).max(axis=0)
 
 
