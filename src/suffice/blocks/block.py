@@ -148,6 +148,13 @@ class Dense(Block):
     def take(self, rows: Array) -> Block:
         return Taken(self.owner, self.names, self.array, rows, self.gaps)
 
+    def select(self, columns: list[int]) -> Dense:
+        """Return some of the columns as a block."""
+        return replace(self, names=self._names_of(columns), array=self.array[:, columns])
+
+    def _names_of(self, columns: list[int]) -> tuple[Any, ...] | None:
+        return None if self.names is None else tuple(self.names[j] for j in columns)
+
     def pieces(self, start: int, stop: int, cells: int | None = None) -> Iterator[tuple[slice, Array]]:
         """Yield the rows from start to stop, with their positions, as read-only arrays in C order."""
         whole = self.in_place and cells is None
@@ -216,6 +223,10 @@ class Taken(Dense):
 
     def take(self, rows: Array) -> Block:
         return replace(self, rows=self.rows[rows])
+
+    def select(self, columns: list[int]) -> Dense:
+        kind = Gappy if self.gaps else Dense
+        return kind(self.owner, self._names_of(columns), self.array[np.ix_(self.rows, columns)])
 
     def gathered(self) -> Block:
         if self.cells * self.dtype.itemsize > GATHERED:

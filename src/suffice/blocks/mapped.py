@@ -78,6 +78,9 @@ class Mapped(Dense):
     def take(self, rows: Array) -> Block:
         return self.function.map_block(self.inner.take(rows))
 
+    def select(self, columns: list[int]) -> Dense:
+        return self.function.map_block(self.inner.select(columns))
+
     def pieces(self, start: int, stop: int, cells: int | None = None) -> Iterator[tuple[slice, Array]]:
         # in pieces, so that no array is as large as the table
         for rows, piece in self.inner.pieces(start, stop, cells or PIECE // 8):

@@ -90,7 +90,8 @@ def _choose_positive(
 
     If the missing cells of a column are a level, it keeps its bins: these families have no such level.
     """
-    names = [name for name, form in forms.items() if asked.get(name, "auto") == "any" and not form.missing]
+    positive = find_moments(tally, "log-normal")
+    names = [name for name in positive if asked.get(name) == "any" and name in forms and not forms[name].missing]
     sums = collect_sums(tally) if names else {}
     return {
         name: best_positive(sums[name], forms[name], [family for family in POSITIVE if suits(family, name)])

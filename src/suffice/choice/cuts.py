@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from suffice.kernels import column_forms as kernels
 from suffice.schema import TIE, Array, starts_of
 
 BINS = 10
@@ -56,18 +57,6 @@ class CellCounts:
         """The column of each cell."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
-    @cached_property
-    def below(self) -> Array:
-        """The weight of each class below the start and below the end of each cell, [class, column, cell + 1].
-
-        Each column is added up by itself, so that its sums do not depend on the other columns. Columns with fewer cells
-        than others have empty ones at their end.
-        """
-        most = int(self.sizes.max(initial=0))
-        below = np.zeros((self.counts.shape[1], len(self.sizes), most + 1))
-        below[:, :, 1:][:, np.arange(most) < self.sizes[:, None]] = self.by_class
-        return np.cumsum(below, axis=2, out=below)
-
     def select(self, columns: Array) -> CellCounts:
         """Return the cells of some columns."""
         return (
@@ -101,16 +90,11 @@ def quantiles(cells: CellCounts, bins: int = BINS) -> Array:
     >>> quantiles(CellCounts(np.array([[2.0], [2.0], [3.0], [1.0]]), np.array([4])), bins=2).tolist()
     [False, True, False, False]
     """
-    below = cells.below[:, :, 1:].sum(axis=0)
-    is_end = np.zeros(len(cells.counts), bool)
-    left, taken, whole = np.arange(len(below)), np.zeros(len(below)), below[:, -1]
-    for count in range(bins, 1, -1):
-        share = taken + (whole[left] - taken) / count * (1 - 1e-12)
-        place = (below[left] < share[:, None]).sum(axis=1)
-        taken = below[left, place]
-        more = taken < whole[left]
-        left, taken, place = left[more], taken[more], place[more]
-        is_end[cells.starts[left] + place] = True
+    is_end, below = np.zeros(len(cells.counts), bool), np.empty(int(cells.sizes.max(initial=1)))
+    sums = np.empty((1, cells.counts.shape[1]))
+    kernels.cut_evenly(
+        cells.counts, cells.starts, cells.sizes, bins, sums, below, is_end, work=cells.counts.size
+    )
     return is_end
 
 
@@ -123,59 +107,14 @@ def mdl(cells: CellCounts) -> Array:
     >>> mdl(CellCounts(np.array([[50.0, 0.0], [50.0, 0.0], [0.0, 100.0]]), np.array([3]))).tolist()
     [False, True, False]
     """
-    is_end = np.zeros(len(cells.counts), bool)
-    # the cells of all columns one after the other, so that the intervals of all columns are cut at once
-    sizes = cells.sizes + 1
-    below = cells.below[:, np.arange(sizes.max()) < sizes[:, None]]
-    first, last = starts_of(sizes), starts_of(sizes) + cells.sizes
-    column = np.repeat(np.arange(len(sizes)), sizes)
-    while len(first):
-        place = _best_cuts(below, first, last)
-        is_cut = place >= 0
-        first, place, last = first[is_cut], place[is_cut], last[is_cut]
-        is_end[place - column[place] - 1] = True
-        first, last = np.concatenate([first, place]), np.concatenate([place, last])
+    (count, classes), most = cells.counts.shape, int(cells.sizes.max(initial=1))
+    is_end, intervals, after = np.zeros(count, bool), np.empty((most, 2), np.intp), np.empty(most)
+    kernels.cut_by_classes(
+        cells.counts, cells.starts, cells.sizes, TIE, intervals, np.empty((3, classes)), after, is_end,
+        work=4 * cells.counts.size,
+    )  # fmt: skip
     return is_end
 
 
 CUTTERS: dict[str, Callable[[CellCounts], Array]] = {"quantiles": quantiles, "mdl": mdl}
 
-
-def _best_cuts(below: Array, first: Array, last: Array) -> Array:
-    """Return the position before which the values from first to last are cut; −1 if no cut is worth its cost.
-
-    Parameters
-    ----------
-    below : array [class, cell]
-        The weight of each class below the end of each cell.
-    first, last : arrays [interval]
-        The first cell of each interval, and the one after its last.
-    """
-    places = np.full(len(first), -1)
-    own = np.flatnonzero((last - first >= 2) & (below[:, last] > below[:, first]).any(axis=0))
-    if not len(own):
-        return places
-    first, last = first[own], last[own]
-    counts = last - first - 1  # of possible cuts
-    starts, interval = starts_of(counts), np.repeat(np.arange(len(own)), counts)
-    cut = np.arange(counts.sum()) + (first + 1 - starts)[interval]
-    whole = below[:, last] - below[:, first]
-    left = below[:, cut] - below[:, first[interval]]
-    right = whole[:, interval] - left
-    n, n1, n2 = whole.sum(axis=0), left.sum(axis=0), right.sum(axis=0)
-    h, h1, h2 = _entropy(whole, n), _entropy(left, n1), _entropy(right, n2)
-    after = (n1 * h1 + n2 * h2) / n[interval]
-    is_least = after <= (np.minimum.reduceat(after, starts) + TIE * h)[interval]
-    best = np.minimum.reduceat(np.where(is_least, np.arange(len(cut)), len(cut)), starts)
-    k, k1, k2 = ((part > 0).sum(axis=0) for part in (whole, left[:, best], right[:, best]))
-    # log₂(3ᵏ − 2), in a form that does not overflow for many classes
-    cost = np.log2(np.maximum(n - 1, 1)) + k * np.log2(3) + np.log1p(-2 * 3.0**-k) / np.log(2)
-    cost -= k * h - k1 * h1[best] - k2 * h2[best]
-    is_worth = h - after[best] > cost / n
-    places[own[is_worth]] = cut[best[is_worth]]
-    return places
-
-
-def _entropy(counts: Array, total: Array) -> Array:
-    share = counts / np.where(total > 0, total, 1.0)
-    return np.asarray(-(share * np.log2(np.where(share > 0, share, 1.0))).sum(axis=0))

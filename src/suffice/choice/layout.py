@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.blocks import Block, Coded, Sparse
+from suffice.blocks import Block, Coded, Dense, Sparse
 from suffice.choice.column_forms import find_moments
 from suffice.choice.single_column import Form
 from suffice.data.read_columns import combine_levels
@@ -34,11 +34,16 @@ def lay_out_columns(tally: Tally, forms: Mapping[Any, Form]) -> Tally:
     if not forms:
         return tally
     blocks, statistics = list[Columns](), list[Statistic]()
+    families: dict[str, list[Any]] = {}
+    for name, form in forms.items():
+        if form.family is not None:
+            families.setdefault(form.family, []).append(name)
     for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
         kept = [j for j, name in enumerate(block.names or ()) if _stays(block, j, forms.get(name))]
         if not kept:
             continue
-        smoothed = [j for j in kept if _is_kernel(forms.get((block.names or ())[j]))]
+        kernels = {*families.get("kernel", ())}
+        smoothed = [j for j in kept if (block.names or ())[j] in kernels] if kernels else []
         if smoothed and isinstance(statistic, Counts):
             kernel, counts = _select_levels(
                 replace(block, pairs=False), Counts(statistic.n, statistic.total), smoothed, forms
@@ -55,16 +60,16 @@ def lay_out_columns(tally: Tally, forms: Mapping[Any, Form]) -> Tally:
             block, statistic = _add_missing(block, statistic, forms, tally.class_count)
         blocks.append(block)
         statistics.append(statistic)
-    for block, statistic in _derive_blocks(tally, forms):
+    for block, statistic in _derive_blocks(tally, families):
         blocks.append(block)
         statistics.append(statistic)
     return Tally(replace(tally.schema, blocks=tuple(blocks)), tally.class_count, tuple(statistics))
 
 
-def _derive_blocks(tally: Tally, forms: Mapping[Any, Form]) -> Iterator[tuple[Columns, Statistic]]:
+def _derive_blocks(tally: Tally, families: Mapping[str, list[Any]]) -> Iterator[tuple[Columns, Statistic]]:
     """Yield the blocks of families whose sums follow from the moments of x and of log x."""
     for family in ("exponential", "gamma"):
-        names = tuple(name for name, form in forms.items() if form.family == family)
+        names = tuple(families.get(family, ()))
         if not names:
             continue
         moments, logarithms = find_moments(tally, "gaussian"), find_moments(tally, "log-normal")
@@ -79,17 +84,14 @@ def _derive_blocks(tally: Tally, forms: Mapping[Any, Form]) -> Iterator[tuple[Co
 def lay_out_rows(
     cells: tuple[Block, ...], counted: tuple[Columns, ...], chosen: tuple[Columns, ...]
 ) -> tuple[Block | None, ...]:
-    """Return rows that were read for counting in the layout of a model; None for a block that must be read again.
-
-    A block of numbers must be read again if some of its columns have bins.
-    """
+    """Return rows that were read for counting in the layout of a model; None for a block that must be read again."""
     blocks: list[Block | None] = []
     for columns in chosen:
         place = next(
             (
                 place
                 for place, other in enumerate(counted)
-                if other.family == columns.family and set(columns.names or ()) <= set(other.names or ())
+                if other.family == columns.family and all(name in other.places for name in columns.names or ())
             ),
             None,
         )
@@ -98,7 +100,11 @@ def lay_out_rows(
             continue
         block, other = cells[place], counted[place]
         if columns.codings is None:
-            blocks.append(block if columns.count == other.count else None)
+            order = columns.order_in(other)
+            if order is not None:
+                assert isinstance(block, Dense)
+                block = block.select(order)
+            blocks.append(block)
         else:
             blocks.append(_recode(block, other, columns))
     return tuple(blocks)
@@ -111,10 +117,6 @@ def _stays(block: Columns, j: int, form: Form | None) -> bool:
     if block.codings is None:
         return form.cuts is None and block.family == (form.family or "gaussian")
     return form.cuts is not None or not _has_cells(block.codings[j])
-
-
-def _is_kernel(form: Form | None) -> bool:
-    return form is not None and form.family == "kernel"
 
 
 def _has_cells(coding: Coding) -> bool:

@@ -5,9 +5,9 @@ variance. The functions take the cells of several columns, one column after the 
 """
 
 import numpy as np
-from scipy.special import ndtr
 
 from suffice.choice.cuts import CellCounts
+from suffice.kernels import column_forms as kernels
 from suffice.schema import Array, by_group
 
 # The pseudo-count with which forms are compared: it is added to each count, and as the number of pseudo-rows with the
@@ -19,9 +19,6 @@ MOST_DEVIATIONS = 1e6
 
 # The row that is left out of an open cell is at most about this many standard deviations away.
 MOST_LEFT_OUT = 10.0
-
-# The least probability of a cell.
-LEAST_PROBABILITY = float(np.exp(-700.0))
 
 
 def score_levels(cells: CellCounts, shares: Array) -> Array:
@@ -54,43 +51,13 @@ def score_gaussian(cells: CellCounts, upper: Array, moments: tuple[Array, Array,
     shares : array [column, class]
         The weight of each class in all rows.
     """
-    n, mean, squares = (np.ascontiguousarray(moment.T) for moment in moments)
-    total = _positive(n.sum(axis=0))
-    centre = (n * mean).sum(axis=0) / total
-    pooled = _positive((squares + n * (mean - centre) ** 2).sum(axis=0) / total)
-    deviation, column = np.sqrt(pooled), cells.column
-    # standardised, so that the numbers below are of order 1
-    mean, squares = np.where(n > 0, (mean - centre) / deviation, 0.0), squares / pooled
-    high = np.clip((upper - centre[column]) / deviation[column], -MOST_DEVIATIONS, MOST_DEVIATIONS)
-    high[cells.last] = np.inf
-    low = np.append(-np.inf, high[:-1])
-    low[cells.starts[cells.sizes > 0]] = -np.inf
-    its_mean = mean[:, column]
-    with_all = _cell_probabilities(
-        low, high, its_mean, np.sqrt((squares + PSEUDO_COUNT) / (n + PSEUDO_COUNT))[:, column]
-    )
-    # the row that is left out is taken to lie in the middle of its cell
-    distance = (np.maximum(low, -MOST_LEFT_OUT) + np.minimum(high, MOST_LEFT_OUT)) / 2 - its_mean
-    rest = np.maximum(n - 1, 0)
-    left = np.where(rest > 0, rest, 1.0)
-    without_mean = its_mean - distance / left[:, column]
-    without_squares = np.maximum(squares[:, column] - distance**2 * (n / left)[:, column], 0.0)
-    if not (rest > 0).all():
-        has_rest = (rest > 0)[:, column]
-        without_mean, without_squares = np.where(has_rest, without_mean, 0.0), np.where(has_rest, without_squares, 0.0)
-    variance = (without_squares + PSEUDO_COUNT) / (rest + PSEUDO_COUNT)[:, column]
-    without = _cell_probabilities(low, high, without_mean, np.sqrt(variance))
-    prior = _positive(shares.T)[:, column]
-    return _sum_log_likelihood(prior * with_all, prior * without, cells)
-
-
-def _cell_probabilities(low: Array, high: Array, mean: Array, deviation: Array) -> Array:
-    """Return the probability of each cell under Gaussians, [class, cell]."""
-    low, high = (low - mean) / deviation, (high - mean) / deviation
-    # the upper tail is mirrored, which keeps its digits
-    is_upper = low > 0
-    low, high = np.where(is_upper, -high, low), np.where(is_upper, -low, high)
-    return np.asarray(np.maximum(ndtr(high) - ndtr(low), LEAST_PROBABILITY))
+    classes, scores = cells.counts.shape[1], np.empty(len(cells.sizes))
+    kernels.score_gaussians(
+        cells.counts, cells.starts, cells.sizes, upper, *map(np.ascontiguousarray, (*moments, shares)), PSEUDO_COUNT,
+        MOST_DEVIATIONS, MOST_LEFT_OUT, np.empty((4, classes)), np.empty((2, classes)), scores,
+        work=4 * cells.counts.size,
+    )  # fmt: skip
+    return scores
 
 
 def _sum_log_likelihood(with_all: Array, without: Array, cells: CellCounts) -> Array:

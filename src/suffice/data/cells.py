@@ -12,6 +12,9 @@ from suffice.schema import Array, Cuts
 # The key of the largest finite number, and the bits of the fraction of a number.
 LARGEST, FRACTION = int(np.array(np.finfo(np.float64).max).view(np.int64)), (1 << 52) - 1
 
+# So many of the least numbers are looked at, to see whether they have fractions.
+FEW = 16
+
 # The number of cells of a column, from the first for which the pairs of all columns take at most MOST_PAIRS sums.
 # Tables with more than MOST_COLUMNS columns are not counted in pairs unless a structure is set.
 CELLS, MOST_PAIRS, MOST_COLUMNS = (32, 16, 8), 1 << 22, 128
@@ -35,7 +38,8 @@ def fit_cells(values: Array, weights: Array | None, most: int) -> Cuts:
 
     The cell with most rows is split, the first of equal ones, until there are enough or none holds two different
     values. It is split at the number with the fewest binary digits between its smallest and its largest value. The
-    cells are marked as cells of whole numbers, which the first fraction that is counted in them undoes.
+    cells are marked as cells of whole numbers unless the least ones have a fraction; the first fraction that is counted
+    in them undoes this.
 
     Parameters
     ----------
@@ -73,15 +77,20 @@ def fit_cells_of_columns(values: Array, weights: Array | None, most: int) -> tup
         order = np.argsort(values, axis=1, kind="stable")
         ordered, below = np.take_along_axis(values, order, axis=1), np.zeros((len(values), values.shape[1] + 1))
         np.cumsum(weights[order], axis=1, out=below[:, 1:])
-    ordered = np.asarray(ordered, np.float64)
-    held = ordered.shape[1] - np.isnan(ordered).sum(axis=1)
-    keys = _keys(ordered)
-    edges, sizes = _outer_edges(keys, held, most + 1)
-    intervals = np.zeros((2, most), np.int64)
-    kernels.split_cells(keys, held, below, edges, sizes, intervals, work=len(values) * most * (most + 8) // 2)
-    numbers = _numbers(np.sort(edges, axis=1)).tolist()
-    cuts = [Cuts(tuple(line[:size]), "cells", whole=True) for line, size in zip(numbers, sizes.tolist(), strict=True)]
-    return cuts, np.nan_to_num(np.abs(ordered)).max(axis=1, initial=0.0)
+    ordered = np.asarray(ordered, np.float64) if values.size else np.full((len(values), 1), np.nan)
+    held = np.full(len(ordered), ordered.shape[1])
+    if np.isnan(ordered[:, -1:]).any():
+        held -= np.isnan(ordered).sum(axis=1)
+    ends = np.stack([ordered[:, :1], np.take_along_axis(ordered, np.maximum(held - 1, 0)[:, None], axis=1)])[:, :, 0]
+    edges, sizes = _outer_edges(*_keys(ends), held, most + 1)
+    intervals, bits = np.zeros((2, most), np.int64), ordered.view(np.int64)
+    kernels.split_cells(bits, held, below, edges, sizes, intervals, work=len(values) * most * (most + 8) // 2)
+    few = ordered[:, :FEW]
+    lines = zip(
+        _numbers(np.sort(edges, axis=1)).tolist(), sizes.tolist(), (few > np.floor(few)).any(axis=1).tolist(), strict=True
+    )
+    cuts = [Cuts(tuple(line[:size]), "cells", not has_fractions) for line, size, has_fractions in lines]
+    return cuts, np.nan_to_num(np.abs(ends)).max(axis=0)
 
 
 def _keys(values: Array) -> Array:
@@ -96,17 +105,18 @@ def _numbers(keys: Array) -> Array:
     return np.where(keys < 0, -sizes, sizes)
 
 
-def _outer_edges(keys: Array, held: Array, most: int) -> tuple[Array, Array]:
+def _outer_edges(least: Array, largest: Array, held: Array, most: int) -> tuple[Array, Array]:
     """Return room for ``most`` edges of each column, and the number of those that are known, at most two.
 
     They are the ends of the smallest binary interval that contains all keys, as far as they are finite numbers. If that
-    is wider than from a power of two to the next, they are the powers of two below and above all values.
+    is wider than from a power of two to the next, they are the powers of two below and above all values. ``least`` and
+    ``largest`` are the keys of the ends of each column.
     """
-    edges, sizes = np.full((len(keys), most), np.iinfo(np.int64).max), np.zeros(len(keys), np.int64)
+    edges, sizes = np.full((len(held), most), np.iinfo(np.int64).max), np.zeros(len(held), np.int64)
     columns = np.flatnonzero(held > 0)
     if not len(columns):
         return edges, sizes
-    low, high = keys[columns, 0], keys[columns, held[columns] - 1]
+    low, high = least[columns], largest[columns]
     within = np.minimum(_fill_bits(low ^ high), FRACTION)
     for outer in (low & ~within, (high | within) + 1):
         own = columns[np.abs(outer) <= LARGEST]

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,9 +20,11 @@ WORDS_OF_A_PHRASE, MANY_STRINGS = 2, 50
 # The first look at a column of numbers is at about so many rows, and at so many strings for their words.
 ROWS_EXAMINED = 1000
 
+# So many of a column's least numbers are looked at first, to see whether they are whole.
+FEW_NUMBERS = 16
 
-@dataclass(frozen=True)
-class Facts:
+
+class Facts(NamedTuple):
     """The facts about a column on which the choice of its family depends.
 
     Attributes
@@ -101,18 +102,24 @@ def _facts_of_few_rows(kinds: list[str], values: Array, weights: Array | None) -
         return None
     ordered = np.sort(values.view(np.uint8) if values.dtype == bool else values, axis=1)
     rows = np.full(len(ordered), ordered.shape[1])
-    whole = np.ones(len(ordered), bool)
-    is_new = ordered[:, 1:] != ordered[:, :-1]
-    weight = rows if weights is None else np.full(len(ordered), np.ceil(weights.sum()))
+    whole, weight = np.ones(len(ordered), bool), rows
+    if weights is not None:
+        weight = np.full(len(ordered), np.ceil(weights.sum()))
+    new = np.count_nonzero(ordered[:, 1:] != ordered[:, :-1], axis=1)
     if ordered.dtype.kind == "f":
-        is_empty = np.isnan(ordered)  # the last ones
-        rows, is_new = rows - is_empty.sum(axis=1), is_new & ~is_empty[:, 1:]
-        whole = (((ordered == np.floor(ordered)) & (np.abs(ordered) < 2**53)) | is_empty).all(axis=1)
-        weight = rows if weights is None else np.ceil((~np.isnan(values) * weights).sum(axis=1))
-    lines = zip(kinds, rows.tolist(), weight.tolist(), is_new.sum(axis=1).tolist(), whole.tolist(), strict=True)
+        if np.isnan(ordered[:, -1:]).any():
+            is_empty = np.isnan(ordered)  # the last ones, each of which differs from the one before it
+            rows = rows - is_empty.sum(axis=1)
+            new = new - is_empty[:, 1:].sum(axis=1)
+            weight = rows if weights is None else np.ceil((~np.isnan(values) * weights).sum(axis=1))
+        for part in (ordered[:, :FEW_NUMBERS], ordered):  # few numbers of most columns show that they are not whole
+            own = np.flatnonzero(whole)
+            its = part if len(own) == len(part) else part[own]
+            whole[own] = (((its == np.floor(its)) & (np.abs(its) < 2**53)) | np.isnan(its)).all(axis=1)
+    lines = zip(kinds, rows.tolist(), weight.tolist(), new.tolist(), whole.tolist(), strict=True)
     return [
-        Facts(kind, int(w), new + 1, is_whole) if held else Facts("empty", 0, 0)
-        for kind, held, w, new, is_whole in lines
+        Facts(kind, int(w), changes + 1, is_whole) if held else Facts("empty", 0, 0)
+        for kind, held, w, changes, is_whole in lines
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.blocks.block import PIECE, Block, Dense, Gappy, handed_out
+from suffice.blocks.block import GATHERED, PIECE, Block, Dense, Gappy, handed_out
 from suffice.data.labelled_table import check_table, missing_labels_error
 from suffice.data.labels import encode_numbers, is_missing
 from suffice.data.sheets import (
@@ -56,6 +56,14 @@ class Frame(Dense):
 
     def take(self, rows: Array) -> Block:
         return replace(self, array=self.array[rows])
+
+    def gathered(self) -> Block:
+        if self.cells * self.dtype.itemsize > GATHERED:
+            return self
+        array = np.empty(self.shape, self.dtype)
+        for rows, piece in self.pieces(0, len(array)):
+            array[rows] = piece
+        return (Gappy if self.gaps else Dense)(self.owner, self.names, array)
 
     def pieces(self, start: int, stop: int, cells: int | None = None) -> Iterator[tuple[slice, Array]]:
         step = max((PIECE // 2 if cells is None else cells) // self.shape[1], FEWEST_ROWS)
@@ -226,8 +234,9 @@ class FrameSheet(Sheet):
 
     def numbers(self, names: tuple[Any, ...]) -> Block:
         known: dict[Any, Block] = self._cache
-        if ("numbers", names) not in known:
-            known["numbers", names] = self._numbers(names)
+        # columns that are asked for again are read several times
+        is_again = ("numbers", names) in known
+        known["numbers", names] = known["numbers", names].gathered() if is_again else self._numbers(names)
         return known["numbers", names]
 
     def _numbers(self, names: tuple[Any, ...]) -> Block:

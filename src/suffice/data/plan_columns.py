@@ -54,7 +54,7 @@ def _blocks(sheet: Sheet, weights: Array | None, chosen: Mapping[Any, Any], most
     # these come first, in this order, because saved models have them so
     plain: dict[str, list[Any]] = {"gaussian": [], "poisson": [], "multinomial": [], "complement": []}
     texts, logarithms = [], list[Any]()
-    cells, largest = _fit_cells(sheet, chosen, weights, most_cells)
+    cells, largest, are_positive = _fit_cells(sheet, chosen, weights, most_cells)
     for name, setting in chosen.items():
         if setting == "ignore":
             continue
@@ -63,7 +63,7 @@ def _blocks(sheet: Sheet, weights: Array | None, chosen: Mapping[Any, Any], most
             coded["categorical"][name] = cells[name]
             if family in ("number", ANY) and largest[name] < MOST_SQUARED:
                 plain["gaussian"].append(name)
-                if family == ANY and np.nanmin(sheet.number(name), initial=np.inf) > 0:
+                if family == ANY and name in are_positive:
                     logarithms.append(name)
             continue
         kind = FAMILIES[family]
@@ -85,8 +85,11 @@ def _blocks(sheet: Sheet, weights: Array | None, chosen: Mapping[Any, Any], most
 
 def _fit_cells(
     sheet: Sheet, chosen: Mapping[Any, Any], weights: Array | None, most: int
-) -> tuple[dict[Any, Cuts], dict[Any, float]]:
-    """Return the cells of columns of numbers, and the largest number of each, without its sign."""
+) -> tuple[dict[Any, Cuts], dict[Any, float], set[Any]]:
+    """Return the cells of columns of numbers, the largest number of each without its sign, and which are positive.
+
+    A column is positive if all its numbers are, also those of rows of weight 0.
+    """
     cells: dict[Any, Cuts] = {}
     largest: dict[Any, float] = {}
     names = [name for name, family in chosen.items() if family in ("number", ANY, *BINNED)]
@@ -96,9 +99,12 @@ def _fit_cells(
             raise ValueError(f"column {name!r} cannot be cut into bins: it does not hold numbers")
     cells |= {name: Cuts((), "cells", whole=True) for name, kind in kinds.items() if kind == "empty"}
     largest |= dict.fromkeys(cells, 0.0)
+    are_positive = set(cells)
     held = None if weights is None else np.flatnonzero(weights > 0)
     for own, stack in sheet.stack_numbers([name for name in names if name not in cells]):
         values = np.asarray(stack, np.float64)
+        least = np.fmin.reduce(values, axis=1, initial=np.inf).tolist()
+        are_positive |= {name for name, its_least in zip(own, least, strict=True) if its_least > 0}
         values = values if held is None else values[:, held]
         its_weights = None if weights is None else weights[held]
         if values.shape[1] > SAMPLE:
@@ -109,4 +115,4 @@ def _fit_cells(
         cuts, ends = fit_cells_of_columns(values, its_weights, most)
         cells |= dict(zip(own, cuts, strict=True))
         largest |= dict(zip(own, ends.tolist(), strict=True))
-    return cells, largest
+    return cells, largest, are_positive

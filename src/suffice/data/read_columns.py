@@ -22,8 +22,8 @@ from suffice.schema import Array, Columns, Combinations, Cuts, Levels, MissingLe
 # Doubles from here on are all whole, so they do not count as whole numbers.
 MOST_WHOLE = 2.0**53
 
-# Fractions are looked for in so many rows at a time, which stay in the cache.
-FEW_ROWS = 2048
+# Fractions are looked for in so many rows first, and then in so many rows at a time, which stay in the cache.
+FEWEST_ROWS, FEW_ROWS = 16, 2048
 
 
 def read_blocks(
@@ -115,6 +115,9 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
     """Return the block of codes of levels and of bins."""
     assert columns.codings is not None
     assert columns.names is not None
+    kept = sheet.kept_cells(columns)
+    if kept is not None:
+        return columns, kept
     # a missing cell gets its code at the end
     codings: list[Any] = [coding.values if type(coding) is MissingLevel else coding for coding in columns.codings]
     places = {name: place for place, name in enumerate(columns.names) if type(codings[place]) is Levels}
@@ -140,8 +143,12 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
     for place, (coding, values) in enumerate(zip(columns.codings, codings, strict=True)):
         if type(coding) is MissingLevel:
             cells[:, place] = recoding(values, coding)[cells[:, place]]
-    grown = columns if not grow else columns.recoded(tuple(codings))
-    return grown, Coded(sheet.owner, columns.names, cells)
+    block = Coded(sheet.owner, columns.names, cells)
+    if not grow:
+        return columns, block
+    grown = columns.recoded(tuple(codings))
+    sheet.keep_cells(grown, block)
+    return grown, block
 
 
 def _place_labels(codings: list[Any], place: int, name: str, labels: list[Any], grow: bool) -> list[int]:
@@ -215,10 +222,11 @@ def _cut_numbers(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells
 
 def _whole_columns(x: Array, columns: Array) -> Array:
     """Return those of the columns whose numbers are whole or missing."""
-    for first in range(0, len(x), FEW_ROWS):
+    # a few rows of most columns show that they are not whole
+    for rows in (slice(0, FEWEST_ROWS), *(slice(top, top + FEW_ROWS) for top in range(FEWEST_ROWS, len(x), FEW_ROWS))):
         if not len(columns):
             break
-        part = x[first : first + FEW_ROWS, columns]
+        part = x[rows, columns]
         is_wrong = (part > np.floor(part)) | (np.abs(part) >= MOST_WHOLE)
         columns = columns[~is_wrong.any(axis=0)]
     return columns

@@ -242,9 +242,9 @@ def mark_pairs(
     """Return the columns; blocks of which the structure needs pair counts are marked."""
     marked, classes = [], len(target.classes)
     for block, its_cells in zip(columns, cells, strict=True):
-        # pairs of levels are counted in rows that are not complete, too
-        complete = _complete_share(its_cells, target) if block.family == "gaussian" else 1.0
-        pairs = structure.pairs(block, classes, complete)
+        pairs = structure.pairs(block, classes, 1.0)
+        if pairs and block.family == "gaussian":  # pairs of levels are counted in rows that are not complete, too
+            pairs = structure.pairs(block, classes, _complete_share(its_cells, target))
         has_fourths = pairs and block.family == "gaussian" and structure.needs_fourths
         marked.append(replace(block, pairs=pairs, fourths=has_fourths))
         marked[-1].check_pairs(classes)

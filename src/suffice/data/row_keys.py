@@ -13,6 +13,9 @@ from suffice.schema import Array
 # Odd constants of multiplicative hashing (64 bits).
 FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 
+# So many cells are mixed at once, which stay in the cache.
+CELLS = 1 << 15
+
 
 def row_keys(opened: Block | Sheet) -> Array:
     """Return a key of 64 bits for each row: Σ over columns of mixed(cell)·mixed(column), modulo 2⁶⁴.
@@ -95,8 +98,11 @@ def _block_keys(block: Any, columns: Array) -> Array:
         return np.asarray(sums[matrix.indptr[1:]] - sums[matrix.indptr[:-1]])
     assert isinstance(block, Dense)
     keys = np.empty(block.shape[0], np.uint64)
+    step = max(CELLS // max(len(columns), 1), 1)
     for rows, piece in block.pieces(0, block.shape[0], cells=1 << 18):
-        keys[rows] = _mixed_numbers(piece) @ factors
+        for first in range(0, len(piece), step):
+            part = piece[first : first + step]
+            keys[rows.start + first : rows.start + first + len(part)] = _mixed_numbers(part) @ factors
     return keys
 
 

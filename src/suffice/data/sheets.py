@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cached_property
+from operator import is_
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from suffice.blocks.block import Block, Dense, Gappy, Sparse
 from suffice.data.labels import encode_narrow, encode_numbers, find_narrow, is_missing
-from suffice.schema import Array
+from suffice.schema import Array, Columns
 
 # Columns of few rows are examined together: about so many cells at once.
 STACK = 1 << 17
@@ -146,6 +147,16 @@ class Sheet(ABC):
                 kept = zip(part, own, cells, strict=True)
                 self._cache.update({("codes", name): (its_labels, its_codes) for name, its_labels, its_codes in kept})
             yield part, own, cells
+
+    def keep_cells(self, columns: Columns, cells: Block) -> None:
+        """Keep the cells of a block of levels: a pool counts the rows again, by folds."""
+        self._cache["cells", columns.names] = columns.codings, cells
+
+    def kept_cells(self, columns: Columns) -> Block | None:
+        """Return the cells of a block of levels if they were kept with the same codings."""
+        codings, cells = self._cache.get(("cells", columns.names), (None, None))
+        is_same = codings is not None and all(map(is_, codings, columns.codings or ()))
+        return cells if is_same else None
 
     def _code_together(self, names: Sequence[Any]) -> Iterator[CodedColumns]:
         kinds = {name: self.kind(name) for name in names}

@@ -9,6 +9,9 @@ from suffice.kernels.compiler import Kernel
 # Numbers of a column that are cut together: each step is a loop over so many, without branches, in vector registers.
 TOGETHER = 256
 
+# The bits of a number without its sign.
+LARGEST_INTEGER = (1 << 63) - 1
+
 
 @Kernel
 def cut(x, edges, ends, places, codes):
@@ -43,15 +46,20 @@ def cut(x, edges, ends, places, codes):
     return poison
 
 
+def key_of(bits):
+    """Return the integer key of a double, which has the order of the numbers, from its bits."""
+    return bits if bits >= 0 else -(bits & LARGEST_INTEGER)
+
+
 @Kernel
-def split_cells(keys, held, below, edges, sizes, intervals):
+def split_cells(numbers, held, below, edges, sizes, intervals):
     """Append the edges at which the cells of each column are split to ``edges``, and their number to ``sizes``.
 
-    ``keys`` are the sorted keys of the numbers, [column, row], of which the first ``held`` are not missing. ``below``
+    ``numbers`` are the bits of the sorted numbers, [column, row], of which the first ``held`` are not missing. ``below``
     is the weight of the rows before each, in one line if it is the same for all columns. ``intervals`` is a buffer for
     the first row and the row after the last of each cell.
     """
-    for column in range(keys.shape[0]):
+    for column in range(numbers.shape[0]):
         line = column if below.shape[0] > 1 else 0
         intervals[0, 0] = 0
         intervals[1, 0] = held[column]
@@ -67,8 +75,8 @@ def split_cells(keys, held, below, edges, sizes, intervals):
                     best = place
             first = intervals[0, best]
             last = intervals[1, best]
-            low = keys[column, first]
-            high = keys[column, last - 1]
+            low = key_of(numbers[column, first])
+            high = key_of(numbers[column, last - 1])
             if low == high:  # one value cannot be split: the last cell takes its place
                 count -= 1
                 intervals[0, best] = intervals[0, count]
@@ -89,7 +97,7 @@ def split_cells(keys, held, below, edges, sizes, intervals):
                 stop = last
                 while start < stop:
                     middle = (start + stop) // 2
-                    if keys[column, middle] < edge:
+                    if key_of(numbers[column, middle]) < edge:
                         start = middle + 1
                     else:
                         stop = middle

@@ -25,8 +25,7 @@ class Frozen:
 
     def __post_init__(self) -> None:
         own = self.__dict__
-        for name in field_names(type(self)):  # type: ignore[arg-type]
-            value = own[name]
+        for name, value in own.items():  # of which no key is new
             if isinstance(value, np.ndarray) and value.flags.writeable:
                 value = value.view()
                 value.flags.writeable = False

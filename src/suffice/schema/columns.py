@@ -96,6 +96,11 @@ class Columns(Frozen):
         )
 
     @cached_property
+    def places(self) -> dict[Any, int]:
+        """The position of each column that has a name."""
+        return {name: place for place, name in enumerate(self.names or ())}
+
+    @cached_property
     def starts(self) -> Array:
         """The position of the first level of each column in the statistic."""
         starts = starts_of(np.ones(self.count, np.intp) if self.sizes is None else self.sizes)
@@ -203,8 +208,7 @@ class Columns(Frozen):
         """Return the position of each column in another block; None if all positions are the same."""
         if self.names is None or other.names is None or self.names == other.names:
             return None
-        places = {name: place for place, name in enumerate(other.names)}
-        return [places[name] for name in self.names]
+        return [other.places[name] for name in self.names]
 
     def places_in(self, wider: Columns) -> tuple[Array | None, Array | None]:
         """Return the positions of columns and cells in the statistic of a wider block; None if they do not move."""

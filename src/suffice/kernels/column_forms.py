@@ -1,0 +1,233 @@
+"""Forms of columns: cuts by the classes, and the scores of Gaussians, from the cells of one column after the other."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+import math
+
+from suffice.kernels.compiler import Exact
+
+# The least probability of a cell, and the least divisors.
+LEAST_PROBABILITY, LEAST, LEAST_PRODUCT = math.exp(-700.0), 1e-300, 1e-320
+
+ROOT = math.sqrt(0.5)
+
+
+def entropy(sums, line, classes, n):
+    """Return n times the entropy of a line of sums, of which n is the total, in nats."""
+    total = 0.0
+    for k in range(classes):
+        if sums[line, k] > 0.0:
+            total -= sums[line, k] * math.log(sums[line, k] / n)
+    return total
+
+
+def move_cell(counts, cell, sums, classes):
+    """Move a cell from the right part of an interval to the left one, and return its weight."""
+    weight = 0.0
+    for k in range(classes):
+        weight += counts[cell, k]
+        sums[1, k] += counts[cell, k]
+        sums[2, k] = sums[0, k] - sums[1, k]
+    return weight
+
+
+def present(sums, line, classes):
+    """Return how many sums of a line are positive."""
+    count = 0
+    for k in range(classes):
+        count += 1 if sums[line, k] > 0.0 else 0
+    return count
+
+
+@Exact
+def cut_evenly(counts, starts, sizes, bins, sums, below, is_end):
+    """Mark the cell with which each bin ends, but the last one, so that bins have equal weights as far as cells allow.
+
+    ``sums`` and ``below`` are buffers for the weight of each class, and for the weight up to the end of each cell.
+    """
+    for column in range(starts.shape[0]):
+        for k in range(counts.shape[1]):
+            sums[0, k] = 0.0
+        whole = 0.0
+        for place in range(sizes[column]):
+            whole = 0.0
+            for k in range(counts.shape[1]):
+                sums[0, k] += counts[starts[column] + place, k]
+                whole += sums[0, k]
+            below[place] = whole
+        count = bins
+        taken = 0.0
+        place = 0
+        while count > 1 and taken < whole:
+            share = taken + (whole - taken) / count * (1 - 1e-12)
+            while below[place] < share:
+                place += 1
+            taken = below[place]
+            if taken < whole:
+                is_end[starts[column] + place] = True
+            count -= 1
+
+
+@Exact
+def cut_by_classes(counts, starts, sizes, tie, intervals, sums, after, is_end):
+    """Mark the cell with which each bin ends, but the last one, by the minimum description length principle.
+
+    ``counts`` is the weight of each class in each cell, [cell, class]. ``intervals``, ``sums`` and ``after`` are buffers
+    for the first and last cell of as many intervals as a column has cells, for the weight of each class in an interval
+    and in its two parts, and for the entropy after each cut. Entropies are multiplied by the weight of the rows.
+    """
+    classes = counts.shape[1]
+    for column in range(starts.shape[0]):
+        intervals[0, 0] = starts[column]
+        intervals[0, 1] = starts[column] + sizes[column]
+        waiting = 1
+        while waiting > 0:
+            waiting -= 1
+            first = intervals[waiting, 0]
+            last = intervals[waiting, 1]
+            n = 0.0
+            for k in range(classes):
+                sums[0, k] = 0.0
+                sums[1, k] = 0.0
+                for cell in range(first, last):
+                    sums[0, k] += counts[cell, k]
+                n += sums[0, k]
+            its_classes = present(sums, 0, classes)
+            if its_classes < 2:
+                continue
+            whole = entropy(sums, 0, classes, n)
+            best = math.inf
+            left = 0.0
+            for cell in range(first, last - 1):
+                here = move_cell(counts, cell, sums, classes)
+                left += here
+                after[cell - first] = math.inf
+                if here > 0.0 and n > left:  # a cut after an empty cell is not another one
+                    after[cell - first] = entropy(sums, 1, classes, left) + entropy(sums, 2, classes, n - left)
+                    best = min(best, after[cell - first])
+            if best == math.inf:
+                continue
+            cut = first  # the first of equally good ones
+            while after[cut - first] > best + tie * whole:
+                cut += 1
+            left = 0.0
+            for k in range(classes):
+                sums[1, k] = 0.0
+            for cell in range(first, cut + 1):
+                left += move_cell(counts, cell, sums, classes)
+            # log(3ᵏ − 2), in a form that does not overflow for many classes
+            cost = math.log(max(n - 1.0, 1.0)) + its_classes * math.log(3.0) + math.log1p(-2.0 * 3.0**-its_classes)
+            cost -= its_classes * (whole / n)
+            cost += present(sums, 1, classes) * (entropy(sums, 1, classes, left) / left)
+            cost += present(sums, 2, classes) * (entropy(sums, 2, classes, n - left) / (n - left))
+            if whole - after[cut - first] > cost:
+                is_end[cut] = True
+                intervals[waiting, 0] = first
+                intervals[waiting, 1] = cut + 1
+                intervals[waiting + 1, 0] = cut + 1
+                intervals[waiting + 1, 1] = last
+                waiting += 2
+
+
+def tail(z):
+    """Return the probability of a standard normal number beyond ±z, on the side of its sign."""
+    return 0.5 * math.erfc(abs(z) * ROOT)
+
+
+def between(low, high, low_tail, high_tail):
+    """Return the probability of an interval, given the tails beyond its ends; differences of tails keep their digits."""
+    if low > 0.0:
+        inside = low_tail - high_tail
+    elif high <= 0.0:
+        inside = high_tail - low_tail
+    else:
+        inside = 1.0 - low_tail - high_tail
+    return max(inside, LEAST_PROBABILITY)
+
+
+@Exact
+def score_gaussians(
+    counts, starts, sizes, upper, n, mean, squares, shares, pseudo_count, far, open_end, own, ends, scores
+):
+    """Write Σ counts·log P(class | x) of each column to ``scores``; each row is scored without itself.
+
+    Parameters
+    ----------
+    counts : array [cell, class]
+        The weight of each class in each cell; the last cell of a column has no upper end.
+    starts, sizes : arrays [column]
+        The first cell of each column, and their number.
+    upper : array [cell]
+        The upper edge of each cell.
+    n, mean, squares : arrays [column, class]
+        The weight, the mean and the squared deviations.
+    shares : array [column, class]
+        The weight of each class in all rows.
+    pseudo_count : float
+        The number of pseudo-rows with the moments of all rows that each class gets.
+    far, open_end : float
+        The most standard deviations between the mean and an edge, and between the mean and the open end of a cell of
+        which a row is left out, which is taken to lie in the middle.
+    own, ends : arrays [4, class], [2, class]
+        Buffers.
+    scores : array [column]
+        The result.
+    """
+    classes = counts.shape[1]
+    for j in range(starts.shape[0]):
+        total = 0.0
+        centre = 0.0
+        for k in range(classes):
+            total += n[j, k]
+            centre += n[j, k] * mean[j, k]
+        total = max(total, LEAST)
+        centre = centre / total
+        pooled = 0.0
+        for k in range(classes):
+            distance = mean[j, k] - centre
+            pooled += squares[j, k] + n[j, k] * (distance * distance)
+        pooled = max(pooled / total, LEAST)
+        deviation = math.sqrt(pooled)
+        # standardised, so that the numbers below are of order 1
+        for k in range(classes):
+            own[0, k] = (mean[j, k] - centre) / deviation if n[j, k] > 0.0 else 0.0
+            own[1, k] = squares[j, k] / pooled
+            own[2, k] = math.sqrt((own[1, k] + pseudo_count) / (n[j, k] + pseudo_count))
+            ends[0, k] = -math.inf
+            ends[1, k] = 0.0
+        low = -math.inf
+        score = 0.0
+        for cell in range(starts[j], starts[j] + sizes[j]):
+            high = math.inf
+            if cell < starts[j] + sizes[j] - 1:
+                high = min(max((upper[cell] - centre) / deviation, -far), far)
+            highest = LEAST_PRODUCT
+            for k in range(classes):
+                z = (high - own[0, k]) / own[2, k]
+                beyond = tail(z)
+                own[3, k] = max(shares[j, k], LEAST) * between(ends[0, k], z, ends[1, k], beyond)
+                highest = max(highest, own[3, k])
+                ends[0, k] = z
+                ends[1, k] = beyond
+            every = 0.0
+            for k in range(classes):
+                every += own[3, k] / highest
+            x = (max(low, -open_end) + min(high, open_end)) / 2.0
+            for k in range(classes):
+                if counts[cell, k] == 0.0:
+                    continue
+                rest = max(n[j, k] - 1.0, 0.0)
+                centre_of_rest = 0.0
+                squares_of_rest = 0.0
+                if rest > 0.0:
+                    distance = x - own[0, k]
+                    centre_of_rest = own[0, k] - distance / rest
+                    squares_of_rest = max(own[1, k] - distance * distance * (n[j, k] / rest), 0.0)
+                width = math.sqrt((squares_of_rest + pseudo_count) / (rest + pseudo_count))
+                start = (low - centre_of_rest) / width
+                stop = (high - centre_of_rest) / width
+                mine = max(shares[j, k], LEAST) * between(start, stop, tail(start), tail(stop)) / highest
+                others = max(every - own[3, k] / highest, 0.0)
+                score += counts[cell, k] * math.log(max(mine / max(mine + others, LEAST), LEAST))
+            low = high
+        scores[j] = score
