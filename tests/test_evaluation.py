@@ -236,9 +236,11 @@ def test_folds_are_scikit_learns() -> None:
     for _ in range(20):
         y = rng.choice(list("zabc"), rng.integers(60, 100))
         folds = int(rng.integers(2, 6))
-        for mine, (train, test) in zip(stratified(y, folds), StratifiedKFold(folds).split(y, y), strict=True):
-            np.testing.assert_array_equal(mine.train, train)
-            np.testing.assert_array_equal(mine.test, test)
+        for seed in (None, 0, folds):
+            theirs = StratifiedKFold(folds, shuffle=seed is not None, random_state=seed)
+            for mine, (train, test) in zip(stratified(y, folds, seed), theirs.split(y, y), strict=True):
+                np.testing.assert_array_equal(mine.train, train)
+                np.testing.assert_array_equal(mine.test, test)
 
 
 def test_rows_that_are_predicted_twice_get_the_mean_probability() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -99,12 +99,15 @@ class Model:
         """Return the model with another class prior."""
         return replace(self, class_log_prior=class_log_prior)
 
-    def posterior_by_row(self, blocks: tuple[Block, ...]) -> Array:
-        """Return log P(class | x) if each row has its own prior and parameters, [row, class, …] (leave-one-out)."""
-        scores = np.empty((blocks[0].shape[0], self.class_log_prior.shape[-1]))
-        scores[:] = self.class_log_prior
-        for block, score in zip(blocks, self.scores, strict=True):
-            part = score.contributions(block).sum(axis=-1)
+    def posterior_by_row(self, blocks: tuple[Block, ...], others: Sequence[Array] = ()) -> Array:
+        """Return log P(class | x) if each row has its own prior and parameters, [row, class, …] (leave-one-out).
+
+        ``others`` are the scores [row, class] of other blocks.
+        """
+        own = [score.contributions(block).sum(axis=-1) for block, score in zip(blocks, self.scores, strict=True)]
+        found: list[Array] = [*others, *own]
+        scores = np.array(np.broadcast_to(self.class_log_prior, found[0].shape))
+        for part in found:
             # a row that is impossible by one block stays so, even if another block is infinitely certain
             scores = np.where((part == -np.inf) | (scores == -np.inf), -np.inf, scores + part)
         impossible = np.isneginf(scores).all(axis=1, keepdims=True)

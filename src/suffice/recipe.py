@@ -22,6 +22,7 @@ from suffice.decision.class_weights import class_factors
 from suffice.decision.pooling import Pool
 from suffice.estimation import check_rules, choose_prior, log_evidence, posterior_hyperparameters, select_rules
 from suffice.families import FAMILIES, Family
+from suffice.families.left_out import LeftOut
 from suffice.model import Model
 from suffice.pooled_model import AnyModel, PooledModel
 from suffice.priors import Flat, Prior, select_priors
@@ -305,6 +306,10 @@ class Recipe:
             explain = self.explain_singular or _explain_singular
             raise np.linalg.LinAlgError(explain(tally, error.place)) from None
         return Model(tuple(subject.columns for subject in subjects), self._scored_prior(tally), parameters)
+
+    def left_out(self, tally: Tally) -> list[LeftOut | None]:
+        """Return for each block what scores rows by all other rows; None if only `leave_out` does."""
+        return [subject.left_out(self.rule_of(subject.columns)) for subject in self.subjects(tally)]
 
     def leave_out(self, tally: Tally, table: Table, rows: slice) -> tuple[Model, Array]:
         """Return the model without each row of a range, and for which rows it is exact (`has_closed_leave_one_out`).

@@ -12,6 +12,7 @@ import numpy as np
 from suffice.blocks import Block, Function, Part
 from suffice.families import description
 from suffice.families.domain import Domain
+from suffice.families.left_out import LeftOut
 from suffice.priors import Prior, broadcast_to_columns
 from suffice.schema import Array, Columns, Frozen, Words, by_group, field_names
 from suffice.score import Score
@@ -173,6 +174,10 @@ class Family(ABC):
     @abstractmethod
     def mean(self, columns: Columns, hyperparameters: Hyperparameters) -> Parameters:
         """Return the mean of the posterior."""
+
+    def left_out(self, columns: Columns, statistic: Any) -> LeftOut | None:
+        """Return what scores rows by the maximum likelihood of all other rows; None if it has no closed form here."""
+        return None
 
     @abstractmethod
     def predictive(self, columns: Columns, hyperparameters: Hyperparameters) -> Parameters:

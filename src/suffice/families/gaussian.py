@@ -10,6 +10,7 @@ from scipy.special import gammaln
 from suffice.blocks import Part
 from suffice.families import description
 from suffice.families.family import Family, Hyperparameters, Parameters, check_proper, fields_by_column
+from suffice.families.gaussian_left_out import GaussianLeftOut
 from suffice.priors import Flat, NormalInverseGamma, Prior, broadcast_to_columns, check_positive, unsupported_prior
 from suffice.schema import Array, Columns
 from suffice.score import LogQuadratic, Quadratic, Score, log_rising
@@ -154,6 +155,10 @@ class Gaussian(Family):
             mean, tail = np.where(unseen, pooled.mean, mean), np.where(unseen, pooled.tail, tail)
             variance = np.where(unseen, spread, variance)
         return _normal(mean, variance, floor, tail)
+
+    def left_out(self, columns: Columns, statistic: Any) -> GaussianLeftOut | None:
+        is_known = isinstance(statistic, Moments) and bool(statistic.n.all()) and self.ddof <= 1
+        return GaussianLeftOut(statistic, self.var_smoothing, self.ddof, LEAST_VARIANCE) if is_known else None
 
     def mode(self, columns: Columns, hyperparameters: Hyperparameters) -> GaussianParameters:
         mean, _, shape, scale, floor, tail = hyperparameters

@@ -1,6 +1,6 @@
 """Log-normal: positive numbers whose logarithm is Gaussian, such as incomes, durations and sizes."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from suffice.blocks import Function, Part
 from suffice.families.domain import POSITIVE
 from suffice.families.family import Family, Hyperparameters, Parameters
 from suffice.families.gaussian import Gaussian, GaussianParameters, StudentT
+from suffice.families.gaussian_left_out import GaussianLeftOut
 from suffice.schema import Array, Columns
 from suffice.score import NegativeLog, OfFunction, Score
 from suffice.statistics import Moments, scan
@@ -65,6 +66,10 @@ class LogNormal(Gaussian):
 
     def maximum_likelihood(self, columns: Columns, statistic: Moments) -> LogNormalParameters:
         return _wrap(super().maximum_likelihood(columns, statistic))
+
+    def left_out(self, columns: Columns, statistic: Any) -> GaussianLeftOut | None:
+        found = super().left_out(columns, statistic)
+        return None if found is None else replace(found, function=LOG)
 
     def mode(self, columns: Columns, hyperparameters: Hyperparameters) -> LogNormalParameters:
         return _wrap(super().mode(columns, hyperparameters))

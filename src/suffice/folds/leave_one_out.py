@@ -1,6 +1,7 @@
 """Leave-one-out: each row is predicted by a model of all other rows."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from suffice.data import Table
@@ -8,7 +9,6 @@ from suffice.folds.held_out import open_rows
 from suffice.parallel import map_threads
 from suffice.recipe import Recipe
 from suffice.schema import Array
-from suffice.statistics import Tally
 
 # An array of a chunk has at most CHUNK numbers, so that a dozen of them stay in the cache, but at least FEWEST_ROWS
 # rows, so that a call is worth its overhead. Progress is reported after CHUNKS_AT_ONCE chunks.
@@ -28,18 +28,29 @@ def predict_left_out(recipe: Recipe, X: Any, y: Any, sample_weight: Any) -> Iter
     if recipe.missing == "auto" and counted.has_missing_cells:
         return
     table = Table(recipe.read_for_scoring(opened, tally.schema), target)
+    scorers = recipe.left_out(tally)
+    # of the other blocks, parameters are estimated again for each row
+    rest = tally.take_blocks([place for place, scorer in enumerate(scorers) if scorer is None])
+    others = replace(table, blocks=tuple(b for b, scorer in zip(table.blocks, scorers, strict=True) if scorer is None))
 
     def predict(rows: slice) -> tuple[slice, Array, Array]:
-        model, exact = recipe.leave_out(tally, table, rows)
-        return rows, model.posterior_by_row(table.between(rows.start, rows.stop).blocks), exact
+        model, exact = recipe.leave_out(rest, others, rows)
+        scores = []
+        for part, scorer in zip(table.parts(rows), scorers, strict=True):
+            if scorer is not None:
+                found, is_exact = scorer.score(part)
+                exact &= is_exact
+                scores.append(found)
+        return rows, model.posterior_by_row(others.between(rows.start, rows.stop).blocks, scores), exact
 
-    for ranges in _chunks(tally, opened.shape[0]):
+    sums = len(tally.class_count) * sum(block.width for block in rest.schema.blocks)
+    for ranges in _chunks(sums, opened.shape[0]):
         yield from map_threads(predict, ranges)
 
 
-def _chunks(tally: Tally, rows: int) -> Iterator[list[slice]]:
+def _chunks(sums: int, rows: int) -> Iterator[list[slice]]:
     """Yield ranges of rows, a few at a time; the sums without each row of a range fit into a chunk."""
-    step = max(CHUNK // (len(tally.class_count) * sum(block.width for block in tally.schema.blocks)), FEWEST_ROWS)
+    step = max(CHUNK // max(sums, 1), FEWEST_ROWS)
     ranges = [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
     for first in range(0, len(ranges), CHUNKS_AT_ONCE):
         yield ranges[first : first + CHUNKS_AT_ONCE]

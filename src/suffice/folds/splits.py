@@ -1,6 +1,5 @@
 """Splits: which rows are learned and which are predicted, from folds or from scikit-learn's splitters."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -116,14 +115,15 @@ def stratified(labels: Array, folds: int, seed: int | None = None) -> list[Split
             f"{'a class has' if len(rare) == 1 else f'{len(rare)} classes have'} fewer rows than cv={folds} folds: "
             f"{shown}; some folds have no row of them"
         )
-    from sklearn.model_selection import StratifiedKFold
-
-    splitter = StratifiedKFold(folds, shuffle=seed is not None, random_state=seed)
-    fold_of = np.empty(len(codes), np.intp)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        for fold, (_, test) in enumerate(splitter.split(codes[:, None], codes)):
-            fold_of[test] = fold
+    small = codes.astype(np.min_scalar_type(len(counts)))  # which are sorted in linear time
+    by_class = np.split(np.argsort(small, kind="stable"), np.cumsum(counts)[:-1])
+    fold_of, dealt, rng = np.empty(len(codes), np.intp), 0, None if seed is None else np.random.RandomState(seed)
+    # as scikit-learn does it: classes are dealt to the folds in the order of their first rows
+    for rows in sorted(by_class, key=lambda rows: int(rows[0])):
+        its = np.sort(np.arange(dealt, dealt + len(rows)) % folds)
+        if rng is not None:
+            rng.shuffle(its)
+        fold_of[rows], dealt = its, dealt + len(rows)
     return [FoldSplit(fold_of, fold) for fold in range(folds)]
 
 

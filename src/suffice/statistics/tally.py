@@ -299,8 +299,10 @@ class Tally(Frozen):
     def select_blocks(self, is_used: Callable[[Columns], bool]) -> Tally:
         """Return the tally with some of its blocks of columns."""
         kept = [place for place, block in enumerate(self.schema.blocks) if is_used(block)]
-        if len(kept) == len(self.schema.blocks):
-            return self
+        return self if len(kept) == len(self.schema.blocks) else self.take_blocks(kept)
+
+    def take_blocks(self, kept: Sequence[int]) -> Tally:
+        """Return the tally with the blocks of columns at some places."""
         schema = replace(self.schema, blocks=tuple(self.schema.blocks[place] for place in kept))
         return Tally(schema, self.class_count, tuple(self.statistics[place] for place in kept))
 

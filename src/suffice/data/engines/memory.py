@@ -64,7 +64,9 @@ def tally_by(
 
 def tally_rows(table: Table, schema: Schema) -> Tally:
     """Return the sums of each row, in the blocks of a schema: the tally in which each row is a class of its own."""
-    places = np.arange(len(table.target.codes))
+    places, weights = np.arange(len(table.target.codes)), table.target.weights
+    if not schema.blocks:
+        return Tally(replace(schema, classes=places), np.ones(len(places)) if weights is None else weights, ())
     own = replace(table, target=replace(table.target, classes=places, codes=places))
     return tally(own, schema.blocks, schema.features).on(replace(schema, classes=places))
 
