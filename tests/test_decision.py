@@ -21,7 +21,8 @@ from sklearn.model_selection import PredefinedSplit
 import suffice
 from conftest import FIVE, Case, assert_same_scores, data, every_case, example
 from suffice import BayesClassifier, GaussianNB, MixtureClassifier, cross_validate
-from suffice.data.reader import ColumnReader, NumberReader
+from suffice.data.column_reader import ColumnReader
+from suffice.data.reader import NumberReader
 from suffice.data.row_keys import row_keys
 from suffice.decision.calibration import MAPS, Calibration, Isotonic, Temperature, Vector
 from suffice.decision.reliability import Reliability

@@ -10,10 +10,12 @@
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
+from suffice.registry import import_late as _import_late
+
 __version__ = "0.1.0"
 
 # Where each public name lives. A name is imported when it is first used, so that `import suffice` alone loads neither
-# scikit-learn nor pandas. Type checkers read `__init__.pyi`, which a test compares with this table.
+# scikit-learn nor pandas.
 _HOMES = {
     "suffice.classifiers.bayes": "BayesClassifier",
     "suffice.classifiers.bernoulli": "BernoulliNB",
@@ -62,13 +64,11 @@ _HOMES = {
     "suffice.structures.trees": "Trees",
     "suffice.structures.twin": "Twin",
 }
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
+__all__, _find = _import_late(__name__, _HOMES)
 _MODULES = ("images", "plots", "report")
 
 # Former public names -> what replaces them, and the version that removes them (docs/project/versions.md).
 _DEPRECATED: dict[str, tuple[str, str]] = {}
-
-__all__ = sorted(_HOME_OF)
 
 
 def __getattr__(name: str) -> _Any:
@@ -76,11 +76,7 @@ def __getattr__(name: str) -> _Any:
         return _import_module(f"suffice.{name}")
     if name in _DEPRECATED:
         return _replace_deprecated(name)
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'suffice' has no attribute {name!r}")
-    value = getattr(_import_module(_HOME_OF[name]), name)
-    globals()[name] = value
-    return value
+    return _find(name)
 
 
 def _replace_deprecated(name: str) -> _Any:

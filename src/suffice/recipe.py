@@ -17,17 +17,15 @@ from suffice import decision
 from suffice.blocks import Block
 from suffice.data import Table, Target
 from suffice.data.engines import memory
-from suffice.data.reader import ColumnReader, Opened, Reader, mark_pairs
+from suffice.data.reader import Reader
 from suffice.decision.class_weights import class_factors
-from suffice.decision.pooling import Pool
 from suffice.estimation import check_rules, choose_prior, log_evidence, posterior_hyperparameters, select_rules
 from suffice.families import FAMILIES, Family
 from suffice.families.left_out import LeftOut
 from suffice.model import Model
-from suffice.pooled_model import AnyModel, PooledModel
 from suffice.priors import Flat, Prior, select_priors
 from suffice.schema import Array, Columns, Plan, Schema
-from suffice.score import SingularError
+from suffice.score.term import SingularError
 from suffice.statistics import GroupedTally, Tally
 from suffice.statistics.cancellation import LARGEST_ERROR, LostDigitsError, add_errors, check_squares, find_lost
 from suffice.structures import STRUCTURES, Naive, Structure, Subject
@@ -35,6 +33,9 @@ from suffice.structures.combinations import drop_combination_cells, drop_combina
 
 if TYPE_CHECKING:
     from suffice.choice import Form
+    from suffice.data.reader import Opened
+    from suffice.decision.pooling import Pool
+    from suffice.pooled_model import AnyModel, PooledModel
 
 Rule = Literal["mle", "map", "mean", "predictive"]
 Unseen = Literal["share", "ignore"]
@@ -121,7 +122,9 @@ class Recipe:
     def read(self, opened: Opened, plan: Plan, target: Target) -> tuple[tuple[Columns, ...], tuple[Block, ...]]:
         """Return the columns of a plan, extended by the levels of these rows, and their cells."""
         columns, cells = self.reader.read(opened, plan.blocks, grow=True)
-        if not plan.is_marked and isinstance(self.reader, ColumnReader):
+        if not plan.is_marked and self.reader.plans_from_rows:
+            from suffice.data.column_reader import mark_pairs
+
             columns = mark_pairs(columns, cells, target, self.structure)
         return columns, cells
 
@@ -151,7 +154,7 @@ class Recipe:
 
     def choose(self, tally: Tally) -> dict[Any, Form]:
         """Return the form of each column that has several: Gaussian or bins, a missing cell skipped or a level."""
-        if not isinstance(self.reader, ColumnReader):
+        if not self.reader.plans_from_rows:
             return {}
         tally, _ = tally.split_trees()
         from suffice.choice import choose_forms
@@ -264,6 +267,8 @@ class Recipe:
 
     def _estimate_pool(self, tally: GroupedTally, estimate: Callable[[Recipe, Tally], Model]) -> PooledModel:
         """Return the pooled model; ``estimate`` returns the model of a component."""
+        from suffice.pooled_model import PooledModel
+
         classes, parts, groups = tally.schema.classes.tolist(), self.parts, tally.groups()
         pool = self._require_pool().select([place in groups for place in range(len(parts))])
         models = tuple(estimate(parts[place], group) for place, group in groups.items())
@@ -405,7 +410,7 @@ class Recipe:
 
     def prior_of(self, columns: Columns) -> Any:
         """Return the prior of a block of columns, as it was set."""
-        is_by_name = isinstance(self.prior, Mapping) and isinstance(self.reader, ColumnReader)
+        is_by_name = isinstance(self.prior, Mapping) and self.reader.plans_from_rows
         return select_priors(self.prior, columns) if is_by_name else self.prior
 
     def block_priors(self, tally: Tally) -> list[Any]:
@@ -479,7 +484,7 @@ class Recipe:
 
     def covers(self, other: Recipe) -> bool:
         """Return whether a tally of this recipe contains all counts that another recipe needs."""
-        counts = not isinstance(self.reader, ColumnReader) or self.structure.counts_for(other.structure)
+        counts = not self.reader.plans_from_rows or self.structure.counts_for(other.structure)
         return self.reader.covers(other.reader) and counts and self.given_plan == other.given_plan
 
 

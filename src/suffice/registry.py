@@ -1,7 +1,8 @@
-"""Registry: interchangeable parts by name, each imported when it is first looked up."""
+"""Registry: interchangeable parts by name, and names of packages, imported when they are first looked up."""
 
+import sys
 from collections import UserDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -36,3 +37,34 @@ class Registry(UserDict[str, Part]):
             file, kind = part.split(".")
             part = self.data[name] = getattr(import_module(f"{self._package}.{file}"), kind)()
         return part
+
+
+def import_late(module: str, homes: Mapping[str, str]) -> tuple[list[str], Callable[[str], Any]]:
+    """Return ``__all__`` and ``__getattr__`` of a module whose names are imported when they are first used.
+
+    A first call needs few of the names that a package collects, and importing the rest would take longer than the
+    call. Type checkers read the stub beside the module, which a test compares with ``homes``.
+
+    Parameters
+    ----------
+    module : str
+        The name of the module.
+    homes : mapping of str to str
+        The names that come from each file, separated by spaces.
+
+    Examples
+    --------
+    >>> names, find = import_late("suffice.registry", {"suffice.printable": "signed"})
+    >>> names, find("signed")(0.5)
+    (['signed'], '+0.50')
+    """
+    home_of = {name: home for home, names in homes.items() for name in names.split()}
+
+    def find(name: str) -> Any:
+        if name not in home_of:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        value = getattr(import_module(home_of[name]), name)
+        setattr(sys.modules[module], name, value)
+        return value
+
+    return sorted(home_of), find

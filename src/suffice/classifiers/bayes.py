@@ -18,7 +18,7 @@ from suffice.classifiers.fitted_text import describe
 from suffice.classifiers.tally_classifier import CalibrationMethod, TallyClassifier
 from suffice.data import Target, find_missing, weights_of
 from suffice.data.column_names import list_names
-from suffice.data.reader import ColumnReader
+from suffice.data.column_reader import ColumnReader
 from suffice.decision.class_weights import check_class_weight
 from suffice.decision.pooling import Pool
 from suffice.estimation import RULES

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from suffice.classifiers.concurrency import on_snapshot
-from suffice.decision.calibration import Calibration
-from suffice.pooled_model import AnyModel
 from suffice.schema import Array
 
 # what fit and predict do not need is imported late: an import takes most of a first fit
 if TYPE_CHECKING:
+    from suffice.decision.calibration import Calibration
     from suffice.export import Style
     from suffice.export.onnx_cells import FloatType, InputType
+    from suffice.pooled_model import AnyModel
 
 Dialect = Literal["duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake", "mysql", "tsql", "clickhouse"]
 

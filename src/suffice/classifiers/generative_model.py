@@ -1,8 +1,10 @@
 """GenerativeModel: what a classifier has estimated of p(x | class), and rows drawn from it."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,10 +12,12 @@ from suffice.classifiers.concurrency import on_snapshot
 from suffice.classifiers.read_rows import Rows
 from suffice.data import Sheet
 from suffice.families import FAMILIES
-from suffice.pooled_model import AnyModel
 from suffice.recipe import Recipe
 from suffice.schema import Array
 from suffice.statistics import Tally
+
+if TYPE_CHECKING:
+    from suffice.pooled_model import AnyModel
 
 
 class GenerativeModel:

@@ -1,8 +1,10 @@
 """LearnedState: what a classifier has learned, and the recipe and the model that follow from it."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from threading import RLock
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -10,12 +12,14 @@ from sklearn.exceptions import NotFittedError
 
 from suffice.classifiers.concurrency import on_snapshot, take_snapshot
 from suffice.classifiers.read_rows import Rows
-from suffice.pooled_model import AnyModel
 from suffice.recipe import Recipe
 from suffice.schema import Array, Plan, Schema
 from suffice.settings import comparable
 from suffice.statistics import Tally
 from suffice.statistics.cancellation import check_digits
+
+if TYPE_CHECKING:
+    from suffice.pooled_model import AnyModel
 
 
 class _Cache:

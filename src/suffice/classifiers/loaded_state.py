@@ -7,8 +7,8 @@ import numpy as np
 
 from suffice.classifiers.logistic import LogisticRegression
 from suffice.classifiers.read_rows import Rows
+from suffice.data.column_reader import ColumnReader
 from suffice.data.files.date_parts import PARTS
-from suffice.data.reader import ColumnReader
 from suffice.decision.calibration import Calibration
 from suffice.decision.pooling import Pool
 from suffice.families import FAMILIES

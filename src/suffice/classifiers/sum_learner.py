@@ -1,5 +1,7 @@
 """SumLearner: a classifier learns, forgets and merges by adding and subtracting sums."""
 
+from __future__ import annotations
+
 import os
 from abc import abstractmethod
 from numbers import Real
@@ -10,16 +12,15 @@ import numpy as np
 from suffice.caller_warnings import warn_caller
 from suffice.classifiers.concurrency import on_snapshot, one_at_a_time
 from suffice.classifiers.learned_state import READING, LearnedState
-from suffice.classifiers.receipt import Receipt
 from suffice.data import Target, as_labels
 from suffice.families import FAMILIES
 from suffice.recipe import Recipe
 from suffice.schema import Schema, merged_classes
 from suffice.statistics import Tally
 from suffice.statistics.cancellation import check_digits
-from suffice.statistics.remainder import check_remainder
 
 if TYPE_CHECKING:
+    from suffice.classifiers.receipt import Receipt
     from suffice.folds.hold_out import HeldOut
 
 
@@ -172,6 +173,8 @@ class SumLearner(LearnedState):
             ``forget`` with the same rows leads to its ``digest_after``. Rows that cannot have been learned are an
             error, as in ``forget``.
         """
+        from suffice.classifiers.receipt import Receipt
+
         return Receipt.of(self, self.tally_without(X, y, sample_weight), X, y, sample_weight)
 
     @on_snapshot
@@ -207,6 +210,8 @@ class SumLearner(LearnedState):
         if strict:
             blocks = left.schema.blocks
             bits = [FAMILIES[block.family].cells == "bits" and block.sizes is None for block in blocks]
+            from suffice.statistics.remainder import check_remainder
+
             check_remainder(known, left, bits)
         check_digits(left)
         if len(left.class_count):
@@ -272,7 +277,7 @@ class SumLearner(LearnedState):
 
     def _tune(
         self, recipe: Recipe, opened: Any, target: Target, tally: Tally, *, is_complete: bool = True
-    ) -> tuple[Recipe, Tally, dict[str, Any], "HeldOut | None"]:
+    ) -> tuple[Recipe, Tally, dict[str, Any], HeldOut | None]:
         """Return recipe and tally with what is tuned on held-out rows, the attributes that hold it, and these rows.
 
         ``is_complete`` is False if more rows may follow.
@@ -292,7 +297,7 @@ class SumLearner(LearnedState):
 
     @abstractmethod
     def _calibrate(
-        self, recipe: Recipe, X: Any, y: Any, sample_weight: Any, held_out: "HeldOut | None"
+        self, recipe: Recipe, X: Any, y: Any, sample_weight: Any, held_out: HeldOut | None
     ) -> dict[str, Any]:
         """Return the attribute that holds the calibration, or nothing without ``calibrate``."""
 

@@ -1,8 +1,10 @@
 """TallyClassifier: predictions, explanations and exports of a classifier whose learned state is a tally."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
@@ -13,17 +15,16 @@ from suffice.classifiers.concurrency import on_snapshot, one_at_a_time
 from suffice.classifiers.deployable import Deployable
 from suffice.classifiers.generative_model import GenerativeModel
 from suffice.classifiers.sum_learner import SumLearner
-from suffice.decision.calibration import MAPS, Calibration
-from suffice.decision.costs import choose_least_cost, cost_matrix, reject_uncertain
-from suffice.logistic.forms import LinearForm
-from suffice.pooled_model import AnyModel, PooledModel
 from suffice.recipe import Recipe, Rule
 from suffice.schema import Array, Plan
 
 if TYPE_CHECKING:
+    from suffice.decision.calibration import Calibration
     from suffice.explain import Explanation
     from suffice.folds.held_out import FitFunction
     from suffice.folds.hold_out import HeldOut
+    from suffice.logistic.forms import LinearForm
+    from suffice.pooled_model import AnyModel
 
 CalibrationMethod = Literal["temperature", "vector", "isotonic"]
 
@@ -55,7 +56,7 @@ class TallyClassifier(Deployable, ClassifierMixin, SumLearner, GenerativeModel):
         shared = {
             "missing": [StrOptions({"error", "skip"})],
             "plan": [Plan, None],
-            "calibrate": [None, StrOptions(set(MAPS))],
+            "calibrate": [None, StrOptions(set(get_args(CalibrationMethod)))],
         }
         cls._parameter_constraints = {**shared, **cls._parameter_constraints}
 
@@ -141,6 +142,8 @@ class TallyClassifier(Deployable, ClassifierMixin, SumLearner, GenerativeModel):
         classes = self._fitted_tally().schema.classes
         if costs is None and reject_below is None and class_prior is None and self.calibrate is None:
             return classes[self.estimate_model().most_probable(self.read_rows(X).blocks)]
+        from suffice.decision.costs import choose_least_cost, cost_matrix, reject_uncertain
+
         matrix = None if costs is None else cost_matrix(costs, classes)
         log_posterior = self.predict_log_proba(X, class_prior=class_prior)
         codes = decision.first_of_highest(log_posterior) if matrix is None else choose_least_cost(log_posterior, matrix)
@@ -253,7 +256,7 @@ class TallyClassifier(Deployable, ClassifierMixin, SumLearner, GenerativeModel):
     # -- the model in other forms ------------------------------------------------------------------
 
     @on_snapshot
-    def explain(self, X: Any) -> "Explanation":
+    def explain(self, X: Any) -> Explanation:
         """Return what the prior and each feature contribute to log p(x, class) of each row.
 
         Parameters
@@ -287,6 +290,9 @@ class TallyClassifier(Deployable, ClassifierMixin, SumLearner, GenerativeModel):
         form : LinearForm
             With exactly this model's posteriors.
         """
+        from suffice.logistic.forms import LinearForm
+        from suffice.pooled_model import PooledModel
+
         model = self.estimate_model()
         if self.calibrate is not None:
             raise ValueError("calibrated probabilities have no linear form; set calibrate=None")
@@ -348,10 +354,11 @@ class TallyClassifier(Deployable, ClassifierMixin, SumLearner, GenerativeModel):
         return log_posterior if found is None else np.asarray(found(log_posterior))
 
     def _calibrate(
-        self, recipe: Recipe, X: Any, y: Any, sample_weight: Any, held_out: "HeldOut | None"
+        self, recipe: Recipe, X: Any, y: Any, sample_weight: Any, held_out: HeldOut | None
     ) -> dict[str, Any]:
         if self.calibrate is None:
             return {}
+        from suffice.decision.calibration import Calibration
         from suffice.folds.hold_out import hold_out
 
         if held_out is None:
@@ -359,7 +366,7 @@ class TallyClassifier(Deployable, ClassifierMixin, SumLearner, GenerativeModel):
             held_out = held_out.weigh_classes(recipe.class_weight)
         return {"calibration_": Calibration.of(self.calibrate, **vars(held_out))}
 
-    def _learner_of_folds(self, recipe: Recipe) -> "Recipe | FitFunction":
+    def _learner_of_folds(self, recipe: Recipe) -> Recipe | FitFunction:
         """Return what is learned without a fold, to calibrate: sums, or a copy of this classifier."""
         plain = clone(self).set_params(calibrate=None)
         return plain.additive_recipe() or (lambda rows, labels, weights: clone(plain).fit(rows, labels, weights))

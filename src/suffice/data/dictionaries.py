@@ -10,7 +10,6 @@ import numpy as np
 
 from suffice.blocks.block import Block, Dense, Gappy
 from suffice.caller_warnings import warn_caller
-from suffice.data.frames import as_numbers_of_column, string_names
 from suffice.data.sheets import ArrayColumns
 from suffice.schema import Array
 
@@ -43,12 +42,16 @@ class Dictionaries:
 
     def as_block(self, owner: str, gaps: bool) -> Block:
         """Return the rows as a block of numbers, in which missing cells are ``gaps``."""
+        from suffice.data.frames import as_numbers_of_column, string_names
+
         pairs = zip(self.cells, self.names, strict=True)
         array = np.column_stack([as_numbers_of_column(cells, name, owner) for cells, name in pairs])
         return (Gappy if gaps and array.dtype.kind == "f" else Dense)(owner, string_names(self.names), array)
 
     def check_names(self, known: Sequence[str] | None, owner: str) -> None:
         """Do what scikit-learn does with the column names of a frame: raise if they are not the learned ones."""
+        from suffice.data.frames import string_names
+
         if string_names(self.names) is None:
             return
         if known is None:

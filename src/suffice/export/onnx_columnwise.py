@@ -24,7 +24,7 @@ from suffice.score import (
     Products,
     Quadratic,
 )
-from suffice.statistics.scan import comparable
+from suffice.statistics.kernel_arguments import comparable
 
 # Values of so many columns are looked up at once.
 COLUMNS_AT_ONCE = 16

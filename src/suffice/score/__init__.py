@@ -26,28 +26,19 @@
 A `Score` is a sum of terms. Families and structures return one by ``Parameters.score()``.
 """
 
-from suffice.score.columnwise import (
-    LogBinomial,
-    LogFactorial,
-    LogGamma,
-    LogGammaOfRest,
-    LogGammaOfTotal,
-    LogQuadratic,
-    Quadratic,
-    log_rising,
-)
-from suffice.score.linear import CompleteLinear, Linear
-from suffice.score.look_up import AveragedPairs, JointLookUp, LookUp, PairLookUp
-from suffice.score.mean_of_trees import MeanOfTrees
-from suffice.score.multivariate import LowRank, SingularError, TriangularSolve
-from suffice.score.of_function import NegativeLog, OfFunction
-from suffice.score.products import Products
-from suffice.score.term import LogSumExp, Score, Term, as_doubles
+from suffice.registry import import_late
 
-__all__ = ["LogSumExp", "Score", "Term", "as_doubles"]
-__all__ += ["CompleteLinear", "Linear", "Products"]
-__all__ += ["LogFactorial", "LogGamma", "LogGammaOfTotal", "LogQuadratic", "Quadratic", "log_rising"]
-__all__ += ["LogBinomial", "LogGammaOfRest"]
-__all__ += ["AveragedPairs", "JointLookUp", "LookUp", "MeanOfTrees", "PairLookUp"]
-__all__ += ["NegativeLog", "OfFunction"]
-__all__ += ["LowRank", "SingularError", "TriangularSolve"]
+__all__, __getattr__ = import_late(
+    __name__,
+    {
+        "suffice.score.columnwise": "LogQuadratic Quadratic log_rising",
+        "suffice.score.gamma_terms": "LogBinomial LogFactorial LogGamma LogGammaOfRest LogGammaOfTotal",
+        "suffice.score.linear": "CompleteLinear Linear",
+        "suffice.score.look_up": "AveragedPairs JointLookUp LookUp PairLookUp",
+        "suffice.score.mean_of_trees": "MeanOfTrees",
+        "suffice.score.multivariate": "LowRank TriangularSolve",
+        "suffice.score.of_function": "NegativeLog OfFunction",
+        "suffice.score.products": "Products",
+        "suffice.score.term": "LogSumExp Score SingularError Term as_doubles",
+    },
+)

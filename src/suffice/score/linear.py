@@ -13,7 +13,7 @@ from suffice.blocks import Block, Dense, Sparse, cells_of
 from suffice.kernels import score_independent
 from suffice.schema import Array
 from suffice.score.term import ColumnwiseTerm, OneByOne, add_products, as_doubles
-from suffice.statistics.scan import comparable
+from suffice.statistics.kernel_arguments import comparable
 
 # Sums over eight columns are looked up if the table fits the cache and there are enough rows to be worth making it.
 LARGEST_TABLE = 1 << 19

@@ -9,7 +9,7 @@ from suffice.blocks import Block, Coded, Dense
 from suffice.kernels import score_dependent, score_independent
 from suffice.schema import Array, starts_of
 from suffice.score.term import ColumnwiseTerm, Term, as_doubles, sequential_contributions
-from suffice.statistics.scan import finite_check
+from suffice.statistics.kernel_arguments import finite_check
 
 
 @dataclass(frozen=True)

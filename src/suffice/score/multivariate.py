@@ -11,7 +11,7 @@ from suffice.blocks import Block, Dense
 from suffice.schema import Array
 from suffice.score.centred_linear import CentredLinear
 from suffice.score.columnwise import log_rising
-from suffice.score.term import Term, as_doubles
+from suffice.score.term import SingularError, Term, as_doubles
 
 # Rows are centred and multiplied this many cells at a time.
 MULTIPLIED = 1 << 20
@@ -29,14 +29,6 @@ NEAR = 1e4
 
 # The least variance of a column given the others, as a share of its variance; less is rounding error.
 SINGULAR = 1e-13
-
-
-class SingularError(ValueError):
-    """A covariance matrix has no inverse; ``place`` is the code of its class."""
-
-    def __init__(self, place: int) -> None:
-        self.place = place
-        super().__init__(f"the covariance of class {place} is singular")
 
 
 @dataclass(frozen=True)

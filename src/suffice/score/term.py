@@ -13,10 +13,18 @@ from scipy.special import logsumexp
 from suffice.blocks import Block, Coded, Dense, Gappy, Sparse
 from suffice.kernels import score_independent
 from suffice.schema import Array, Frozen, field_names
-from suffice.statistics.scan import finite_check
+from suffice.statistics.kernel_arguments import finite_check
 
 # Rows of a mixture that are scored at once.
 ROWS_AT_ONCE = 1 << 13
+
+
+class SingularError(ValueError):
+    """A covariance matrix has no inverse; ``place`` is the code of its class."""
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+        super().__init__(f"the covariance of class {place} is singular")
 
 
 @dataclass(frozen=True)

@@ -1,28 +1,19 @@
 """Sufficient statistics: sums over rows, by class, that can be added, subtracted and weighted."""
 
-from suffice.statistics.comoments import CoMoments
-from suffice.statistics.counts import Counts
-from suffice.statistics.fourth_moments import FourthMoments
-from suffice.statistics.function_sums import FunctionSums
-from suffice.statistics.grouped_tally import GroupedTally
-from suffice.statistics.moments import Moments, two_sum
-from suffice.statistics.pair_counts import PairCounts
-from suffice.statistics.squared_counts import SquaredCounts
-from suffice.statistics.statistic import OverdrawnError, Statistic, rest_of
-from suffice.statistics.tally import Tally
+from suffice.registry import import_late
 
-__all__ = [
-    "CoMoments",
-    "Counts",
-    "FourthMoments",
-    "FunctionSums",
-    "GroupedTally",
-    "Moments",
-    "OverdrawnError",
-    "PairCounts",
-    "SquaredCounts",
-    "Statistic",
-    "Tally",
-    "rest_of",
-    "two_sum",
-]
+__all__, __getattr__ = import_late(
+    __name__,
+    {
+        "suffice.statistics.comoments": "CoMoments",
+        "suffice.statistics.counts": "Counts",
+        "suffice.statistics.fourth_moments": "FourthMoments",
+        "suffice.statistics.function_sums": "FunctionSums",
+        "suffice.statistics.grouped_tally": "GroupedTally",
+        "suffice.statistics.moments": "Moments two_sum",
+        "suffice.statistics.pair_counts": "PairCounts",
+        "suffice.statistics.squared_counts": "SquaredCounts",
+        "suffice.statistics.statistic": "OverdrawnError Statistic rest_of",
+        "suffice.statistics.tally": "Tally",
+    },
+)

@@ -1,20 +1,12 @@
 """Scan: counts the rows of a block with the kernel and the accumulators that suit its numbers."""
 
-from suffice.statistics.scan_levels import coded, levels, pairs
-from suffice.statistics.scan_moments import fourths, scatters, spreads
-from suffice.statistics.scan_sums import bits, comparable, finite_check, functions, squares, sums
+from suffice.registry import import_late
 
-__all__ = [
-    "bits",
-    "coded",
-    "comparable",
-    "finite_check",
-    "fourths",
-    "functions",
-    "levels",
-    "pairs",
-    "scatters",
-    "spreads",
-    "squares",
-    "sums",
-]
+__all__, __getattr__ = import_late(
+    __name__,
+    {
+        "suffice.statistics.scan_levels": "coded levels pairs",
+        "suffice.statistics.scan_moments": "fourths scatters spreads",
+        "suffice.statistics.scan_sums": "bits functions squares sums",
+    },
+)

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from suffice.blocks import Block, Function, Part, Sparse, cells_of
+from suffice.blocks import Function, Part, Sparse, cells_of
 from suffice.blocks.block import PIECE
 from suffice.kernels import count_rows
 from suffice.schema import Array
 from suffice.statistics import Counts, FunctionSums, SquaredCounts
+from suffice.statistics.kernel_arguments import comparable, finite_check
 
 
 def bits(part: Part, threshold: float | None) -> Counts:
@@ -71,25 +72,6 @@ def squares(part: Part) -> SquaredCounts:
             outside = count_rows.add_up_squares(x, codes, weights, n, counts, squared, work=x.size)
             _check_sums(part, outside, squared, None)
     return SquaredCounts(n if part.block.gaps else part.class_count[:, None], counts, squared)
-
-
-def comparable(threshold: float, dtype: np.dtype[Any]) -> Any:
-    """Return the threshold in the type of the numbers, so that they are compared without conversion.
-
-    >>> comparable(127.5, np.dtype(np.uint8))
-    np.uint8(127)
-    """
-    if dtype.kind == "f":
-        with np.errstate(over="ignore"):
-            return dtype.type(threshold)
-    bounds = np.iinfo(dtype)
-    within = np.isfinite(threshold) and bounds.min <= int(np.floor(threshold)) <= bounds.max
-    return dtype.type(int(np.floor(threshold))) if within else float(threshold)
-
-
-def finite_check(block: Block) -> Any:
-    """Return the argument that makes a kernel check for NaN and infinity; None for integers, which need no check."""
-    return block.dtype.type(0) if block.dtype.kind == "f" else None
 
 
 def _count_above(part: Part, threshold: float) -> Counts:
