@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -46,9 +48,24 @@ class ParquetRows:
 
         ``levels`` are columns of strings with few different values, which are read as dictionaries.
         """
-        for path in self.paths:
+        for path, groups in self._runs(rows):
             with _open(path, self._strings(levels)) as file:
-                yield from file.iter_batches(rows, columns=list(names))
+                yield from file.iter_batches(rows, groups, list(names))
+
+    def _runs(self, rows: int) -> Iterator[tuple[str, list[int]]]:
+        """Yield neighbouring row groups of a file that have at most so many rows together, and larger ones alone.
+
+        A batch of rows of several groups would have two parts, because each group has its own dictionaries.
+        """
+        for path, groups in groupby(self.groups, key=itemgetter(0)):
+            run, held = list[int](), 0
+            for _, group, count in groups:
+                if run and held + count > rows:
+                    yield path, run
+                    run, held = [], 0
+                run, held = [*run, group], held + count
+            if run:
+                yield path, run
 
     def sample(self, rows: int, names: Sequence[str], batch: int) -> Any:
         """Return about ``rows`` random rows as an Arrow table, in the order of the files."""
