@@ -160,7 +160,7 @@ def _place_labels(codings: list[Any], place: int, name: str, labels: list[Any], 
 def _recode_lines(codes: Array, final: list[list[int]], places: list[int], cells: Array) -> None:
     """Write the final codes of lines of codes to columns of cells; −1, which is the code of an empty cell, stays."""
     if len(codes) == 1:
-        cells[:, places[0]] = np.array([*final[0], -1], cells.dtype)[codes[0]]
+        cells[:, places[0]] = np.take(np.array([*final[0], -1], cells.dtype), codes[0], mode="wrap")
         return
     sizes = np.array([len(line) + 1 for line in final])
     table = np.fromiter(chain.from_iterable((-1, *line) for line in final), cells.dtype)
