@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from suffice.blocks import ByColumn
 from suffice.blocks.block import GATHERED, PIECE, Block, Dense, Gappy, handed_out
+from suffice.data import arrow_columns
 from suffice.data.labelled_table import check_table, missing_labels_error
 from suffice.data.labels import encode_numbers, is_missing
 from suffice.data.sheets import (
@@ -102,13 +104,17 @@ def frame_block(X: Any, owner: str, gaps: bool = False) -> Block | None:
     return (Gappy if gaps else Dense)(owner, names, np.column_stack(columns))
 
 
-def _number_frame(frame: Any, dtypes: list[Any], owner: str, names: tuple[Any, ...] | None, gaps: bool) -> Frame | None:
+def _number_frame(frame: Any, dtypes: list[Any], owner: str, names: tuple[Any, ...] | None, gaps: bool) -> Dense | None:
     """Return a narwhals frame whose columns all have a numeric type as a block; None if some have another type."""
     kinds = [_numpy_dtype(dtype) for dtype in set(dtypes)]
     if any(kind is None for kind in kinds):  # not `None in kinds`: NumPy takes None for float64
         return None
     common = np.result_type(*(kind for kind in kinds if kind is not None))
     is_gappy = gaps and (common.kind == "f" or _has_gaps(frame))
+    columns = arrow_columns.numbers(frame.to_native(), is_gappy)
+    if columns is not None:
+        common = np.result_type(common, np.float64) if is_gappy else common
+        return ByColumn(owner, names, columns, common, is_gappy)
     return Frame(owner, names, frame, np.result_type(common, np.float64) if is_gappy else common, is_gappy)
 
 
@@ -271,9 +277,7 @@ class FrameSheet(Sheet):
             codes, found = native.factorize()
             labels = found.tolist()
         elif hasattr(native, "dictionary_encode"):  # pyarrow
-            encoded = native.dictionary_encode().unify_dictionaries().combine_chunks()
-            codes = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
-            codes, labels = _drop_unused_labels(codes, encoded.dictionary.to_pylist())
+            labels, codes = arrow_columns.levels(native)
         elif hasattr(native, "replace_strict"):  # polars
             labels = native.drop_nulls().unique().to_list()
             codes = native.cast(str).replace_strict(labels, list(range(len(labels))), default=-1).to_numpy()
@@ -301,20 +305,6 @@ def _kind_of_dtype(dtype: Any) -> str | None:
     if dtype == nw.String or dtype == nw.Categorical or dtype == nw.Enum:
         return "string"
     return "date" if dtype.is_temporal() else None
-
-
-def _drop_unused_labels(codes: Array, labels: list[Any]) -> tuple[Array, list[Any]]:
-    """Return codes and labels without the dictionary entries that no cell holds or that stand for an empty cell.
-
-    >>> _drop_unused_labels(np.array([2, -1, 1, 2]), ["never", None, "b"])
-    (array([ 0, -1, -1,  0]), ['b'])
-    """
-    there = np.zeros(len(labels) + 1, bool)
-    there[codes] = True
-    there[[place for place, label in enumerate(labels) if is_missing(label)]] = False
-    there[-1] = False
-    places = np.where(there, np.cumsum(there) - 1, -1)
-    return places[codes], [label for label, is_used in zip(labels, there, strict=False) if is_used]
 
 
 def string_names(columns: Sequence[Any]) -> tuple[str, ...] | None:

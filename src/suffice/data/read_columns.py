@@ -121,19 +121,19 @@ def _read_levels(sheet: Sheet, columns: Columns, grow: bool) -> tuple[Columns, B
     # a missing cell gets its code at the end
     codings: list[Any] = [coding.values if type(coding) is MissingLevel else coding for coding in columns.codings]
     places = {name: place for place, name in enumerate(columns.names) if type(codings[place]) is Levels}
-    read: list[tuple[list[int], Array]] = []
+    read: list[tuple[list[int], Array, list[list[int]]]] = []
     for names, labels, codes in sheet.code_columns([name for name in places if name in sheet.places]):
         own = [places[name] for name in names]
         final = [
             _place_labels(codings, place, f"column {columns.names[place]!r}", its_labels, grow)
             for place, its_labels in zip(own, labels, strict=True)
         ]
-        read.append((own, _recode_lines(codes, final)))
+        read.append((own, codes, final))
     sizes = [levels.size for levels in codings]
     narrow = np.min_scalar_type(-max(*sizes, 2) - 2)
     cells = np.full((sheet.shape[0], len(codings)), -1, narrow)
-    for own, lines in read:
-        cells[:, own] = lines.T
+    for own, codes, final in read:
+        _recode_lines(codes, final, own, cells)
     _cut_numbers(sheet, columns.names, codings, cells)
     if isinstance(codings[-1], Combinations):
         codings[-1], combined = combine_levels(columns.names[:-1], codings, cells[:, :-1], grow)
@@ -164,12 +164,14 @@ def _place_labels(codings: list[Any], place: int, name: str, labels: list[Any], 
     return [levels.index.get(label, levels.size) for label in labels]
 
 
-def _recode_lines(codes: Array, final: list[list[int]]) -> Array:
-    """Return the final codes of lines of codes; −1, which is the code of an empty cell, stays."""
+def _recode_lines(codes: Array, final: list[list[int]], places: list[int], cells: Array) -> None:
+    """Write the final codes of lines of codes to columns of cells; −1, which is the code of an empty cell, stays."""
+    if len(codes) == 1:
+        cells[:, places[0]] = np.take(np.array([*final[0], -1], cells.dtype), codes[0], mode="wrap")
+        return
     sizes = np.array([len(line) + 1 for line in final])
-    largest = max(map(max, filter(None, final)), default=0)
-    table = np.fromiter(chain.from_iterable((-1, *line) for line in final), np.min_scalar_type(-largest - 2))
-    return np.asarray(table[codes + (np.cumsum(sizes) - sizes + 1)[:, None]])
+    table = np.fromiter(chain.from_iterable((-1, *line) for line in final), cells.dtype)
+    cells[:, places] = table[codes + (np.cumsum(sizes) - sizes + 1)[:, None]].T
 
 
 def combination_order(names: tuple[Any, ...]) -> list[int]:

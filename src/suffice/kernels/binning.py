@@ -12,6 +12,11 @@ TOGETHER = 256
 # The bits of a number without its sign.
 LARGEST_INTEGER = (1 << 63) - 1
 
+# The edges of a column are compared one after the other with all numbers if there are at most FEW_EDGES: reading other
+# edges for each number, as a binary search does, is slower in vector registers. Not in a piece with fewer numbers than
+# MANY, for which the kernel may not be compiled yet.
+FEW_EDGES, MANY = 64, 50_000
+
 
 @Kernel
 def cut(x, edges, ends, places, codes):
@@ -34,6 +39,16 @@ def cut(x, edges, ends, places, codes):
                 found[row] = first
                 poison += value * 0.0 if value == value else 0.0
             length = ends[j] - first
+            if length <= FEW_EDGES and rows * columns >= MANY:
+                for edge in range(first, ends[j] - 3, 4):  # four at once: `found` is read and written less often
+                    a, b, c, d = edges[edge], edges[edge + 1], edges[edge + 2], edges[edge + 3]
+                    for row in range(count):
+                        value = values[row]
+                        found[row] += (a <= value) + (b <= value) + (c <= value) + (d <= value)
+                for edge in range(ends[j] - length % 4, ends[j]):
+                    for row in range(count):
+                        found[row] += edges[edge] <= values[row]
+                length = 0
             while length > 0:
                 half = (length + 1) >> 1
                 for row in range(count):

@@ -12,23 +12,33 @@ ALL = np.uint64(0x0101010101010101)
 ONE, TWO, FOUR, TOPMOST = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
 
 
+# Cells of rows that are counted together. The counts of one column with all others stay in the cache meanwhile.
+TOGETHER = 1 << 16
+
+
 @Kernel
 def count_pairs(x, codes, weights, starts, pairs):
-    """Count each pair of codes of a row in the lower half of pairs[class, cell, cell]; a negative code is missing."""
+    """Count each pair of codes of a row in the lower half of pairs[class, cell, cell]; a negative code is missing.
+
+    The last cell of the last axis is that of missing codes.
+    """
     rows, columns = x.shape
-    cells = np.zeros(columns, np.intp)
-    for row in range(rows):
-        k = codes[row]
-        weight = 1.0 if weights is None else weights[row]
-        count = 0
-        for j in range(columns):
-            if x[row, j] >= 0:
-                cells[count] = starts[j] + x[row, j]
-                count += 1
-        for i in range(count):
-            a = cells[i]
-            for j in range(i + 1):
-                pairs[k, a, cells[j]] += weight
+    missing = pairs.shape[1]
+    strip = max(min(TOGETHER // columns, rows), 1)
+    cells = np.empty((strip, columns), np.uint32)
+    for top in range(0, rows, strip):
+        count = min(strip, rows - top)
+        for row in range(count):
+            for j in range(columns):
+                code = x[top + row, j]
+                cells[row, j] = starts[j] + code if code >= 0 else missing
+        for i in range(columns):
+            for row in range(count):
+                a = cells[row, i]
+                if a < missing:
+                    k = codes[top + row]
+                    for j in range(i + 1):
+                        pairs[k, a, cells[row, j]] += 1 if weights is None else weights[top + row]
 
 
 @Kernel

@@ -57,10 +57,13 @@ def pairs(part: Part, sizes: Array) -> PairCounts:
     if part.weights is None and bool(np.all(sizes == 2)) and part.block.dtype == np.int8 and _is_complete(part):
         _count_pairs_of_bits(part, both)
     else:
+        kind: Any = np.uint32 if part.weights is None else np.float64
+        lower = np.zeros((part.classes, width, width + 1), kind)
         for x, codes, weights in part.pieces():
-            count_pairs.count_pairs(x, codes, weights, starts, both, work=x.size * x.shape[1] // 2)
-        for table in both:
-            table += np.tril(table, -1).T
+            count_pairs.count_pairs(x, codes, weights, starts, lower, work=x.size * x.shape[1] // 2)
+        for table, counted in zip(both, lower[:, :, :-1], strict=True):
+            np.add(counted, counted.T, out=table)
+            np.fill_diagonal(table, np.diagonal(counted))  # the upper half of `counted` is 0, but not its diagonal
     total = np.diagonal(both, axis1=1, axis2=2)
     return PairCounts(by_group(np.add, total, starts), total, both)
 

@@ -14,8 +14,8 @@ from suffice.statistics import CoMoments, FourthMoments, Moments, two_sum
 # digit for each tenfold number of rows.
 HEAD = 32
 
-# The scatter matrix is a product of this many cells at a time.
-SCATTERED = 1 << 22
+# The scatter matrix is a product of this many cells at a time, which stay in the cache, or of more if it is large.
+SCATTERED, MOST_SCATTERED = 1 << 16, 1 << 22
 
 # The most cells of a piece whose fourth moments are merged with those of the others.
 MOST_MERGED = 1 << 25
@@ -44,10 +44,10 @@ def scatters(part: Part) -> CoMoments:
     columns, classes = part.block.shape[1], part.classes
     n, sums = np.zeros((classes, 1)), np.zeros((classes, columns))
     shift, scatter = np.zeros((classes, columns)), np.zeros((classes, columns, columns))
-    for x, codes, weights in part.pieces(SCATTERED):
-        for k in np.unique(codes):
-            chosen = codes == k if weights is None else (codes == k) & (weights > 0)
-            rows = x[chosen].astype(np.float64, copy=False)
+    for x, codes, weights in part.pieces(_cells_of_products(classes, columns, SCATTERED, MOST_SCATTERED)):
+        for k in np.flatnonzero(np.bincount(codes)):
+            chosen = np.flatnonzero(codes == k if weights is None else (codes == k) & (weights > 0))
+            rows = np.take(x, chosen, axis=0).astype(np.float64, copy=False)
             weight = np.ones(len(rows)) if weights is None else weights[chosen]
             total = weight @ rows
             if not np.isfinite(total).all():
@@ -83,9 +83,7 @@ def fourths(part: Part) -> FourthMoments:
     """
     columns, classes = part.block.shape[1], part.classes
     total = FourthMoments.zero(classes, columns)
-    # a piece has several rows for each column and class, so that products take longer than merging
-    cells = min(max(SCATTERED, 8 * classes * columns**2), MOST_MERGED)
-    for x, codes, weights in part.pieces(cells):
+    for x, codes, weights in part.pieces(_cells_of_products(classes, columns, MOST_SCATTERED, MOST_MERGED)):
         present = np.unique(codes)
         found = []
         for k in present:
@@ -103,6 +101,11 @@ def fourths(part: Part) -> FourthMoments:
     _check_squares(part, total.mean, np.diagonal(total.fourths, axis1=1, axis2=2), "fourth powers")
     is_complete = np.array_equal(total.n[:, 0], part.class_count) or not part.block.gaps
     return total if is_complete else total.with_spreads(spreads(part))
+
+
+def _cells_of_products(classes: int, columns: int, least: int, most: int) -> int:
+    """Return a number of cells with several rows for each column and class: products take longer than adding them."""
+    return min(max(least, 8 * classes * columns**2), most)
 
 
 def _moments_of_row(part: Part) -> Moments:

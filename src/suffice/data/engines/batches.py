@@ -51,22 +51,24 @@ def tally_batch(batch: Any, request: Request) -> PartialTally:
 
 
 def merge_batches(batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield batches of a sensible size: Arrow record batches as tables of `ROWS` rows, data frames as they are."""
+    """Yield batches of a sensible size: Arrow record batches as tables of at most `ROWS` rows, data frames as they are.
+
+    Record batches are merged as long as they fit, and split only if they are larger.
+    """
     import pyarrow as pa
 
-    held = list[Any]()
+    held, rows = list[Any](), 0
     for batch in chain(batches, [None]):  # None: the end
         is_arrow = isinstance(batch, pa.RecordBatch)
-        if held and (not is_arrow or held[0].schema != batch.schema):
+        if held and (not is_arrow or rows + batch.num_rows > ROWS or held[0].schema != batch.schema):
             yield pa.Table.from_batches(held)
-            held = []
-        if is_arrow and batch.num_rows:
-            held.append(batch)
-            while (rows := sum(each.num_rows for each in held)) >= ROWS:
-                kept = held[-1].num_rows - (rows - ROWS)
-                yield pa.Table.from_batches([*held[:-1], held[-1].slice(0, kept)])
-                held = [held[-1].slice(kept)] if rows > ROWS else []
-        elif batch is not None and not is_arrow and count_rows(batch):
+            held, rows = [], 0
+        if is_arrow:
+            parts = [batch.slice(first, ROWS) for first in range(0, batch.num_rows, ROWS)]
+            yield from (pa.Table.from_batches([part]) for part in parts[:-1])
+            held += parts[-1:]
+            rows += sum(part.num_rows for part in parts[-1:])
+        elif batch is not None and count_rows(batch):
             yield batch
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -46,9 +48,10 @@ class ParquetRows:
 
         ``levels`` are columns of strings with few different values, which are read as dictionaries.
         """
-        for path in self.paths:
+        for path, groups in groupby(self.groups, key=itemgetter(0)):
             with _open(path, self._strings(levels)) as file:
-                yield from file.iter_batches(rows, columns=list(names))
+                for run in _split_groups(((group, count) for _, group, count in groups), rows):
+                    yield from file.iter_batches(rows, run, list(names))
 
     def sample(self, rows: int, names: Sequence[str], batch: int) -> Any:
         """Return about ``rows`` random rows as an Arrow table, in the order of the files."""
@@ -67,10 +70,12 @@ class ParquetRows:
             if len(part)
         ]
 
+        about = {path: _open(path).metadata for path in {path for path, *_ in tasks}}
+
         def read(task: tuple[str, int, Array]) -> Any:
             path, group, picked = task
             found, first = [], 0
-            with _open(path, self._strings(names)) as file:
+            with _open(path, self._strings(names), about[path]) as file:
                 for rows_of_batch in file.iter_batches(batch, [group], list(names), use_threads=False):
                     last = first + rows_of_batch.num_rows
                     inside = picked[(picked >= first) & (picked < last)] - first
@@ -104,11 +109,29 @@ def open_parquet(files: Sequence[FoundFile]) -> ParquetRows | None:
     return ParquetRows(tuple(file.path for file in files), pa.schema(fields))
 
 
-def _open(path: str, dictionaries: list[str] | None = None) -> Any:
+def _split_groups(groups: Iterable[tuple[int, int]], rows: int) -> Iterator[list[int]]:
+    """Yield neighbouring row groups that have at most so many rows together, and larger ones alone.
+
+    A batch of rows of several groups would have two parts, because each group has its own dictionaries.
+
+    >>> list(_split_groups([(0, 2), (1, 1), (2, 9), (3, 1)], rows=3))
+    [[0, 1], [2], [3]]
+    """
+    run, held = list[int](), 0
+    for group, count in groups:
+        if run and held + count > rows:
+            yield run
+            run, held = [], 0
+        run, held = [*run, group], held + count
+    if run:
+        yield run
+
+
+def _open(path: str, dictionaries: list[str] | None = None, about: Any = None) -> Any:
     import pyarrow.parquet as pq
 
     # without read-ahead of whole row groups, which may be large
-    return pq.ParquetFile(path, read_dictionary=dictionaries, pre_buffer=False)
+    return pq.ParquetFile(path, read_dictionary=dictionaries, pre_buffer=False, metadata=about)
 
 
 def _is_string(kind: Any) -> bool:
