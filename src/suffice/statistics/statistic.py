@@ -58,8 +58,11 @@ class Statistic(Frozen, ABC):
     def __post_init__(self) -> None:
         own = self.__dict__
         for name in field_names(type(self)):
-            own[name] = np.ascontiguousarray(own[name], dtype=np.float64)
-        super().__post_init__()
+            array = np.ascontiguousarray(own[name], np.float64)
+            if array.flags.writeable:
+                array = array.view()
+                array.flags.writeable = False
+            own[name] = array
 
     @classmethod
     def zero(cls, classes: int, width: int) -> Self:
