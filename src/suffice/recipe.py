@@ -30,6 +30,7 @@ from suffice.statistics import GroupedTally, Tally
 from suffice.statistics.cancellation import LARGEST_ERROR, LostDigitsError, add_errors, check_squares, find_lost
 from suffice.structures import STRUCTURES, Naive, Structure, Subject
 from suffice.structures.combinations import drop_combination_cells, drop_combinations, warn_unseen_combinations
+from suffice.structures.left_out_columns import left_out_columns
 
 if TYPE_CHECKING:
     from suffice.choice import Form
@@ -314,7 +315,8 @@ class Recipe:
 
     def left_out(self, tally: Tally) -> list[LeftOut | None]:
         """Return for each block what scores rows by all other rows; None if only `leave_out` does."""
-        return [subject.left_out(self.rule_of(subject.columns)) for subject in self.subjects(tally)]
+        subjects = self.subjects(tally)
+        return [left_out_columns(each, self.rule_of(each.columns), self.prior_of(each.columns)) for each in subjects]
 
     def leave_out(self, tally: Tally, table: Table, rows: slice) -> tuple[Model, Array]:
         """Return the model without each row of a range, and for which rows it is exact (`has_closed_leave_one_out`).

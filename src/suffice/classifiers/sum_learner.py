@@ -310,7 +310,7 @@ class SumLearner(LearnedState):
         if classes is None:
             return Target.of(rows, y, sample_weight, known, owner)
         declared = as_labels(classes, owner)
-        labels = np.unique(declared)
+        labels = known if known is not None and np.array_equal(declared, known) else np.unique(declared)
         if known is not None and (len(labels) < len(declared) or len(merged_classes(known, labels)) > len(labels)):
             raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}")
         target = Target.of(rows, y, sample_weight, labels, owner)

@@ -12,6 +12,9 @@ from suffice.schema import Array
 # Integer labels within this range are coded by a table instead of a sort.
 RANGE = 1 << 16
 
+# The types of a list of labels that NumPy converts as it is, whatever its length.
+FLAT = ({int}, {str}, {bool})
+
 # Texts that stand for an empty cell in a CSV file.
 EMPTY = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL")
 
@@ -39,6 +42,8 @@ def as_labels(y: Any, owner: str) -> Array:
     kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     if isinstance(kind, np.dtype) and kind.kind in "biu" and not y.isna().any():
         y = y.to_numpy(kind)  # pandas would convert them to floats, which do not distinguish large numbers
+    if type(y) is list and set(map(type, y)) in FLAT:
+        y = np.array(y)
     labels: Array = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
     if labels.dtype.kind == "O":
         _reject_missing(labels)

@@ -110,8 +110,9 @@ class NumberReader(Reader):
 
     def known_plan(self, opened: Block, schema: Schema) -> Plan:
         # the levels that are known already keep their places, and the sums that were taken are taken again
-        ((columns,), known) = self.plan(opened, None).blocks, schema.blocks[0]
-        return Plan((replace(columns, sizes=known.sizes, pairs=known.pairs, fourths=known.fourths),))
+        known, shape = schema.blocks[0], (opened.shape[1], opened.names, self.threshold)
+        columns = Columns(self.family, *shape, known.sizes, pairs=known.pairs, fourths=known.fourths)
+        return Plan((known if columns == known else columns,))
 
     def read(self, opened: Block, blocks: tuple[Columns, ...], *, grow: bool) -> tuple[tuple[Columns, ...], Any]:
         return blocks, (opened,)

@@ -55,6 +55,7 @@ class Bernoulli(Family):
     epsilon: float = 0.0
 
     name = "bernoulli"
+    is_separate = True
     cells = "bits"
     coded_as = "categorical"
     accepts_sparse = True

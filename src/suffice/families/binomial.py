@@ -71,6 +71,7 @@ class Binomial(BetaFamily):
     trials: float | None = None
 
     name = "binomial"
+    is_separate = True
     setting = "trials"
 
     def __post_init__(self) -> None:

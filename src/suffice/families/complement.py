@@ -21,6 +21,7 @@ class Complement(Multinomial):
     norm: bool = False
 
     name = "complement"
+    is_separate = False
 
     @property
     def generative(self) -> Multinomial:

@@ -32,6 +32,8 @@ class DirichletFamily(Family):
 
     epsilon: float = 0.0
 
+    is_separate = True
+
     @abstractmethod
     def _from_weights(self, columns: Columns, weights: Array, unseen: Array) -> Parameters:
         """Return the parameters in proportion to the weights [class, cell]."""

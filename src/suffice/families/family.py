@@ -85,6 +85,8 @@ class Family(ABC):
         Whether the columns may be a sparse matrix, whose cells that are not stored are 0.
     is_compositional : bool
         Whether the columns of a block are parts of one distribution, so a single column has no distribution of its own.
+    is_separate : bool
+        Whether the parameters of a class depend on the sums of no other class. They do if a prior is made of all rows.
     is_whole : bool
         Whether numbers must be whole; a database then checks for fractions.
     setting : str or None
@@ -106,6 +108,7 @@ class Family(ABC):
     coded_as: ClassVar[str | None] = None
     accepts_sparse: ClassVar[bool] = False
     is_compositional: ClassVar[bool] = False
+    is_separate: ClassVar[bool] = False
     is_whole: ClassVar[bool] = False
     setting: ClassVar[str | None] = None
     sql_sums: ClassVar[Literal["levels", "moments", "totals", "squares", "functions"] | None] = None

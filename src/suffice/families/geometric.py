@@ -55,6 +55,7 @@ class Geometric(BetaFamily):
     """
 
     name = "geometric"
+    is_separate = True
 
     def outcomes(self, statistic: Counts, hyperparameters: Hyperparameters) -> tuple[Array, Array]:
         return np.broadcast_to(statistic.n, statistic.total.shape), statistic.total

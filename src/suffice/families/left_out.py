@@ -9,6 +9,11 @@ from suffice.schema import Array
 class LeftOut(ABC):
     """Scores rows of a block by parameters that are estimated from all other rows, for leave-one-out."""
 
+    @property
+    def width(self) -> int:
+        """The numbers that are held for each row of a part that is scored."""
+        return 0
+
     @abstractmethod
     def score(self, part: Part) -> tuple[Array, Array]:
         """Return log p(x | class) without the row itself, [row, class], and for which rows it is exact.

@@ -62,6 +62,7 @@ class Poisson(EventRate):
     epsilon: float = 0.0
 
     name = "poisson"
+    is_separate = True
     cells = "counts"
     accepts_sparse = True
 

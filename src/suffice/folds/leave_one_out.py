@@ -44,6 +44,7 @@ def predict_left_out(recipe: Recipe, X: Any, y: Any, sample_weight: Any) -> Iter
         return rows, model.posterior_by_row(others.between(rows.start, rows.stop).blocks, scores), exact
 
     sums = len(tally.class_count) * sum(block.width for block in rest.schema.blocks)
+    sums += sum(scorer.width for scorer in scorers if scorer is not None)
     for ranges in _chunks(sums, opened.shape[0]):
         yield from map_threads(predict, ranges)
 

@@ -62,8 +62,8 @@ class Counts(Statistic):
             place = tuple(np.argwhere(remains)[0].tolist())
             raise OverdrawnError(place, float(self.total[place]), float(other.total[place]))
 
-    def without_rows(self, rows: Self, codes: Array, *, has_levels: bool) -> tuple[Self, Array]:
+    def own_without_rows(self, rows: Self, codes: Array, *, has_levels: bool) -> tuple[Self, Array]:
         exact = np.ones(len(codes), bool)
         if has_levels:
             exact = ~((rows.total > 0) & (rows.total >= self.total.sum(axis=0) * (1 - ROUNDING))).any(axis=1)
-        return self._repeat(self.kept(codes, None) - rows, codes), exact
+        return self.kept(codes, None) - rows, exact

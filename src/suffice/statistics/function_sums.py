@@ -51,8 +51,8 @@ class FunctionSums(Statistic):
         first, second = self.first - other.first, self.second - other.second
         return type(self)(n, np.where(n > 0, first, 0.0), np.where(n > 0, second, 0.0))
 
-    def without_rows(self, rows: Self, codes: Array, *, has_levels: bool) -> tuple[Self, Array]:
-        return self._repeat(self.kept(codes, None) - rows, codes), np.ones(len(codes), bool)
+    def own_without_rows(self, rows: Self, codes: Array, *, has_levels: bool) -> tuple[Self, Array]:
+        return self.kept(codes, None) - rows, np.ones(len(codes), bool)
 
     def pooled(self) -> Self:
         """Return the sums over all classes, [1, column]."""

@@ -202,8 +202,11 @@ class Moments(Statistic):
             return type(self).zero(*self.m2.shape)
         return type(self)(self.n * weight, self.mean, self.tail, self.m2 * weight, error=self.error * weight)
 
+    def own_without_rows(self, rows: Self, codes: Array, *, has_levels: bool) -> tuple[Moments, Array]:
+        return self.kept(codes, None)._less(rows)
+
     def without_rows(self, rows: Self, codes: Array, *, has_levels: bool) -> tuple[PooledMoments, Array]:
-        own, exact = self.kept(codes, None)._less(rows)
+        own, exact = self.own_without_rows(rows, codes, has_levels=has_levels)
         # the row is subtracted from the pooled moments, too: pooling the classes again for each row would cost far more
         pooled, pooled_exact = self.pooled()._less(rows)
         by_row = {f"pooled_{name}": array[:, None] for name, array in pooled.arrays().items()}

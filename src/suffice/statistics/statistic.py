@@ -58,8 +58,11 @@ class Statistic(Frozen, ABC):
     def __post_init__(self) -> None:
         own = self.__dict__
         for name in field_names(type(self)):
-            own[name] = np.ascontiguousarray(own[name], dtype=np.float64)
-        super().__post_init__()
+            array = np.ascontiguousarray(own[name], np.float64)
+            if array.flags.writeable:
+                array = array.view()
+                array.flags.writeable = False
+            own[name] = array
 
     @classmethod
     def zero(cls, classes: int, width: int) -> Self:
@@ -138,8 +141,8 @@ class Statistic(Frozen, ABC):
         """Return only a range of classes."""
         return type(self)(**{name: array[classes] for name, array in self.arrays().items()})
 
-    def without_rows(self, rows: Self, codes: Array, *, has_levels: bool) -> tuple[Statistic, Array]:
-        """Return the sums without each of some rows, [row, class, cell], and for which rows they are exact.
+    def own_without_rows(self, rows: Self, codes: Array, *, has_levels: bool) -> tuple[Statistic, Array]:
+        """Return the sums of each row's own class without the row, [row, cell], and for which rows they are exact.
 
         Counts, pair counts and moments have a closed form; co-moments have none here.
 
@@ -153,6 +156,11 @@ class Statistic(Frozen, ABC):
             Whether cells are levels. A level that no other row has is not exact: without the row it does not exist.
         """
         raise NotImplementedError(f"{type(self).__name__} without a row has no closed form")
+
+    def without_rows(self, rows: Self, codes: Array, *, has_levels: bool) -> tuple[Statistic, Array]:
+        """Return the sums of all classes without each of some rows, [row, class, cell]; see `own_without_rows`."""
+        own, exact = self.own_without_rows(rows, codes, has_levels=has_levels)
+        return self._repeat(own, codes), exact
 
     def _repeat(self, own: Statistic, codes: Array) -> Self:
         """Return the sums of all classes for each row, [row, class, cell], with ``own`` for the row's own class."""

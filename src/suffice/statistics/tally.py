@@ -271,7 +271,7 @@ class Tally(Frozen):
         for statistic, block in zip(self.statistics, self.schema.blocks, strict=True):
             for array in statistic.arrays().values():
                 # a finite sum proves that all numbers are finite, and is faster to compute
-                if not isfinite(array.sum()) and not np.isfinite(array).all():
+                if not isfinite(np.add.reduce(array, axis=None)) and not np.isfinite(array).all():
                     cell = int(np.argwhere(~np.isfinite(array))[0][1])
                     raise ValueError(f"the sums of {block.name_of_cell(cell)} overflow; rescale it, or its weights")
         return self

@@ -13,7 +13,6 @@ import numpy as np
 from suffice.estimation import RULES, estimate_by_column, posterior_hyperparameters, prior_hyperparameters
 from suffice.families import Family
 from suffice.families.family import Hyperparameters, Parameters
-from suffice.families.left_out import LeftOut
 from suffice.schema import Array, Columns, Schema
 from suffice.statistics import Statistic
 
@@ -47,10 +46,6 @@ class Subject:
         if isinstance(rule, tuple):
             return estimate_by_column(rule, *self.parts, prior)
         return self.family.draw(self.columns, posterior_hyperparameters(*self.parts, prior), rule)
-
-    def left_out(self, rule: Rule) -> LeftOut | None:
-        """Return what scores rows by all other rows in closed form, for independent columns; None if nothing does."""
-        return self.family.left_out(self.columns, self.statistic) if rule == "mle" else None
 
 
 @dataclass(frozen=True)
