@@ -129,6 +129,64 @@ def cut_by_classes(counts, starts, sizes, tie, intervals, sums, after, is_end):
                 waiting += 2
 
 
+def score_level(sums, pseudo_count, classes):
+    """Return Σ counts·log P(class | level), where each row is scored without itself.
+
+    ``sums`` holds the counts of the level by class, and the factors of the pseudo-counts of all rows and without a row.
+    """
+    highest = LEAST_PRODUCT
+    every = 0.0
+    for k in range(classes):
+        highest = max(highest, (sums[0, k] + pseudo_count) * sums[1, k])
+    for k in range(classes):
+        every += (sums[0, k] + pseudo_count) * sums[1, k] / highest
+    score = 0.0
+    for k in range(classes):
+        if sums[0, k] != 0.0:
+            mine = (max(sums[0, k] - 1.0, 0.0) + pseudo_count) * sums[2, k] / highest
+            rest = max(every - (sums[0, k] + pseudo_count) * sums[1, k] / highest, 0.0)
+            score += sums[0, k] * math.log(max(mine / max(mine + rest, LEAST), LEAST))
+    return score
+
+
+@Exact
+def score_bins(counts, starts, sizes, is_end, missing, has_missing, shares, pseudo_count, sums, scores):
+    """Write Σ counts·log P(class | bin) of each column to ``scores``; each row is scored without itself.
+
+    ``missing`` [column, class] is the weight of one more level if ``has_missing``, and ``shares`` [column, class] the
+    weight of each class in all rows. ``sums`` is a buffer of four numbers of each class.
+    """
+    classes = counts.shape[1]
+    for j in range(starts.shape[0]):
+        first = starts[j]
+        last = first + sizes[j] - 1
+        levels = 1.0 if has_missing else 0.0
+        for k in range(classes):
+            sums[0, k] = 0.0
+            sums[3, k] = missing[j, k] if has_missing else 0.0
+        for cell in range(first, last + 1):
+            levels += 1.0 if is_end[cell] or cell == last else 0.0
+            for k in range(classes):
+                sums[3, k] += counts[cell, k]
+        for k in range(classes):
+            share = max(shares[j, k], LEAST)
+            sums[1, k] = share / max(sums[3, k] + pseudo_count * levels, LEAST)
+            sums[2, k] = share / max(max(sums[3, k] - 1.0, 0.0) + pseudo_count * levels, LEAST)
+        score = 0.0
+        for cell in range(first, last + 1):
+            for k in range(classes):
+                sums[0, k] += counts[cell, k]
+            if is_end[cell] or cell == last:
+                score += score_level(sums, pseudo_count, classes)
+                for k in range(classes):
+                    sums[0, k] = 0.0
+        if has_missing:
+            for k in range(classes):
+                sums[0, k] = missing[j, k]
+            score += score_level(sums, pseudo_count, classes)
+        scores[j] = score
+
+
 def tail(z):
     """Return the probability of a standard normal number beyond ±z, on the side of its sign."""
     return 0.5 * math.erfc(abs(z) * ROOT)
