@@ -211,7 +211,7 @@ class _Batch:
     @property
     def has_few_values(self) -> Array:
         """For each column, whether the cells tell a few values apart, each of which several rows have."""
-        rows = self.cells.counts.sum(axis=1)
+        rows = self.cells.by_class.sum(axis=0)
         held = by_group(np.add, (rows > 0).astype(np.float64), self.cells.starts)
         return (held < FEW_VALUES) & (by_group(np.add, rows, self.cells.starts) >= ROWS_A_VALUE * held * (1 - TIE))
 
@@ -230,20 +230,24 @@ def _split_columns(tally: Tally, asked: Mapping[Any, str], numeric: str, missing
     moments = _join_moments(tally)
     for block, statistic in _blocks_of_levels(tally):
         absent = _missing(tally, block, statistic)
-        has_gaps: Array = np.asarray(absent.any(axis=1)) & (missing != "skip")
-        kept = np.array([j for j, coding in enumerate(block.codings or ()) if _has_forms(coding, has_gaps[j])], np.intp)
+        has_gaps = absent.any(axis=1) & ~block.in_cells & (missing != "skip")
+        gappy = [j for j in np.flatnonzero(has_gaps).tolist() if not isinstance((block.codings or ())[j], SINGLE_FORM)]
+        kept = np.union1d(np.flatnonzero(block.in_cells), gappy).astype(np.intp)
         if not len(kept):
             continue
         assert block.sizes is not None
         whole, upper = CellCounts(statistic.total.T, block.sizes), block.upper_edges
         group = (starts_of(block.sizes[kept]) * len(tally.class_count)) // BATCH
         for columns in np.split(kept, np.flatnonzero(np.diff(group)) + 1):
-            names = [(block.names or ())[j] for j in columns]
-            codings = [(block.codings or ())[j] for j in columns]
+            names = [(block.names or ())[j] for j in columns.tolist()]
+            codings = [(block.codings or ())[j] for j in columns.tolist()]
             hows = [asked.get(name, "auto") for name in names]
             places = np.array([moments.places.get(name, -1) for name in names], np.intp)
             has_moments = places >= 0
-            places, cells = np.where(has_moments, places, 0), whole.cells(columns)
+            places = np.where(has_moments, places, 0)
+            cells: Any = whole.cells(columns)
+            if cells[-1] - cells[0] == len(cells) - 1:  # adjacent cells are not gathered one by one
+                cells = slice(cells[0], cells[-1] + 1)
             yield _Batch(
                 names,
                 [coding if type(coding) is Cuts else None for coding in codings],
@@ -256,13 +260,6 @@ def _split_columns(tally: Tally, asked: Mapping[Any, str], numeric: str, missing
                 has_moments,
                 upper[cells],
             )
-
-
-def _has_forms(coding: Coding, has_gaps: bool) -> bool:
-    """Return whether a column has several forms: it is counted in cells, or its missing cells may be a level."""
-    if type(coding) is Cuts:
-        return coding.by == "cells"
-    return has_gaps and not isinstance(coding, SINGLE_FORM)
 
 
 @dataclass(frozen=True)
@@ -309,10 +306,8 @@ def _best(batch: _Batch, candidates: list[_Candidate], *, is_level: bool) -> tup
         if each.is_end is None:
             line[columns] = score_gaussian(cells, batch.upper_of(columns), batch.moments_of(columns), own)
         else:
-            counts, sizes = cells.bins(each.is_end)
-            if is_level:
-                counts, sizes = np.insert(counts, np.cumsum(sizes), batch.missing[columns], axis=0), sizes + 1
-            line[columns] = score_levels(CellCounts(counts, sizes), own)
+            absent = batch.missing[columns] if is_level else None
+            line[columns] = score_levels(cells, each.is_end, own, absent)
         if not is_level:
             line[columns] += score_missing(batch.missing[columns], own)
     best = round_ties(scores, axis=0).argmax(axis=0)

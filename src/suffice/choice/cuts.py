@@ -108,9 +108,9 @@ def mdl(cells: CellCounts) -> Array:
     [False, True, False]
     """
     (count, classes), most = cells.counts.shape, int(cells.sizes.max(initial=1))
-    is_end, intervals, after = np.zeros(count, bool), np.empty((most, 2), np.intp), np.empty(most)
+    is_end, intervals = np.zeros(count, bool), np.empty((most, 2), np.intp)
     kernels.cut_by_classes(
-        cells.counts, cells.starts, cells.sizes, TIE, intervals, np.empty((3, classes)), after, is_end,
+        cells.counts, cells.starts, cells.sizes, TIE, intervals, np.empty((3, classes)), np.empty((4, most)), is_end,
         work=4 * cells.counts.size,
     )  # fmt: skip
     return is_end

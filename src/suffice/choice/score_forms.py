@@ -8,7 +8,7 @@ import numpy as np
 
 from suffice.choice.cuts import CellCounts
 from suffice.kernels import column_forms as kernels
-from suffice.schema import Array, by_group
+from suffice.schema import Array
 
 # The pseudo-count with which forms are compared: it is added to each count, and as the number of pseudo-rows with the
 # moments of all rows to each class.
@@ -21,14 +21,27 @@ MOST_DEVIATIONS = 1e6
 MOST_LEFT_OUT = 10.0
 
 
-def score_levels(cells: CellCounts, shares: Array) -> Array:
-    """Return the scores of columns with levels, given the weight of each class in all rows, [column, class]."""
-    counts, size, priors = cells.by_class, PSEUDO_COUNT * cells.sizes, _positive(shares.T)
-    n = by_group(np.add, counts, cells.starts)
-    of_all, of_rest = (priors / _positive(weight + size) for weight in (n, np.maximum(n - 1, 0)))
-    with_all = (counts + PSEUDO_COUNT) * of_all[:, cells.column]
-    without = (np.maximum(counts - 1, 0) + PSEUDO_COUNT) * of_rest[:, cells.column]
-    return _sum_log_likelihood(with_all, without, cells)
+def score_levels(cells: CellCounts, is_end: Array, shares: Array, missing: Array | None = None) -> Array:
+    """Return the scores of columns with levels, which are bins of cells.
+
+    Parameters
+    ----------
+    cells : CellCounts
+        The cells of the columns.
+    is_end : array [cell]
+        Whether a bin ends with the cell; one does with the last cell of a column in any case.
+    shares : array [column, class]
+        The weight of each class in all rows.
+    missing : array [column, class] or None
+        The weight of the missing cells, if they are one more level.
+    """
+    scores, sums = np.empty(len(cells.sizes)), np.empty((4, cells.counts.shape[1]))
+    own = np.zeros((1, 1)) if missing is None else np.ascontiguousarray(missing)
+    kernels.score_bins(
+        cells.counts, cells.starts, cells.sizes, is_end, own, missing is not None, np.ascontiguousarray(shares),
+        PSEUDO_COUNT, sums, scores, work=2 * cells.counts.size,
+    )  # fmt: skip
+    return scores
 
 
 def score_missing(missing: Array, shares: Array) -> Array:
@@ -58,16 +71,6 @@ def score_gaussian(cells: CellCounts, upper: Array, moments: tuple[Array, Array,
         work=4 * cells.counts.size,
     )  # fmt: skip
     return scores
-
-
-def _sum_log_likelihood(with_all: Array, without: Array, cells: CellCounts) -> Array:
-    """Return Σ counts·log P(class | x) of each column, where the class of each row is scored without that row."""
-    highest = np.maximum(with_all.max(axis=0), without.max(axis=0))
-    shares, own = with_all / highest, without / highest
-    others = np.maximum(shares.sum(axis=0) - shares, 0.0)
-    share = own / _positive(own + others)
-    # a column without levels, whose cells are all missing, has the score 0
-    return by_group(np.add, (cells.by_class * np.log(_positive(share))).sum(axis=0), cells.starts)
 
 
 def _positive(numbers: Array) -> Array:

@@ -38,8 +38,8 @@ def fit_cells(values: Array, weights: Array | None, most: int) -> Cuts:
 
     The cell with most rows is split, the first of equal ones, until there are enough or none holds two different
     values. It is split at the number with the fewest binary digits between its smallest and its largest value. The
-    cells are marked as cells of whole numbers unless the least ones have a fraction; the first fraction that is counted
-    in them undoes this.
+    cells are marked as cells of whole numbers if no number has a fraction; the first fraction that is counted in them
+    undoes this.
 
     Parameters
     ----------
@@ -85,12 +85,22 @@ def fit_cells_of_columns(values: Array, weights: Array | None, most: int) -> tup
     edges, sizes = _outer_edges(*_keys(ends), held, most + 1)
     intervals, bits = np.zeros((2, most), np.int64), ordered.view(np.int64)
     kernels.split_cells(bits, held, below, edges, sizes, intervals, work=len(values) * most * (most + 8) // 2)
-    few = ordered[:, :FEW]
-    lines = zip(
-        _numbers(np.sort(edges, axis=1)).tolist(), sizes.tolist(), (few > np.floor(few)).any(axis=1).tolist(), strict=True
-    )
-    cuts = [Cuts(tuple(line[:size]), "cells", not has_fractions) for line, size, has_fractions in lines]
+    lines = _numbers(np.sort(edges, axis=1)).tolist()
+    cuts = [
+        Cuts(tuple(line[:size]), "cells", whole)
+        for line, size, whole in zip(lines, sizes.tolist(), _are_whole(ordered).tolist(), strict=True)
+    ]
     return cuts, np.nan_to_num(np.abs(ends)).max(axis=0)
+
+
+def _are_whole(ordered: Array) -> Array:
+    """Return whether no number of a column has a fraction; a few numbers of most columns have one."""
+    whole = np.ones(len(ordered), bool)
+    for part in (ordered[:, :FEW], ordered):
+        own = np.flatnonzero(whole)
+        its = part if len(own) == len(part) else part[own]
+        whole[own] = ~(its > np.floor(its)).any(axis=1)
+    return whole
 
 
 def _keys(values: Array) -> Array:

@@ -63,7 +63,7 @@ def cut(x, edges, ends, places, codes):
 
 def key_of(bits):
     """Return the integer key of a double, which has the order of the numbers, from its bits."""
-    return bits if bits >= 0 else -(bits & LARGEST_INTEGER)
+    return ((bits & LARGEST_INTEGER) ^ (bits >> 63)) - (bits >> 63)
 
 
 @Kernel

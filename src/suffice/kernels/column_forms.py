@@ -31,14 +31,6 @@ def move_cell(counts, cell, sums, classes):
     return weight
 
 
-def present(sums, line, classes):
-    """Return how many sums of a line are positive."""
-    count = 0
-    for k in range(classes):
-        count += 1 if sums[line, k] > 0.0 else 0
-    return count
-
-
 @Exact
 def cut_evenly(counts, starts, sizes, bins, sums, below, is_end):
     """Mark the cell with which each bin ends, but the last one, so that bins have equal weights as far as cells allow.
@@ -69,12 +61,13 @@ def cut_evenly(counts, starts, sizes, bins, sums, below, is_end):
 
 
 @Exact
-def cut_by_classes(counts, starts, sizes, tie, intervals, sums, after, is_end):
+def cut_by_classes(counts, starts, sizes, tie, intervals, sums, parts, is_end):
     """Mark the cell with which each bin ends, but the last one, by the minimum description length principle.
 
-    ``counts`` is the weight of each class in each cell, [cell, class]. ``intervals``, ``sums`` and ``after`` are buffers
-    for the first and last cell of as many intervals as a column has cells, for the weight of each class in an interval
-    and in its two parts, and for the entropy after each cut. Entropies are multiplied by the weight of the rows.
+    ``counts`` is the weight of each class in each cell, [cell, class]. ``intervals``, ``sums`` and ``parts`` are buffers
+    for the ends of as many intervals as a column has cells, for the weight of each class in an interval and in its two
+    parts, and for each cut the weight of the left part, the entropy of each part and their sum. Entropies are
+    multiplied by the weight of the rows.
     """
     classes = counts.shape[1]
     for column in range(starts.shape[0]):
@@ -86,63 +79,116 @@ def cut_by_classes(counts, starts, sizes, tie, intervals, sums, after, is_end):
             first = intervals[waiting, 0]
             last = intervals[waiting, 1]
             n = 0.0
+            present = 0.0
             for k in range(classes):
                 sums[0, k] = 0.0
                 sums[1, k] = 0.0
                 for cell in range(first, last):
                     sums[0, k] += counts[cell, k]
                 n += sums[0, k]
-            its_classes = present(sums, 0, classes)
-            if its_classes < 2:
+                present += 1.0 if sums[0, k] > 0.0 else 0.0
+            if present < 2.0:
                 continue
-            whole = entropy(sums, 0, classes, n)
             best = math.inf
             left = 0.0
             for cell in range(first, last - 1):
                 here = move_cell(counts, cell, sums, classes)
                 left += here
-                after[cell - first] = math.inf
+                parts[0, cell - first] = left
+                parts[3, cell - first] = math.inf
                 if here > 0.0 and n > left:  # a cut after an empty cell is not another one
-                    after[cell - first] = entropy(sums, 1, classes, left) + entropy(sums, 2, classes, n - left)
-                    best = min(best, after[cell - first])
+                    for line in range(1, 3):
+                        parts[line, cell - first] = entropy(sums, line, classes, left if line == 1 else n - left)
+                    parts[3, cell - first] = parts[1, cell - first] + parts[2, cell - first]
+                    best = min(best, parts[3, cell - first])
             if best == math.inf:
                 continue
-            cut = first  # the first of equally good ones
-            while after[cut - first] > best + tie * whole:
-                cut += 1
-            left = 0.0
+            whole = 0.0
             for k in range(classes):
-                sums[1, k] = 0.0
-            for cell in range(first, cut + 1):
-                left += move_cell(counts, cell, sums, classes)
+                if sums[0, k] > 0.0:
+                    whole -= sums[0, k] * math.log(sums[0, k] / n)
+            cut = 0  # the first of equally good ones
+            while parts[3, cut] > best + tie * whole:
+                cut += 1
+            present_left = 0.0
+            present_right = 0.0
+            for k in range(classes):
+                own = 0.0
+                for cell in range(first, first + cut + 1):
+                    own += counts[cell, k]
+                present_left += 1.0 if own > 0.0 else 0.0
+                present_right += 1.0 if sums[0, k] - own > 0.0 else 0.0
             # log(3ᵏ − 2), in a form that does not overflow for many classes
-            cost = math.log(max(n - 1.0, 1.0)) + its_classes * math.log(3.0) + math.log1p(-2.0 * 3.0**-its_classes)
-            cost -= its_classes * (whole / n)
-            cost += present(sums, 1, classes) * (entropy(sums, 1, classes, left) / left)
-            cost += present(sums, 2, classes) * (entropy(sums, 2, classes, n - left) / (n - left))
-            if whole - after[cut - first] > cost:
-                is_end[cut] = True
+            cost = math.log(max(n - 1.0, 1.0)) + present * math.log(3.0) + math.log1p(-2.0 * 3.0**-present)
+            cost -= present * (whole / n)
+            cost += present_left * (parts[1, cut] / parts[0, cut])
+            cost += present_right * (parts[2, cut] / (n - parts[0, cut]))
+            if whole - parts[3, cut] > cost:
+                is_end[first + cut] = True
                 intervals[waiting, 0] = first
-                intervals[waiting, 1] = cut + 1
-                intervals[waiting + 1, 0] = cut + 1
+                intervals[waiting, 1] = first + cut + 1
+                intervals[waiting + 1, 0] = first + cut + 1
                 intervals[waiting + 1, 1] = last
                 waiting += 2
+
+
+def score_level(sums, pseudo_count, classes):
+    """Return Σ counts·log P(class | level), where each row is scored without itself.
+
+    ``sums`` holds the counts of the level by class, and the factors of the pseudo-counts of all rows and without a row.
+    """
+    highest = LEAST_PRODUCT
+    every = 0.0
+    for k in range(classes):
+        highest = max(highest, (sums[0, k] + pseudo_count) * sums[1, k])
+    for k in range(classes):
+        every += (sums[0, k] + pseudo_count) * sums[1, k] / highest
+    score = 0.0
+    for k in range(classes):
+        if sums[0, k] != 0.0:
+            mine = (max(sums[0, k] - 1.0, 0.0) + pseudo_count) * sums[2, k] / highest
+            rest = max(every - (sums[0, k] + pseudo_count) * sums[1, k] / highest, 0.0)
+            score += sums[0, k] * math.log(max(mine / max(mine + rest, LEAST), LEAST))
+    return score
+
+
+@Exact
+def score_bins(counts, starts, sizes, is_end, missing, has_missing, shares, pseudo_count, sums, scores):
+    """Write Σ counts·log P(class | bin) of each column to ``scores``; each row is scored without itself.
+
+    ``missing`` [column, class] is the weight of one more level if ``has_missing``, and ``shares`` [column, class] the
+    weight of each class in all rows. ``sums`` is a buffer of four numbers of each class.
+    """
+    classes = counts.shape[1]
+    for j in range(starts.shape[0]):
+        first = starts[j]
+        last = first + sizes[j] - 1
+        levels = 1.0 if has_missing else 0.0
+        for k in range(classes):
+            sums[0, k] = 0.0
+            sums[3, k] = missing[j, k] if has_missing else 0.0
+        for cell in range(first, last + 1):
+            levels += 1.0 if is_end[cell] or cell == last else 0.0
+            for k in range(classes):
+                sums[3, k] += counts[cell, k]
+        for k in range(classes):
+            share = max(shares[j, k], LEAST)
+            sums[1, k] = share / max(sums[3, k] + pseudo_count * levels, LEAST)
+            sums[2, k] = share / max(max(sums[3, k] - 1.0, 0.0) + pseudo_count * levels, LEAST)
+        score = 0.0
+        for cell in range(first, last + (2 if has_missing else 1)):
+            for k in range(classes):
+                sums[0, k] += counts[cell, k] if cell <= last else missing[j, k]
+            if cell >= last or is_end[cell]:
+                score += score_level(sums, pseudo_count, classes)
+                for k in range(classes):
+                    sums[0, k] = 0.0
+        scores[j] = score
 
 
 def tail(z):
     """Return the probability of a standard normal number beyond ±z, on the side of its sign."""
     return 0.5 * math.erfc(abs(z) * ROOT)
-
-
-def between(low, high, low_tail, high_tail):
-    """Return the probability of an interval, given the tails beyond its ends; differences of tails keep their digits."""
-    if low > 0.0:
-        inside = low_tail - high_tail
-    elif high <= 0.0:
-        inside = high_tail - low_tail
-    else:
-        inside = 1.0 - low_tail - high_tail
-    return max(inside, LEAST_PROBABILITY)
 
 
 @Exact
@@ -205,7 +251,12 @@ def score_gaussians(
             for k in range(classes):
                 z = (high - own[0, k]) / own[2, k]
                 beyond = tail(z)
-                own[3, k] = max(shares[j, k], LEAST) * between(ends[0, k], z, ends[1, k], beyond)
+                inside = 1.0 - ends[1, k] - beyond
+                if ends[0, k] > 0.0:  # differences of the smaller tails keep their digits
+                    inside = ends[1, k] - beyond
+                elif z <= 0.0:
+                    inside = beyond - ends[1, k]
+                own[3, k] = max(shares[j, k], LEAST) * max(inside, LEAST_PROBABILITY)
                 highest = max(highest, own[3, k])
                 ends[0, k] = z
                 ends[1, k] = beyond
@@ -226,7 +277,14 @@ def score_gaussians(
                 width = math.sqrt((squares_of_rest + pseudo_count) / (rest + pseudo_count))
                 start = (low - centre_of_rest) / width
                 stop = (high - centre_of_rest) / width
-                mine = max(shares[j, k], LEAST) * between(start, stop, tail(start), tail(stop)) / highest
+                start_tail = tail(start)
+                stop_tail = tail(stop)
+                inside = 1.0 - start_tail - stop_tail
+                if start > 0.0:
+                    inside = start_tail - stop_tail
+                elif stop <= 0.0:
+                    inside = stop_tail - start_tail
+                mine = max(shares[j, k], LEAST) * max(inside, LEAST_PROBABILITY) / highest
                 others = max(every - own[3, k] / highest, 0.0)
                 score += counts[cell, k] * math.log(max(mine / max(mine + others, LEAST), LEAST))
             low = high

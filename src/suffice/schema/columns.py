@@ -108,6 +108,11 @@ class Columns(Frozen):
         return starts
 
     @cached_property
+    def in_cells(self) -> Array:
+        """For each column, whether it is a number that is counted in cells."""
+        return np.array([type(each) is Cuts and each.by == "cells" for each in self.codings or ()], bool)
+
+    @cached_property
     def upper_edges(self) -> Array:
         """The upper edge of each cell of a number; infinite for the last cell of a column, and for other levels."""
         codings = self.codings or ()
