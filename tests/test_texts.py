@@ -96,6 +96,20 @@ def test_parts_of_the_texts_share_a_vocabulary(monkeypatch: pytest.MonkeyPatch) 
     assert [" ".join(terms[code] for code in codes[a:b]) for a, b in itertools.pairwise(ends)] == texts
 
 
+@pytest.mark.parametrize("letters", ["ab", "aA_", "äß漢"])
+@pytest.mark.parametrize("copies", [1, 10])  # ten are enough for compiled loops
+def test_long_words_that_differ_in_one_place_are_told_apart(letters: str, copies: int) -> None:
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list(letters), length)) for length in range(1, 40)]
+    words += [word[:place] + "7" + word[place + 1 :] for word in words for place in range(len(word))]
+    texts = [" ".join(rng.permutation(words)) for _ in range(3)]
+    terms, codes, ends = split_texts(texts * copies, Text(ngram_range=(1, 1)))
+    analyze = CountVectorizer().build_analyzer()
+    expected = [analyze(text) for text in texts] * copies
+    assert [[terms[code] for code in codes[a:b]] for a, b in itertools.pairwise(ends)] == expected
+    assert len(set(terms)) == len(terms)
+
+
 def test_other_settings_are_left_to_scikit_learn() -> None:
     for setting in (
         {"analyzer": "char"},

@@ -4,19 +4,23 @@ The default pattern of a word, ``(?u)\b\w\w+\b``, matches the longest runs of tw
 the characters for which ``str.isalnum`` is true, and the underscore.
 """
 
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
+import scipy.sparse as sp
 
 from suffice.kernels import split_words as kernels
-from suffice.parallel import map_threads
+from suffice.parallel import get_threads, map_threads
 from suffice.schema import Array, Text
 
 PATTERN = r"(?u)\b\w\w+\b"
 
-# Texts are split in parts of about so many characters, which are distributed over the threads. The different words of
-# all parts are merged, so that larger parts take less time.
+# Texts are split in parts of at most about so many characters, as many for each thread. The different words of all
+# parts are merged, so that larger parts take less time.
 PART = 1 << 24
+
+# A key of a word holds its characters in so many bits each: nine of ASCII, or three of any.
+BITS = {True: 7, False: 21}
 
 # A hash table has this size at first, which stays in the cache, and is MORE times as large if there are more words.
 FIRST_TABLE, MORE = 1 << 17, 16
@@ -36,50 +40,87 @@ def split_texts(texts: list[str], text: Text) -> tuple[list[str], Array, Array]:
     >>> terms, codes.tolist(), ends.tolist()
     (['rain', 'go', 'away', 'rain rain', 'go away'], [0, 0, 3, 1, 2, 4], [0, 3, 6])
     """
-    parts, size = list[list[str]]([[]]), 0
-    for each in texts:
-        if size > PART:
-            parts.append([])
-            size = 0
-        parts[-1].append(each)
-        size += len(each)
+    ends = np.fromiter(accumulate(map(len, texts)), np.int64, len(texts))
+    parts = [texts[rows] for rows in _parts_of(ends, -(-int(ends[-1]) // PART) if len(ends) else 1)]
     split = map_threads(lambda part: _split(part, text.lowercase), parts)
     words: dict[str, int] = {}
-    tokens = np.concatenate([_code_words(own, words)[codes] for own, codes, _ in split])
+    tokens = np.concatenate([_code_words(own, words)[codes] for own, codes, _ in split], dtype=np.int32)
     counts = np.concatenate([each for _, _, each in split])
     return _join_terms(list(words), tokens, counts, text.ngram_range)
 
 
 def _code_words(words: list[str], index: dict[str, int]) -> Array:
     """Return the codes of words; new ones are added to the index."""
-    return np.fromiter((index.setdefault(word, len(index)) for word in words), np.int64, len(words))
+    return np.fromiter((index.setdefault(word, len(index)) for word in words), np.int32, len(words))
 
 
 def _split(texts: list[str], lowercase: bool) -> tuple[list[str], Array, Array]:
     """Return the different words of some texts, the code of each word, and the number of words of each text."""
-    if lowercase:  # each by itself, because a character may become two
-        texts = [each.lower() for each in texts]
     joined = "".join(texts)
+    is_ascii = joined.isascii()
+    if not is_ascii and lowercase:  # each by itself, because a character may become two
+        texts = [each.lower() for each in texts]
+        joined = "".join(texts)
     ends = np.fromiter(accumulate(map(len, texts)), np.int64, len(texts))
-    if joined.isascii():
-        chars = np.frombuffer(joined.encode("ascii"), np.uint8)
+    if is_ascii:
+        chars, there = np.frombuffer(joined.encode("ascii"), np.uint8), np.arange(128)
     else:
         chars = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
-    is_there = np.zeros(int(chars.max(initial=0)) + 1, bool)
-    is_there[chars] = True
-    is_word = np.zeros(len(is_there), np.uint8)
-    there = np.flatnonzero(is_there)
-    is_word[there] = [char == "_" or char.isalnum() for char in map(chr, there.tolist())]
-    most = len(chars) // 2 + 1
-    starts, lengths, hashes, codes = (np.zeros(most, np.int64) for _ in range(4))
-    counts = np.zeros(len(texts), np.int64)
+        is_there = np.zeros(int(chars.max()) + 1, bool)
+        is_there[chars] = True
+        there = np.flatnonzero(is_there)
+    folded = np.zeros(int(there[-1]) + 1, chars.dtype)
+    lower = str.lower if is_ascii and lowercase else str
+    for char in map(chr, there.tolist()):
+        folded[ord(char)] = ord(lower(char)) if char == "_" or char.isalnum() else 0
+    codes, counts = np.empty(len(chars) // 2 + 1, np.int32), np.zeros(len(texts), np.int64)
     known, size = -1, FIRST_TABLE
     while known < 0:
         table = np.full(size, -1, np.int32)
-        known = kernels.split(chars, is_word, ends, table, starts, lengths, hashes, codes, counts, work=len(chars))
+        starts, lengths, keys = (np.empty(size // 2 + 1, np.int64) for _ in range(3))
+        arrays = (ends, table, starts, lengths, keys, codes, counts)
+        known = kernels.split(chars, folded, BITS[is_ascii], *arrays, work=len(chars))
         size *= MORE
     spans = zip(starts[:known].tolist(), lengths[:known].tolist(), strict=True)
-    return [joined[start : start + length] for start, length in spans], codes[: int(counts.sum())], counts
+    return [lower(joined[start : start + length]) for start, length in spans], codes[: int(counts.sum())], counts
+
+
+def count_columns(codes: Array, ends: Array, columns: Array, size: int) -> sp.csr_array:
+    """Return how often each text has each column, [text, column].
+
+    Parameters
+    ----------
+    codes, ends : arrays
+        As `split_texts` returns them.
+    columns : array
+        The column of each code; −1 if it is not counted.
+    size : int
+        The number of columns.
+
+    >>> count_columns(np.array([0, 1, 0]), np.array([0, 2, 3]), np.array([1, -1]), 2).toarray().tolist()
+    [[0, 1], [0, 1]]
+    """
+
+    def count(rows: slice) -> tuple[Array, Array, Array]:
+        own, stops = codes[ends[rows.start] : ends[rows.stop]], np.zeros(rows.stop - rows.start, np.int64)
+        found, counts, last = np.empty(len(own), np.int32), np.empty(len(own), np.int64), np.full(size, -1)
+        own_ends = ends[rows.start + 1 : rows.stop + 1] - ends[rows.start]
+        kernels.count_columns(own, own_ends, columns, last, found, counts, stops, work=2 * len(own))
+        held = int(stops[-1]) if len(stops) else 0
+        return found[:held], counts[:held], np.diff(stops, prepend=0)
+
+    counted = map_threads(count, _parts_of(ends[1:]))
+    found, counts, sizes = map(np.concatenate, zip(*counted, strict=True))
+    stops = np.append(0, np.cumsum(sizes))
+    return sp.csr_array((counts, found, stops), shape=(len(sizes), size))
+
+
+def _parts_of(ends: Array, least: int = 1) -> list[slice]:
+    """Return parts of the texts of about the same size: at least so many, and the same number for each thread."""
+    count = -(-least // get_threads()) * get_threads()
+    cuts = np.searchsorted(ends, np.arange(1, count) * (ends[-1] if len(ends) else 0) / count)
+    starts = np.unique([0, *cuts, len(ends)]).tolist()
+    return [slice(*pair) for pair in pairwise(starts)] or [slice(0, 0)]
 
 
 def _join_terms(
@@ -114,7 +155,7 @@ def _join_terms(
 def _pair(first: Array, second: Array) -> tuple[Array, Array, Array]:
     """Return the parts of the different pairs, and the code of each pair."""
     left, right, codes = (np.zeros(len(first), np.int64) for _ in range(3))
-    first, second = np.ascontiguousarray(first), np.ascontiguousarray(second)
+    first, second = np.ascontiguousarray(first, np.int64), np.ascontiguousarray(second, np.int64)
     table = np.full(1 << (2 * len(first)).bit_length(), -1, np.int32)
     known = kernels.pair(first, second, table, left, right, codes, work=4 * len(first))
     return left[:known], right[:known], codes

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from suffice.data.labels import is_missing
-from suffice.data.split_texts import is_splittable, split_texts
+from suffice.data.split_texts import count_columns, is_splittable, split_texts
 from suffice.schema import Array, Text, Words
 
 # Texts of so many characters in all are split by compiled loops; loading these takes longer than splitting fewer.
@@ -29,20 +29,23 @@ def count_words(texts: list[Any], words: Words, grow: bool, name: str) -> tuple[
         if not isinstance(each, str) and not is_missing(each):
             raise ValueError(f"{name} is text, but holds {each!r} in row {row}, which is not a string")
     held = [each if isinstance(each, str) else None for each in texts]
-    if is_splittable(words.text) and sum(len(each) for each in held if each) >= MANY_CHARACTERS:
+    is_long = is_splittable(words.text) and sum(len(each) for each in held if each) >= MANY_CHARACTERS
+    if is_long:
         terms, codes, ends = split_texts([each or "" for each in held], words.text)
     else:
         terms, codes, ends = _analyze(held, analyzer(words.text))
     grown = words.grown(terms, name) if grow else words
     assert isinstance(grown, Words)
     final = np.fromiter((grown.index.get(term, -1) for term in terms), np.int64, len(terms))
-    codes = final[codes]
-    if not grow:
+    if is_long:
+        counts = count_columns(codes, ends, final, grown.size)
+    else:
+        codes = final[codes]
         is_known = codes >= 0
         codes, ends = codes[is_known], np.append(0, np.cumsum(is_known))[ends]
-    ones = np.ones(len(codes), np.int64)
-    counts = sp.csr_array((ones, codes, ends), shape=(len(texts), grown.size))
-    counts.sum_duplicates()
+        ones = np.ones(len(codes), np.int64)
+        counts = sp.csr_array((ones, codes, ends), shape=(len(texts), grown.size))
+        counts.sum_duplicates()
     if words.text.binary:
         counts.data[:] = 1
     return grown, counts
