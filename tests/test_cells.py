@@ -14,6 +14,7 @@ from suffice.choice.layout import lay_out_columns
 from suffice.choice.score_forms import PSEUDO_COUNT
 from suffice.choice.single_column import Form
 from suffice.data.cells import fit_cells
+from suffice.kernels import binning
 from suffice.schema import Columns, Cuts, Schema
 from suffice.statistics import Counts, PairCounts, Tally
 
@@ -59,6 +60,22 @@ def test_two_sets_of_cells_have_a_common_coarsening(a: np.ndarray, b: np.ndarray
     for values, cells in ((a, one), (b, other)):
         moved = np.bincount(cells.places_in(common), count(values, cells.edges), minlength=common.size)
         np.testing.assert_array_equal(moved, count(values, common.edges))
+
+
+@pytest.mark.parametrize("rows", [300, binning.MANY])
+def test_few_and_many_numbers_are_cut_at_the_same_edges(rows: int) -> None:
+    rng = np.random.default_rng(0)
+    counts = [1, 3, 4, 33, binning.FEW_EDGES, binning.FEW_EDGES + 1]
+    edges = [np.unique(rng.normal(size=count).round(3)) for count in counts]
+    x = rng.normal(size=(rows, len(counts))).round(3)
+    x[::7] = np.nan
+    codes = np.full((rows, 8), 99, np.int8)
+    ends, places = np.cumsum([len(own) for own in edges]), np.array([0, 1, 2, 3, 5, 7])
+    binning.cut(x, np.concatenate(edges), ends, places, codes, work=4 * x.size)
+    for j, own in enumerate(edges):
+        expected = np.where(np.isnan(x[:, j]), -1, np.searchsorted(own, x[:, j], side="right"))
+        np.testing.assert_array_equal(codes[:, places[j]], expected)
+    assert (codes[:, [4, 6]] == 99).all()
 
 
 def test_an_edge_is_the_number_with_the_fewest_binary_digits() -> None:

@@ -15,6 +15,8 @@ import pytest
 
 from suffice import BayesClassifier
 from suffice.classifiers import fit_table
+from suffice.data import arrow_columns
+from suffice.data.engines import batches
 from suffice.data.engines.duckdb_files import FilesSource
 from suffice.data.files import parquet_rows
 from suffice.data.files.csv_cells import count_cells
@@ -105,6 +107,49 @@ def test_a_sample_of_many_groups_reads_few_of_them(tmp_path: Path, monkeypatch: 
     source = FilesSource.open(tmp_path / "rows.parquet", ColumnHints())
     places = source.sample(20, spread=True)[0]["place"].to_numpy()
     assert set(places // 10) == {0, 33, 66, 99}
+
+
+def test_neither_row_groups_nor_chunks_change_the_sums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = table(rows=4000)
+    pq.write_table(whole, tmp_path / "rows.parquet", row_group_size=4000)
+    plan = BayesClassifier().fit_table(tmp_path / "rows.parquet", "y").plan_
+    monkeypatch.setattr(batches, "ROWS", 900)
+    tallies = [BayesClassifier(plan=plan).fit_table(whole, "y").tally_]
+    pieces = pa.concat_tables([whole.slice(first, 700) for first in range(0, 4000, 700)])
+    tallies.append(BayesClassifier(plan=plan).fit_table(pieces, "y").tally_)
+    monkeypatch.setattr(arrow_columns, "MOST_COPIED", 10)
+    tallies.append(BayesClassifier(plan=plan).fit_table(pieces, "y").tally_)
+    for size in (90, 500, 1000, 4000):
+        pq.write_table(whole, tmp_path / "rows.parquet", row_group_size=size)
+        tallies.append(BayesClassifier(plan=plan).fit_table(tmp_path / "rows.parquet", "y").tally_)
+    assert all(tally.isclose(tallies[0]) for tally in tallies)
+
+
+def test_batches_end_where_row_groups_end(tmp_path: Path) -> None:
+    sizes = [10, 20, 5, 90, 30, 30, 30, 200]
+    whole = table(rows=sum(sizes)).select(["i", "s"])
+    with pq.ParquetWriter(tmp_path / "rows.parquet", whole.schema) as file:
+        for size, last in zip(sizes, np.cumsum(sizes), strict=True):
+            file.write_table(whole.slice(last - size, size))
+    source = FilesSource.open(tmp_path / "rows.parquet", ColumnHints())
+    assert source.parquet is not None
+    rows = [batch.num_rows for batch in source.parquet.read_batches(["i"], 100)]
+    assert rows == [35, 90, 90, 100, 100]
+
+
+def test_labels_of_a_dictionary_that_no_row_holds_are_left_out() -> None:
+    for kind in (pa.int8(), pa.uint16(), pa.int64()):
+        codes = pa.array([2, None, 3, 2, 0, 3], kind)
+        column = pa.chunked_array([pa.DictionaryArray.from_arrays(codes, ["a", "never", "b", None])])
+        labels, found = arrow_columns.levels(column)
+        assert [labels[code] if code >= 0 else None for code in found.tolist()] == column.to_pylist()
+        assert sorted(labels) == ["a", "b"]
+    rare = np.zeros(5000, np.int32)
+    rare[-1] = 1
+    column = pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array(rare), ["often", "once", "never"])])
+    labels, found = arrow_columns.levels(column)
+    assert labels == ["often", "once"]
+    assert found.sum() == 1
 
 
 @pytest.mark.parametrize(

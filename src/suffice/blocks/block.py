@@ -171,6 +171,11 @@ class Dense(Block):
     def _copied(self, rows: slice) -> Array:
         return np.array(self.array[rows], self.dtype, order="C")
 
+    def strips(self) -> Iterator[tuple[slice, slice, Array]]:
+        """Yield all cells as arrays of some rows and columns, with their positions, in the shape that copies least."""
+        for rows, piece in self.pieces(0, self.shape[0]):
+            yield rows, slice(0, self.shape[1]), piece
+
     def complete(self) -> Array | None:
         if not self.gaps or self.dtype.kind != "f":
             return None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from suffice.blocks.block import Block, Dense, handed_out
+from suffice.blocks.block import MOST_CELLS, Block, Dense, handed_out
 from suffice.schema import Array
 
 
@@ -45,6 +46,14 @@ class ByColumn(Dense):
 
     def take(self, rows: Array) -> Block:
         return replace(self, array=tuple(column[rows] for column in self.array))
+
+    def strips(self) -> Iterator[tuple[slice, slice, Array]]:
+        for place, column in enumerate(self.array):
+            for first in range(0, len(column), MOST_CELLS):
+                rows = slice(first, min(first + MOST_CELLS, len(column)))
+                strip = column[rows].astype(self.dtype, copy=False)[:, None]
+                strip.flags.writeable = False
+                yield rows, slice(place, place + 1), strip
 
     def _copied(self, rows: slice) -> Array:
         return np.stack([column[rows] for column in self.array], axis=1, dtype=self.dtype)

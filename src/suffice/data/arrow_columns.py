@@ -12,18 +12,25 @@ from suffice.schema import Array
 # Labels are looked for in so many rows first.
 FIRST_ROWS = 1 << 10
 
+# Numbers that must be copied, such as those in several chunks, are copied as a whole in tables of at most so many rows.
+MOST_COPIED = 1 << 18
+
 
 def numbers(table: Any, gaps: bool) -> tuple[Array, ...] | None:
-    """Return the columns of an Arrow table of numbers and booleans; None if it is none, or cells are not ``gaps``.
+    """Return the columns of an Arrow table of numbers and booleans, in which a missing cell is NaN.
 
-    A missing cell is NaN.
+    Return None for another table, if cells are missing but not ``gaps``, and if a large table would have to be copied.
     """
     if not hasattr(table, "itercolumns"):  # which no other library has; Arrow may not be imported
         return None
-    has_missing = [column for column in table.itercolumns() if column.null_count]
+    columns = list(table.itercolumns())
+    has_missing = [column for column in columns if column.null_count]
     if has_missing and (not gaps or "bool" in {str(column.type) for column in has_missing}):
         return None
-    return tuple(_joined(column).to_numpy(zero_copy_only=False) for column in table.itercolumns())
+    is_copied = has_missing or any(column.num_chunks != 1 or str(column.type) == "bool" for column in columns)
+    if is_copied and table.num_rows > MOST_COPIED:
+        return None
+    return tuple(_joined(column).to_numpy(zero_copy_only=False) for column in columns)
 
 
 def levels(column: Any) -> tuple[list[Any], Array]:

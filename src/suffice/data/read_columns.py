@@ -211,13 +211,17 @@ def _cut_numbers(sheet: Sheet, names: tuple[Any, ...], codings: list[Any], cells
     edges = [codings[p].edges for p in places]
     ends = np.cumsum([len(column) for column in edges])
     flat = np.fromiter(chain.from_iterable(edges), np.float64, int(ends[-1]))
+    starts, targets = ends - [len(column) for column in edges], np.array(places)
     marked = np.flatnonzero([codings[place].whole for place in places])
     whole = marked
-    for rows, x in block.pieces(0, sheet.shape[0]):  # type: ignore[attr-defined]
-        if kernels.cut(x, flat, ends, np.array(places), cells[rows], work=4 * x.size) != 0:
+    for rows, columns, x in block.strips():  # type: ignore[attr-defined]
+        first, here = int(starts[columns.start]), ends[columns] - starts[columns.start]
+        if kernels.cut(x, flat[first:], here, targets[columns], cells[rows], work=4 * x.size) != 0:
             block.reject_if_not_finite(rows)
         if x.dtype.kind == "f":
-            whole = _whole_columns(x, whole)
+            is_here = (whole >= columns.start) & (whole < columns.stop)
+            held = _whole_columns(x, whole[is_here] - columns.start) + columns.start
+            whole = np.concatenate([whole[~is_here], held])
     for j in np.setdiff1d(marked, whole):
         codings[places[j]] = Cuts(codings[places[j]].edges, codings[places[j]].by)
 

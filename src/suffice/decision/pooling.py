@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 
+from suffice.parallel import limit_blas
 from suffice.schema import Array
 
 # Log probabilities are raised to at least this before they are pooled, so that no model has a veto.
@@ -86,7 +87,8 @@ class Pool:
             The weights of the rows.
         """
         raised = np.maximum(log_proba, floor_of(components))
-        parameters, loss = _fit_weights(raised.T, codes, weights, _equal_weights(components))
+        with limit_blas(log_proba.size):
+            parameters, loss = _fit_weights(raised.T, codes, weights, _equal_weights(components))
         # scores of compiled kernels may differ in their last digits; what is learned must not
         parameters = np.round(parameters, DIGITS)
         count, rows = len(components), float(weights.sum())

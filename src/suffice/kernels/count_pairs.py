@@ -37,8 +37,9 @@ def count_pairs(x, codes, weights, starts, pairs):
                 a = cells[row, i]
                 if a < missing:
                     k = codes[top + row]
+                    weight = 1 if weights is None else weights[top + row]
                     for j in range(i + 1):
-                        pairs[k, a, cells[row, j]] += 1 if weights is None else weights[top + row]
+                        pairs[k, a, cells[row, j]] += weight
 
 
 @Kernel
