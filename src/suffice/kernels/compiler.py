@@ -14,8 +14,8 @@ import numpy as np
 # uncompiled step a quarter of a microsecond.
 PATIENCE = 200_000
 
-# Once Numba is loaded, only the kernel's own code is read from disk, in about ten milliseconds.
-SHARE_IF_LOADED = 0.2
+# Once Numba is loaded, only the kernel's own code is read from disk, in about three milliseconds.
+SHARE_IF_LOADED = 0.06
 
 # Errors of reading a truncated file in Numba's cache.
 DAMAGED_CACHE = (EOFError, UnpicklingError, AttributeError, ImportError, LookupError, ValueError)
