@@ -16,7 +16,6 @@ from suffice.choice.single_column import FEW_VALUES, ROWS_A_VALUE, ColumnSums, F
 from suffice.schema import (
     TIE,
     Array,
-    Coding,
     Columns,
     Combinations,
     Cuts,

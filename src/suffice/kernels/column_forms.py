@@ -64,9 +64,9 @@ def cut_evenly(counts, starts, sizes, bins, sums, below, is_end):
 def cut_by_classes(counts, starts, sizes, tie, intervals, sums, parts, is_end):
     """Mark the cell with which each bin ends, but the last one, by the minimum description length principle.
 
-    ``counts`` is the weight of each class in each cell, [cell, class]. ``intervals``, ``sums`` and ``parts`` are buffers
-    for the ends of as many intervals as a column has cells, for the weight of each class in an interval and in its two
-    parts, and for each cut the weight of the left part, the entropy of each part and their sum. Entropies are
+    ``counts`` is the weight of each class in each cell, [cell, class]. ``intervals``, ``sums`` and ``parts`` are
+    buffers for the ends of as many intervals as a column has cells, for the weight of each class in an interval and in
+    its two parts, and for each cut the weight of the left part, the entropy of each part and their sum. Entropies are
     multiplied by the weight of the rows.
     """
     classes = counts.shape[1]
