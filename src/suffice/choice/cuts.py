@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from suffice.kernels import column_forms as kernels
+from suffice.kernels import bin_cells as kernels
 from suffice.schema import TIE, Array, starts_of
 
 BINS = 10
