@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import suffice.schema.codings as codings
 import suffice.schema.columns as columns
 from suffice import BayesClassifier
+from suffice.data import Target
 
 
 def levels(rows: int, first: int = 0, wide: str = "user") -> pd.DataFrame:
@@ -125,3 +127,27 @@ def test_a_column_of_another_kind_names_its_value() -> None:
     words = BayesClassifier(structure="naive").fit(X.assign(x=[f"w{i % 5}" for i in range(60)]), y)
     with pytest.raises(ValueError, match=r"column 'x' .* levels such as 'w0' and now holds .*make them all strings"):
         words.partial_fit(X, y)
+
+
+@pytest.mark.parametrize(("structure", "family"), [("tree", "categorical"), ("full", "gaussian")])
+def test_the_stated_size_of_pairs_is_what_is_allocated(
+    monkeypatch: pytest.MonkeyPatch, structure: str, family: str
+) -> None:
+    """The figure is the size of the array of pairs; while it is computed, it and temporary arrays are there."""
+    monkeypatch.setattr("suffice.data.reader.MUCH_PAIR_BYTES", 1 << 20)
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (100, 700 if family == "gaussian" else 250)), np.arange(100) % 2
+    recipe = BayesClassifier(structure=structure, families=family, prior=1.0)._make_recipe()
+    opened, target = recipe.open(X), Target.of(len(X), y, None, None, "BayesClassifier")
+    tracemalloc.start()
+    with pytest.warns(
+        UserWarning, match=r"the pair counts of .* GiB of memory.*structure=\"naive\" needs none"
+    ) as said:
+        tally = recipe.tally(opened, target)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    (statistic,) = tally.statistics
+    size = max(array.nbytes for array in statistic.arrays().values())
+    assert tally.schema.blocks[0].pair_bytes(2) == size
+    assert f"take {size / 2**30:.2f} GiB" in str(said[0].message)
+    assert size <= peak < 4 * size

@@ -400,7 +400,7 @@ def test_much_is_said_before_much_is_allocated(monkeypatch: pytest.MonkeyPatch) 
     bits = np.random.default_rng(0).random((30, 3000)) < 0.5
     monkeypatch.setattr(memory, "tally", lambda *_, **__: (_ for _ in ()).throw(MemoryError))
     with (
-        pytest.warns(UserWarning, match=r"the pair counts of 3000 columns in 5 classes take 1\.3 GiB"),
+        pytest.warns(UserWarning, match=r"of 3,000 columns with 6,000 levels in all in 5 classes take 1\.34 GiB"),
         pytest.raises(MemoryError),
     ):
         BayesClassifier(families="bernoulli", structure="tree").fit(bits, np.arange(30) % 5)

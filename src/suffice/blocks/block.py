@@ -231,7 +231,7 @@ class Taken(Dense):
 
     def select(self, columns: list[int]) -> Dense:
         kind = Gappy if self.gaps else Dense
-        return kind(self.owner, self._names_of(columns), self.array[np.ix_(self.rows, columns)])
+        return kind(self.owner, self._names_of(columns), self.array[np.ix_(self.rows, np.array(columns))])
 
     def gathered(self) -> Block:
         if self.cells * self.dtype.itemsize > GATHERED:

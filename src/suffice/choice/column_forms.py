@@ -16,7 +16,6 @@ from suffice.choice.single_column import FEW_VALUES, ROWS_A_VALUE, ColumnSums, F
 from suffice.schema import (
     TIE,
     Array,
-    Coding,
     Columns,
     Combinations,
     Cuts,
@@ -246,7 +245,7 @@ def _split_columns(tally: Tally, asked: Mapping[Any, str], numeric: str, missing
             has_moments = places >= 0
             places = np.where(has_moments, places, 0)
             cells: Any = whole.cells(columns)
-            if cells[-1] - cells[0] == len(cells) - 1:  # adjacent cells are not gathered one by one
+            if len(cells) and cells[-1] - cells[0] == len(cells) - 1:  # adjacent cells are not gathered one by one
                 cells = slice(cells[0], cells[-1] + 1)
             yield _Batch(
                 names,

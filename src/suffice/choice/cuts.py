@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from suffice.kernels import column_forms as kernels
+from suffice.kernels import bin_cells as kernels
 from suffice.schema import TIE, Array, starts_of
 
 BINS = 10
@@ -92,9 +92,7 @@ def quantiles(cells: CellCounts, bins: int = BINS) -> Array:
     """
     is_end, below = np.zeros(len(cells.counts), bool), np.empty(int(cells.sizes.max(initial=1)))
     sums = np.empty((1, cells.counts.shape[1]))
-    kernels.cut_evenly(
-        cells.counts, cells.starts, cells.sizes, bins, sums, below, is_end, work=cells.counts.size
-    )
+    kernels.cut_evenly(cells.counts, cells.starts, cells.sizes, bins, sums, below, is_end, work=cells.counts.size)
     return is_end
 
 
@@ -117,4 +115,3 @@ def mdl(cells: CellCounts) -> Array:
 
 
 CUTTERS: dict[str, Callable[[CellCounts], Array]] = {"quantiles": quantiles, "mdl": mdl}
-

@@ -34,16 +34,13 @@ def lay_out_columns(tally: Tally, forms: Mapping[Any, Form]) -> Tally:
     if not forms:
         return tally
     blocks, statistics = list[Columns](), list[Statistic]()
-    families: dict[str, list[Any]] = {}
-    for name, form in forms.items():
-        if form.family is not None:
-            families.setdefault(form.family, []).append(name)
+    families = _names_by_family(forms)
+    kernels = {*families.get("kernel", ())}
     for block, statistic in zip(tally.schema.blocks, tally.statistics, strict=True):
         kept = [j for j, name in enumerate(block.names or ()) if _stays(block, j, forms.get(name))]
         if not kept:
             continue
-        kernels = {*families.get("kernel", ())}
-        smoothed = [j for j in kept if (block.names or ())[j] in kernels] if kernels else []
+        smoothed = [j for j in kept if (block.names or ())[j] in kernels]
         if smoothed and isinstance(statistic, Counts):
             kernel, counts = _select_levels(
                 replace(block, pairs=False), Counts(statistic.n, statistic.total), smoothed, forms
@@ -64,6 +61,15 @@ def lay_out_columns(tally: Tally, forms: Mapping[Any, Form]) -> Tally:
         blocks.append(block)
         statistics.append(statistic)
     return Tally(replace(tally.schema, blocks=tuple(blocks)), tally.class_count, tuple(statistics))
+
+
+def _names_by_family(forms: Mapping[Any, Form]) -> dict[str, list[Any]]:
+    """Return the columns of each family that a form names."""
+    found: dict[str, list[Any]] = {}
+    for name, form in forms.items():
+        if form.family is not None:
+            found.setdefault(form.family, []).append(name)
+    return found
 
 
 def _derive_blocks(tally: Tally, families: Mapping[str, list[Any]]) -> Iterator[tuple[Columns, Statistic]]:

@@ -7,7 +7,7 @@ variance. The functions take the cells of several columns, one column after the 
 import numpy as np
 
 from suffice.choice.cuts import CellCounts
-from suffice.kernels import column_forms as kernels
+from suffice.kernels import form_scores as kernels
 from suffice.schema import Array
 
 # The pseudo-count with which forms are compared: it is added to each count, and as the number of pseudo-rows with the

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from sklearn.base import clone
@@ -175,7 +174,7 @@ def _correct_families(source: Source, families: Any, X: Any) -> dict[str, str]:
     }
     corrected = {}
     for name, facts in source.facts(doubtful).items():
-        family, _ = choose_family(replace(facts, words=in_sample[name].words))
+        family, _ = choose_family(facts._replace(words=in_sample[name].words))
         if family != choose_family(in_sample[name])[0]:
             corrected[name] = family
     return corrected

@@ -82,7 +82,7 @@ def fit_cells_of_columns(values: Array, weights: Array | None, most: int) -> tup
     if np.isnan(ordered[:, -1:]).any():
         held -= np.isnan(ordered).sum(axis=1)
     ends = np.stack([ordered[:, :1], np.take_along_axis(ordered, np.maximum(held - 1, 0)[:, None], axis=1)])[:, :, 0]
-    edges, sizes = _outer_edges(*_keys(ends), held, most + 1)
+    edges, sizes = _outer_edges(_keys(ends[0]), _keys(ends[1]), held, most + 1)
     intervals, bits = np.zeros((2, most), np.int64), ordered.view(np.int64)
     kernels.split_cells(bits, held, below, edges, sizes, intervals, work=len(values) * most * (most + 8) // 2)
     lines = _numbers(np.sort(edges, axis=1)).tolist()

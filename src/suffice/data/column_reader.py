@@ -18,6 +18,7 @@ from suffice.data.sheets import Sheet, SparseSheet
 from suffice.data.table import Target, as_sheet
 from suffice.families import FAMILIES
 from suffice.schema import Array, Columns, Cuts, Plan, Schema, check_plan_columns
+from suffice.schema.columns import MUCH_PAIR_BYTES
 from suffice.settings import comparable
 
 
@@ -113,10 +114,11 @@ def mark_pairs(
         has_fourths = pairs and block.family == "gaussian" and structure.needs_fourths
         marked.append(replace(block, pairs=pairs, fourths=has_fourths))
         marked[-1].check_pairs(classes)
-        size = classes * marked[-1].size * 8 / 2**30
-        if pairs and size > 1:
+        if marked[-1].pair_bytes(classes) > MUCH_PAIR_BYTES:
+            levels = f" with {block.width:,} levels in all" if block.sizes is not None else ""
             warn_caller(
-                f"the pair counts of {block.count} columns in {classes} classes take {size:.1f} GiB; "
+                f"the pair counts of {block.count:,} columns{levels} in {classes} classes take "
+                f"{marked[-1].pair_bytes(classes) / 2**30:.2f} GiB of memory: fewer columns or levels take less, and "
                 'structure="naive" needs none'
             )
     return tuple(marked)

@@ -70,9 +70,9 @@ def key_of(bits):
 def split_cells(numbers, held, below, edges, sizes, intervals):
     """Append the edges at which the cells of each column are split to ``edges``, and their number to ``sizes``.
 
-    ``numbers`` are the bits of the sorted numbers, [column, row], of which the first ``held`` are not missing. ``below``
-    is the weight of the rows before each, in one line if it is the same for all columns. ``intervals`` is a buffer for
-    the first row and the row after the last of each cell.
+    ``numbers`` are the bits of the sorted numbers, [column, row], of which the first ``held`` are not missing.
+    ``below`` is the weight of the rows before each, in one line if it is the same for all columns. ``intervals`` is a
+    buffer for the first row and the row after the last of each cell.
     """
     for column in range(numbers.shape[0]):
         line = column if below.shape[0] > 1 else 0

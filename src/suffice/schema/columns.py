@@ -17,6 +17,9 @@ from suffice.schema.partition import Partition
 # The most memory that the pair counts of a block may take.
 MOST_PAIR_BYTES = 8 << 30
 
+# Pair counts that take more memory are announced before they are counted.
+MUCH_PAIR_BYTES = 512 << 20
+
 
 @dataclass(frozen=True, eq=False)
 class Columns(Frozen):
@@ -79,10 +82,14 @@ class Columns(Frozen):
         """The approximate number of sums of a class in the statistic; with pairs, the square of the width."""
         return self.width**2 * (3 if self.fourths else 1) if self.pairs else self.width
 
+    def pair_bytes(self, classes: int) -> int:
+        """Return the memory that the pair counts of these columns take."""
+        return classes * self.size * 8 if self.pairs else 0
+
     def check_pairs(self, classes: int) -> None:
         """Raise if the pairs of these columns take more memory than MOST_PAIR_BYTES."""
-        size = classes * self.size * 8
-        if not self.pairs or size <= MOST_PAIR_BYTES:
+        size = self.pair_bytes(classes)
+        if size <= MOST_PAIR_BYTES:
             return
         widest, way_out = "", "leave out columns"
         if self.sizes is not None:
