@@ -27,7 +27,7 @@ demo: $(READY) ## set up, learn the handwritten digits, show what was learned an
 test: $(READY) ## set up, run the tests (about ten minutes)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m 'not server and not pages and not integrations'
 
-databases: $(READY) ## Spark, and SQL on PostgreSQL, MariaDB and Spark (about three minutes)
+databases: $(READY) ## Spark, and SQL on PostgreSQL, MariaDB and Spark (about five minutes)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m server tests
 
 $(OTHERS)/.ready: pyproject.toml constraints-integrations.txt

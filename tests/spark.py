@@ -22,7 +22,7 @@ import pytest
 from conftest import in_ci
 
 # A JVM that lives for seconds compiles its code more cheaply with its first compiler alone.
-JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m"
 
 
 def needed() -> None:

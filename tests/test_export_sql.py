@@ -1,4 +1,4 @@
-"""One SELECT gives the probabilities of the model on DuckDB, SQLite and PostgreSQL, for every kind of cell and name."""
+"""One SELECT gives the probabilities of the model on four databases, for every kind of cell and name."""
 
 from __future__ import annotations
 
@@ -64,6 +64,7 @@ from suffice.score import (
 from suffice.score.term import ColumnwiseTerm
 
 RUN = ("duckdb", "sqlite", "postgres")
+WITH_SPARK = [*RUN, pytest.param("spark", marks=pytest.mark.server)]
 ROWS = 1000
 NASTY = [
     "it's \\' ; DROP TABLE x; --",
@@ -100,6 +101,11 @@ def run_query(request: pytest.FixtureRequest) -> RunQuery:
                 base.register("rows", pa.table({name: arrow(frame[name]) for name in frame}))
                 done = base.execute(sql)
                 return pd.DataFrame(done.fetchall(), columns=[column[0] for column in done.description])
+        if dialect == "spark":
+            session = request.getfixturevalue("spark")
+            table = pa.table({name: arrow(frame[name]) for name in frame})
+            session.createDataFrame(table).createOrReplaceTempView("rows")
+            return session.sql(sql).toArrow().to_pandas()
         names = ", ".join('"{}" {}'.format(name.replace('"', '""'), kind(frame[name])) for name in frame)
         rows = list(zip(*(cells(frame[name]) for name in frame), strict=True))
         if dialect == "sqlite":
@@ -246,14 +252,14 @@ def assert_same(model: Any, result: pd.DataFrame, rows: pd.DataFrame, proba: Any
     assert len(wrong) <= len(rows) // 100
 
 
-@pytest.mark.parametrize("dialect", RUN)
+@pytest.mark.parametrize("dialect", WITH_SPARK)
 @pytest.mark.parametrize("case", CASES)
 def test_sql_agrees_with_predict_proba(case: str, dialect: str, run_query: RunQuery) -> None:
     model, rows, proba = fitted(case)
     assert_same(model, run_query(dialect, model.to_sql(dialect, style="select"), rows), rows, proba)
 
 
-@pytest.mark.parametrize("dialect", RUN)
+@pytest.mark.parametrize("dialect", WITH_SPARK)
 @pytest.mark.parametrize("structure", ["naive", "tree"])
 @pytest.mark.parametrize("name", ["adult", "titanic"])
 def test_real_tables_with_missing_cells_and_unseen_levels(
@@ -302,7 +308,7 @@ def strange() -> tuple[Any, pd.DataFrame]:
     return BayesClassifier(families="categorical", structure="naive").fit(table, y), rows
 
 
-@pytest.mark.parametrize("dialect", RUN)
+@pytest.mark.parametrize("dialect", WITH_SPARK)
 def test_no_name_escapes_its_quotes(dialect: str, run_query: RunQuery) -> None:
     model, rows = strange()
     rows = rows.assign(other=range(100))
@@ -359,7 +365,7 @@ def parsed_names(sql: str, dialect: str) -> list[str]:
     return [column.alias_or_name for column in sqlglot.parse_one(sql, dialect=dialect).selects]
 
 
-@pytest.mark.parametrize("dialect", RUN)
+@pytest.mark.parametrize("dialect", WITH_SPARK)
 def test_labels_keep_their_type(dialect: str, run_query: RunQuery) -> None:
     rows = pd.DataFrame({"x0": [0.0, 1.0]}).astype(object)
     for labels in ([False, True], [0, 1], [-1, 2**60]):
@@ -368,7 +374,7 @@ def test_labels_keep_their_type(dialect: str, run_query: RunQuery) -> None:
         assert list(result.columns[2:]) == [f"p({str(label).lower()})" for label in labels]
 
 
-@pytest.mark.parametrize("dialect", RUN)
+@pytest.mark.parametrize("dialect", WITH_SPARK)
 def test_many_gaussian_columns_give_null_for_partly_missing_rows(dialect: str, run_query: RunQuery) -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)
@@ -383,7 +389,7 @@ def test_many_gaussian_columns_give_null_for_partly_missing_rows(dialect: str, r
     assert np.abs(result[["p(0)", "p(1)"]].to_numpy(float) - model.predict_proba(rows))[known].max() < 1e-6
 
 
-@pytest.mark.parametrize("dialect", RUN)
+@pytest.mark.parametrize("dialect", WITH_SPARK)
 def test_large_trees_give_null_if_a_parent_is_missing(
     dialect: str, run_query: RunQuery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -400,7 +406,7 @@ def test_large_trees_give_null_if_a_parent_is_missing(
     assert known[complete].all()
 
 
-@pytest.mark.parametrize("dialect", RUN)
+@pytest.mark.parametrize("dialect", WITH_SPARK)
 def test_extreme_numbers(dialect: str, run_query: RunQuery) -> None:
     # a column that is constant in a class, scores below −1e5, and means far from 0
     X = np.array([[5.0, 1e9], [5.0, 1e9 + 1], [7.0, 1e9 + 3], [9.0, 1e9 + 4]])
@@ -412,7 +418,7 @@ def test_extreme_numbers(dialect: str, run_query: RunQuery) -> None:
     assert_same(model, run_query(dialect, model.to_sql(dialect), rows), rows, model.predict_proba(new))
 
 
-@pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
+@pytest.mark.parametrize("dialect", ["duckdb", *WITH_SPARK[2:]])
 def test_nan_and_infinity_are_missing(dialect: str, run_query: RunQuery) -> None:
     model = GaussianNB().fit([[1.0, 0.0], [2.0, 1.0], [5.0, 0.0], [7.0, 3.0]], [0, 0, 1, 1])
     rows = pd.DataFrame({"x0": [None, float("nan"), float("inf"), -float("inf")], "x1": [1.0] * 4}, dtype=object)
@@ -526,7 +532,7 @@ def test_calibration_of_extreme_probabilities(how: str, run_query: RunQuery) -> 
         assert_same(model, run_query(dialect, model.to_sql(dialect), rows), rows, model.predict_proba(new))
 
 
-@pytest.mark.parametrize("dialect", RUN)
+@pytest.mark.parametrize("dialect", WITH_SPARK)
 def test_log_rising_accuracy(dialect: str, run_query: RunQuery) -> None:
     x = [0.0, 1.0, 2.0, 7.5, 60.0, 3000.0]
     rows = pd.DataFrame({"x": x}).astype(object)
@@ -594,7 +600,7 @@ def hand_made_model() -> Model:
     return Model(columns, np.log([0.3, 0.7]), (HandMade(counts), HandMade(levels)))
 
 
-@pytest.mark.parametrize("dialect", RUN)
+@pytest.mark.parametrize("dialect", WITH_SPARK)
 def test_a_new_family_of_known_terms_has_sql(dialect: str, run_query: RunQuery) -> None:
     model, rng = hand_made_model(), np.random.default_rng(1)
     counts = rng.poisson(1.5, (200, 3)).astype(np.float64)
@@ -609,7 +615,7 @@ def test_a_new_family_of_known_terms_has_sql(dialect: str, run_query: RunQuery) 
     assert np.abs(found - expected).max() < 1e-6
 
 
-@pytest.mark.parametrize("dialect", RUN)
+@pytest.mark.parametrize("dialect", WITH_SPARK)
 @pytest.mark.parametrize("rule", ["mle", "map", "mean", "predictive"])
 def test_a_registered_family_has_sql(
     rule: str, dialect: str, run_query: RunQuery, monkeypatch: pytest.MonkeyPatch
@@ -624,7 +630,7 @@ def test_a_registered_family_has_sql(
     assert_same(model, run_query(dialect, model.to_sql(dialect), rows), rows, model.predict_proba(rows))
 
 
-@pytest.mark.parametrize("dialect", RUN)
+@pytest.mark.parametrize("dialect", WITH_SPARK)
 def test_two_terms_of_one_kind_do_not_share_intermediate_columns(dialect: str, run_query: RunQuery) -> None:
     rng = np.random.default_rng(0)
     sizes = np.array([2, 3])

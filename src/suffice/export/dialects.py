@@ -54,8 +54,13 @@ class Dialect:
     find_equal, find_below : str
         The position, from 0 on, of a key in an array, and of the last element of a sorted array that is not greater;
         empty if they are found by subqueries.
+    lists : str
+        The array of the values of a list, in a table of lists, sorted by their codes.
     is_materialized : bool
         Whether a common table expression is computed once, so that the numbers of its rows need no order.
+    row_number : str
+        The function that numbers rows in any order, in a common table expression that is computed once because of it;
+        empty if rows are numbered by a window.
     has_recursion : bool
         Whether common table expressions may be recursive.
     has_fast_rows : bool
@@ -69,6 +74,8 @@ class Dialect:
         The clause of a primary key in CREATE TABLE; empty if the database has none.
     table_options : str
         What follows the columns in CREATE TABLE.
+    fills_from_json : bool
+        Whether a table is created and filled by one statement, which reads its rows from a text.
     temporary : str
         What follows CREATE for a temporary table; empty if no table is dropped with the session and read twice by one
         query.
@@ -95,13 +102,16 @@ class Dialect:
     has_fast_elements: bool = False
     find_equal: str = ""
     find_below: str = ""
+    lists: str = '(SELECT ARRAY_AGG(l."value" ORDER BY l."code") FROM {table} AS l WHERE l."list" = {place})'
     is_materialized: bool = False
+    row_number: str = ""
     has_recursion: bool = True
     has_fast_rows: bool = False
     has_bits: bool = False
     types: Mapping[str, str] = field(default_factory=lambda: TYPES)
     key: str = "PRIMARY KEY ({key})"
     table_options: str = ""
+    fills_from_json: bool = False
     temporary: str = "TEMPORARY TABLE"
     after_insert: tuple[str, ...] = ()
     setup: tuple[str, ...] = ()
@@ -175,11 +185,21 @@ DIALECTS: dict[str, Dialect] = {
             folds=True,
             tables_layout="row",
             element="ELEMENT_AT({array}, CAST({place} AS INT))",
+            find_equal="NULLIF(ARRAY_POSITION({array}, {key}), 0) - 1",
+            find_below="SIZE({array}) - ARRAY_POSITION(SORT_ARRAY(ARRAY_CONCAT({array}, ARRAY({key})), FALSE), {key})",
+            # one query for all lists
+            lists='ELEMENT_AT((SELECT MAP_FROM_ENTRIES(COLLECT_LIST(STRUCT(a."list", a."found"))) FROM ('
+            'SELECT l."list", SORT_ARRAY(COLLECT_LIST(STRUCT(l."code", l."value"))).value AS "found" '
+            'FROM {table} AS l GROUP BY l."list") AS a), {place})',
+            # a window would move all rows to one task
+            row_number="MONOTONICALLY_INCREASING_ID",
             has_recursion=False,
             temporary="",
             types={"integer": "BIGINT", "double": "DOUBLE", "text": "STRING"},
             key="",
             table_options=" USING PARQUET",
+            # each INSERT is a job, and literals take long to parse
+            fills_from_json=True,
         ),
         Dialect(
             "bigquery",

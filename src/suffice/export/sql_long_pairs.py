@@ -36,18 +36,15 @@ def translate_averaged_pairs(term: AveragedPairs, cells: LongCells) -> list[Expr
     values = values_of_pairs(term, of_slot, parents)
     if query.dialect.has_fast_elements:
         lines = query.add_common("lines", _lines_by_elements(cells, weights, parents, values, whole))
+        tops = ", ".join(f'MAX(l."c{k}") AS "t{k}"' for k in classes)
+        highest = query.add_common("tops", f"SELECT l.{row}, {tops} FROM {lines} AS l GROUP BY l.{row}")
+        lines, top = f"{lines} AS l JOIN {highest} AS t ON t.{row} = l.{row}", "t"
     else:
-        lines = query.add_common("lines", _lines_by_joins(cells, of_slot, parents, values, kept))
-    tops = query.add_common(
-        "tops",
-        f"SELECT l.{row}, {', '.join(f'MAX(l.c{k}) AS t{k}' for k in classes)} FROM {lines} AS l GROUP BY l.{row}",
-    )
+        lines, top = f"{query.add_common('lines', _lines_by_joins(cells, of_slot, parents, values, kept))} AS l", "l"
     shares = ", ".join(
-        f'SUM(l."w" * {exponential(f"(l.c{k} - t.t{k})")}) AS "c{k}", MAX(t.t{k}) AS "t{k}"' for k in classes
+        f'SUM(l."w" * {exponential(f"(l.c{k} - {top}.t{k})")}) AS "c{k}", MAX({top}.t{k}) AS "t{k}"' for k in classes
     )
-    means = query.add_common(
-        "means", f"SELECT l.{row}, {shares} FROM {lines} AS l JOIN {tops} AS t ON t.{row} = l.{row} GROUP BY l.{row}"
-    )
+    means = query.add_common("means", f"SELECT l.{row}, {shares} FROM {lines} GROUP BY l.{row}")
     results = ", ".join(
         f"CASE WHEN m.t{k} IS NULL THEN w.c{k} WHEN m.t{k} < {LEAST_POSSIBLE!r} THEN {IMPOSSIBLE_TEXT} "
         f'ELSE m.t{k} + LN(m.c{k}) - LN(w."w") END AS "c{k}"'
@@ -59,13 +56,19 @@ def translate_averaged_pairs(term: AveragedPairs, cells: LongCells) -> list[Expr
 
 
 def _lines_by_joins(cells: LongCells, of_slot: Array, parents: Array, values: Array, kept: str) -> str:
-    """Return log p(a)·Πⱼ p(xⱼ | a) for each row and level a that is a parent, by a join with all pairs of levels."""
+    """Return log p(a)·Πⱼ p(xⱼ | a) for each row and level a that is a parent, by a join with all pairs of levels.
+
+    A window has the greatest of each row: some databases compute a table again for each query that refers to it.
+    """
     query, row = cells.query, cells.query.id
     a, b = np.nonzero((of_slot[parents, None] != of_slot) | (parents[:, None] == np.arange(len(of_slot))))
     pairs = query.parameters.add_arrays(
         query.new_name("pairs"), {"a": parents[a], "b": b}, by_class("c", values[a, b].T)
     )
-    sums = ", ".join(f'SUM(p."c{k}") AS "c{k}"' for k in range(query.class_count))
+    sums = ", ".join(
+        f'SUM(p."c{k}") AS "c{k}", MAX(SUM(p."c{k}")) OVER (PARTITION BY a.{row}) AS "t{k}"'
+        for k in range(query.class_count)
+    )
     return (
         f'SELECT a.{row}, a."w", {sums} FROM {kept} AS a JOIN {kept} AS b ON b.{row} = a.{row} '
         f'JOIN {pairs} AS p ON p."a" = a."slot" AND p."b" = b."slot" WHERE a."w" > 0 GROUP BY a.{row}, a."slot", a."w"'
@@ -127,8 +130,7 @@ def _without_implied(term: AveragedPairs, cells: LongCells, slots: str, lone: st
     implied = query.parameters.add_arrays(query.new_name("implied"), keys, {})
     dropped = query.add_common(
         "dropped",
-        f'SELECT DISTINCT a.{row}, m."dropped" FROM {slots} AS a JOIN {implied} AS m ON m."kept" = a."slot" '
-        f'JOIN {slots} AS b ON b.{row} = a.{row} AND b."slot" = m."dropped"',
+        f'SELECT DISTINCT a.{row}, m."dropped" FROM {slots} AS a JOIN {implied} AS m ON m."kept" = a."slot"',
     )
     return (
         f'{select} LEFT JOIN {dropped} AS d ON d.{row} = s.{row} AND d."dropped" = s."slot" WHERE d."dropped" IS NULL'

@@ -7,7 +7,7 @@ import numpy as np
 from suffice.export.pair_values import exponential
 from suffice.export.sql_expressions import Expression
 from suffice.export.sql_long_cells import LongCells
-from suffice.export.sql_long_columnwise import IMPOSSIBLE_TEXT, add_slots
+from suffice.export.sql_long_columnwise import IMPOSSIBLE_TEXT
 from suffice.export.sql_parameters import LEAST_POSSIBLE, Kind
 from suffice.schema import starts_of
 from suffice.score import PairLookUp
@@ -44,28 +44,31 @@ class _Tree:
     def add(self) -> list[Expression]:
         """Add the tables; return the score of each class."""
         query, row = self.query, self.query.id
-        self.slots = add_slots(self.cells, self.term.sizes)
-        parameters = query.parameters
+        parameters, starts = query.parameters, starts_of(self.term.sizes + 1).tolist()
         columns, edges = range(len(self.parents)), self.parents
         self.edges = parameters.add_arrays(
             query.new_name("edges"),
             {"col": [j + 1 for j in columns], "parent": [p + 1 for p in edges]},
-            {"height": [self.heights[p] if p >= 0 else -1 for p in edges]},
+            {
+                "height": [self.heights[p] if p >= 0 else -1 for p in edges],
+                "slot": [starts[j] for j in columns],
+                "above": [starts[p] + 1 if p >= 0 else 0 for p in edges],
+            },
         )
         kinds: dict[str, Kind] = {"slot": "integer", "above": "integer", **dict.fromkeys(self._names("c"), "double")}
         self.entries = parameters.add(query.new_name("conditionals"), kinds, self._rows(), ("slot", "above"))
-        # the level of the parent of each column of a row; 0 if there is no parent, NULL if it is missing
-        self.above = query.add_common(
+        # the levels of each column of a row and of its parent; NULL if missing, and 0 if there is no parent
+        array = self.cells.codes(len(edges))
+        own, above = (query.pick("r", array, f'e."{name}"') for name in ("col", "parent"))
+        self.levels = query.add_common(
             "above",
-            f'SELECT r.{row}, e."col", e."parent", e."height", '
-            f'CASE WHEN e."parent" = 0 THEN 0 ELSE s."slot" + 1 END AS "above" '
-            f"FROM (SELECT {row} FROM {query.cells}) AS r CROSS JOIN {self.edges} AS e "
-            f'LEFT JOIN {self.slots} AS s ON s.{row} = r.{row} AND s."col" = e."parent"',
+            f'SELECT r.{row}, e."col", e."parent", e."height", CAST(e."slot" AS BIGINT) + {own} AS "slot", '
+            f'CASE WHEN e."parent" = 0 THEN 0 ELSE CAST(e."above" AS BIGINT) + {above} END AS "above" '
+            f"FROM {query.cells} AS r CROSS JOIN {self.edges} AS e",
         )
         known = (
-            f"SELECT s.{row}, {self._list('p', 'c')} FROM {self.slots} AS s "
-            f'JOIN {self.above} AS a ON a.{row} = s.{row} AND a."col" = s."col" '
-            f'JOIN {self.entries} AS p ON p."slot" = s."slot" AND p."above" = a."above"'
+            f"SELECT a.{row}, {self._list('p', 'c')} FROM {self.levels} AS a "
+            f'JOIN {self.entries} AS p ON p."slot" = a."slot" AND p."above" = a."above"'
         )
         parts = [known, *self._messages()]
         united = " UNION ALL ".join(parts)
@@ -80,10 +83,9 @@ class _Tree:
         sent: dict[int, str] = {}
         for height in sorted({self.heights[p] for p in self.parents if p >= 0}):
             direct = (
-                f'SELECT s.{row}, a."parent" AS "col", p."above" AS "slot", {self._list("p", "c")} '
-                f"FROM {self.slots} AS s "
-                f'JOIN {self.above} AS a ON a.{row} = s.{row} AND a."col" = s."col" AND a."above" IS NULL '
-                f'JOIN {self.entries} AS p ON p."slot" = s."slot" WHERE a."height" = {height}'
+                f'SELECT a.{row}, a."parent" AS "col", p."above" AS "slot", {self._list("p", "c")} '
+                f'FROM {self.levels} AS a JOIN {self.entries} AS p ON p."slot" = a."slot" '
+                f'WHERE a."above" IS NULL AND a."height" = {height}'
             )
             below = {self.heights[j] for j, p in enumerate(self.parents) if p >= 0 and self.heights[p] == height} - {0}
             passed = (
@@ -115,7 +117,7 @@ class _Tree:
         return (
             f'SELECT u.{row}, a."parent", a."height", a."above" AS "known", p."above" AS "above", {", ".join(values)} '
             f"FROM {products} AS u "
-            f'JOIN {self.above} AS a ON a.{row} = u.{row} AND a."col" = u."col" '
+            f'JOIN {self.levels} AS a ON a.{row} = u.{row} AND a."col" = u."col" '
             f'JOIN {self.entries} AS p ON p."slot" = u."slot" - 1 '
             f'WHERE a."above" IS NULL OR p."above" = a."above" '
             f'GROUP BY u.{row}, a."parent", a."height", a."above", p."above"'

@@ -60,18 +60,23 @@ def _add_paths(trees: list[Partition], cells: LongCells) -> str:
     node = f'{_step(cells, array)} AS "node"'
     begun = f'SELECT s.* FROM {nodes} AS s JOIN {start} AS t ON t."node" = s."node"'
     first = f"SELECT r.{row}, {node} FROM {query.cells} AS r CROSS JOIN ({begun}) AS s"
-    # paths have no inputs: to find them again by the number of the row is faster than to carry them along
-    step = (
-        f"SELECT r.{row}, {node} FROM {{here}} AS d "
-        f'JOIN {query.cells} AS r ON r.{row} = d.{row} JOIN {nodes} AS s ON s."node" = d."node"'
-    )
     if query.dialect.has_recursion:
+        # paths have no inputs: to find them again by the number of the row is faster than to carry them along
+        step = (
+            f"SELECT r.{row}, {node} FROM {{here}} AS d "
+            f'JOIN {query.cells} AS r ON r.{row} = d.{row} JOIN {nodes} AS s ON s."node" = d."node"'
+        )
         here = query.add_recursive("paths", lambda name: f"{first} UNION ALL {step.format(here=name)}")
         return f'SELECT {row}, "node" FROM {here} WHERE "node" < 0'
-    steps = [query.add_common("path", first)]
+    # nested: Spark analyses a common table expression once more for each reference to it
+    parts = ", ".join(f"r.{name}" for name in query.parts(array))
+    here = f"SELECT r.{row}, {parts}, {node} FROM {query.cells} AS r CROSS JOIN ({begun}) AS s"
     for _ in range(depth - 1):
-        steps.append(query.add_common("path", step.format(here=steps[-1])))
-    return " UNION ALL ".join(f'SELECT {row}, "node" FROM {each} WHERE "node" < 0' for each in steps)
+        here = (
+            f'SELECT r.{row}, {parts}, CASE WHEN r."node" < 0 THEN r."node" ELSE {_step(cells, array)} END AS "node" '
+            f'FROM ({here}) AS r LEFT JOIN {nodes} AS s ON s."node" = r."node"'
+        )
+    return here
 
 
 def _step(cells: LongCells, array: str, place: int = 1) -> str:

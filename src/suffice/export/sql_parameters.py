@@ -1,5 +1,6 @@
 """Parameter tables: the numbers of a model as tables of the database, written as CREATE TABLE and INSERT."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -88,22 +89,32 @@ class ParameterTables:
         found = []
         for table in self.tables:
             name = to_dialect(self.reference(table.name), self.dialect, exp.Table)
-            found += [self._drop(name), self._create(name, table), *self._inserts(name, table)]
+            filled = [self._create_as(name, table)] if self.dialect.fills_from_json else self._create(name, table)
+            found += [f"DROP TABLE IF EXISTS {name}", *filled]
             found += [each.format(name=name) for each in self.dialect.after_insert]
         return found
 
-    def _drop(self, name: str) -> str:
-        return f"DROP TABLE IF EXISTS {name}"
+    def _create_as(self, name: str, table: ParameterTable) -> str:
+        """Return the statement that creates a table from one text: the rows as arrays of JSON."""
+        kinds = self.dialect.types
+        columns = (
+            f"CAST(cells[{place}] AS {kinds[kind]}) AS {self._quoted(column)}"
+            for place, (column, kind) in enumerate(table.columns.items())
+        )
+        rows = "[" + ",\n".join(f"[{','.join(map(_json, row))}]" for row in table.rows) + "]"
+        text = "'" + rows.replace("\\", "\\\\").replace("'", "\\'") + "'"
+        return (
+            f"CREATE TABLE {name}{self.dialect.table_options} AS\nSELECT {', '.join(columns)}\n"
+            f"FROM (SELECT EXPLODE(FROM_JSON({text}, 'ARRAY<ARRAY<STRING>>')) AS cells)"
+        )
 
-    def _create(self, name: str, table: ParameterTable) -> str:
+    def _create(self, name: str, table: ParameterTable) -> Iterable[str]:
         kinds = self.dialect.types
         columns = [f"{self._quoted(column)} {kinds[kind]}" for column, kind in table.columns.items()]
         key = ", ".join(self.dialect.key_part(self._quoted(each), table.columns[each]) for each in table.key)
         columns += [self.dialect.key.format(key=key)] if self.dialect.key else []
         kind = self.dialect.temporary if self.temporary else "TABLE"
-        return f"CREATE {kind} {name} ({', '.join(columns)}){self.dialect.table_options.format(key=key)}"
-
-    def _inserts(self, name: str, table: ParameterTable) -> Iterable[str]:
+        yield f"CREATE {kind} {name} ({', '.join(columns)}){self.dialect.table_options.format(key=key)}"
         for first in range(0, len(table.rows), ROWS_AT_ONCE):
             lines = (", ".join(map(self._value, row)) for row in table.rows[first : first + ROWS_AT_ONCE])
             yield f"INSERT INTO {name} VALUES\n" + ",\n".join(f"({line})" for line in lines)
@@ -119,6 +130,14 @@ class ParameterTables:
 
     def _quoted(self, name: str) -> str:
         return exp.to_identifier(name, quoted=True).sql(dialect=self.dialect.name)
+
+
+def _json(value: Any) -> str:
+    """Return a value in JSON."""
+    if isinstance(value, float):
+        return number_text(value)
+    # Spark would replace ${name} by the value of a setting
+    return json.dumps(value, ensure_ascii=False).replace("$", "\\u0024")
 
 
 def number_text(value: float) -> str:

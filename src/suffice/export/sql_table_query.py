@@ -126,12 +126,12 @@ class TableQuery(StagedQuery):
 
         Arrays are searched where the database can: at once if they are sorted, else if they are short.
         """
-        listed = f'FROM {self.parameters.reference(kind)} AS l WHERE l."list" = {place}'
+        table = self.parameters.reference(kind)
         search = self.dialect.find_below if operator == "<=" else self.dialect.find_equal
         if search and (operator == "<=" or len(self._labels[kind][place]) <= MAX_SEARCHED):
-            text = search.format(key="key_", array=f'(SELECT ARRAY_AGG(l."value" ORDER BY l."code") {listed})')
+            text = search.format(key="key_", array=self.dialect.lists.format(table=table, place=place))
         else:
-            text = f'(SELECT MAX(l."code") {listed} AND l."value" {operator} key_)'
+            text = f'(SELECT MAX(l."code") FROM {table} AS l WHERE l."list" = {place} AND l."value" {operator} key_)'
         return fill(text, {"key_": key})
 
     def finish_labels(self) -> None:
@@ -212,7 +212,8 @@ class TableQuery(StagedQuery):
         return [str(place) for place in range(len(self.stages)) if place != ARRAYS]
 
     def _stage_tables(self, query: exp.Select) -> list[NamedTable]:
-        number = exp.Window(this=exp.RowNumber(), order=self._order())
+        function = self.dialect.row_number
+        number = exp.Anonymous(this=function) if function else exp.Window(this=exp.RowNumber(), order=self._order())
         query = query.select(exp.alias_(number, self.prefix + ID, quoted=True), append=True, copy=False)
         tables: list[NamedTable] = []
         for place, stage in enumerate(self.stages):
