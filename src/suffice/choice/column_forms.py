@@ -243,10 +243,7 @@ def _split_columns(tally: Tally, asked: Mapping[Any, str], numeric: str, missing
             hows = [asked.get(name, "auto") for name in names]
             places = np.array([moments.places.get(name, -1) for name in names], np.intp)
             has_moments = places >= 0
-            places = np.where(has_moments, places, 0)
-            cells: Any = whole.cells(columns)
-            if len(cells) and cells[-1] - cells[0] == len(cells) - 1:  # adjacent cells are not gathered one by one
-                cells = slice(cells[0], cells[-1] + 1)
+            places, cells = np.where(has_moments, places, 0), whole.cells(columns)
             yield _Batch(
                 names,
                 [coding if type(coding) is Cuts else None for coding in codings],
