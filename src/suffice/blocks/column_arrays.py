@@ -47,6 +47,9 @@ class ByColumn(Dense):
     def take(self, rows: Array) -> Block:
         return replace(self, array=tuple(column[rows] for column in self.array))
 
+    def select(self, columns: list[int]) -> Dense:
+        return replace(self, names=self._names_of(columns), array=tuple(self.array[j] for j in columns))
+
     def strips(self) -> Iterator[tuple[slice, slice, Array]]:
         for place, column in enumerate(self.array):
             for first in range(0, len(column), MOST_CELLS):
