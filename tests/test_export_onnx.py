@@ -272,7 +272,9 @@ def test_impossible_rows_have_the_prior_and_certain_ones_are_shared() -> None:
 
 
 def test_every_term_has_a_translator() -> None:
-    kinds = [each for each in map(vars(score).get, score.__all__) if isinstance(each, type) and issubclass(each, Term)]
+    kinds = [
+        each for each in map(score.__getattr__, score.__all__) if isinstance(each, type) and issubclass(each, Term)
+    ]
     assert {kind for kind in kinds if kind is not Term and not kind.is_class_independent} == set(TRANSLATORS)
 
 

@@ -67,6 +67,7 @@ RUN = ("duckdb", "sqlite", "postgres")
 WITH_SPARK = [*RUN, pytest.param("spark", marks=pytest.mark.server)]
 ROWS = 1000
 NASTY = [
+    "${spark.app.name}",
     "it's \\' ; DROP TABLE x; --",
     "\\",
     "\n",
@@ -321,6 +322,13 @@ def test_no_name_escapes_its_quotes(dialect: str, run_query: RunQuery) -> None:
     assert result["prediction_1"].tolist() == model.predict(bare).tolist()
 
 
+def join_text(node: exp.Expression) -> exp.Expression:
+    """Return a text that was joined from literals as one literal, and other expressions as they are."""
+    if isinstance(node, exp.Concat):
+        return exp.Literal.string("".join(part.this for part in node.expressions))
+    return node
+
+
 @pytest.mark.parametrize("dialect", [name for name, each in DIALECTS.items() if each.has_select])
 def test_every_literal_and_name_parses_to_its_value(dialect: str) -> None:
     rng = np.random.default_rng(0)
@@ -331,7 +339,8 @@ def test_every_literal_and_name_parses_to_its_value(dialect: str) -> None:
     sql = BayesClassifier(families="categorical", structure="naive").fit(table, y).to_sql(dialect, table="a;b.c")
     (parsed,) = sqlglot.parse(sql, dialect=dialect)
     assert isinstance(parsed, exp.Select)
-    assert {literal.this for literal in parsed.find_all(exp.Literal) if literal.is_string} == set(NASTY)
+    joined = parsed.transform(join_text)
+    assert {literal.this for literal in joined.find_all(exp.Literal) if literal.is_string} == set(NASTY)
     found = {column.name for column in parsed.find_all(exp.Column) if column.name in names}
     assert found == set(names)
     assert {(table.db, table.name) for table in parsed.find_all(exp.Table) if table.db} == {("a;b", "c")}
@@ -651,7 +660,11 @@ def test_two_terms_of_one_kind_do_not_share_intermediate_columns(dialect: str, r
 
 
 def test_every_term_is_translated_or_refused_with_a_reason() -> None:
-    terms = {term for term in vars(suffice.score).values() if isinstance(term, type) and issubclass(term, Term)}
+    terms = {
+        term
+        for term in map(suffice.score.__getattr__, suffice.score.__all__)
+        if isinstance(term, type) and issubclass(term, Term)
+    }
     for term in terms - {Term}:
         assert term.is_class_independent + (term in TRANSLATORS) + (term in UNSUPPORTED) == 1, term
 
@@ -661,3 +674,10 @@ def test_an_unknown_term_is_refused_by_name() -> None:
     model = Model((Columns("mine", 2, ("a", "b")),), np.log([0.3, 0.7]), (cosine,))
     with pytest.raises(ExportError, match=r"the columns 'a' to 'b' has a Cosine term.*predict_table"):
         to_sql(model, ["no", "yes"])
+
+
+def test_names_that_spark_would_replace_are_refused() -> None:
+    model = CategoricalNB().fit(pd.DataFrame({"${spark.app.name}": [0, 1, 0, 1]}), ["${a}", "b", "${a}", "b"])
+    with pytest.raises(ExportError, match=r"'\${spark.app.name}' is not a valid name in Spark; rename it"):
+        model.to_sql("spark")
+    assert "${" not in CategoricalNB().fit([[0], [1]], ["${a}", "b"]).to_sql("spark")

@@ -200,7 +200,11 @@ def test_errors_of_mixtures_are_explained():
 
 
 def test_every_term_has_a_packer_and_an_evaluator():
-    terms = {its for its in vars(suffice.score).values() if isinstance(its, type) and issubclass(its, Term)} - {Term}
+    terms = {
+        its
+        for its in map(suffice.score.__getattr__, suffice.score.__all__)
+        if isinstance(its, type) and issubclass(its, Term)
+    } - {Term}
     assert set(PACKERS) == terms
     script = "".join(files("suffice.report").joinpath(name).read_text() for name in SCRIPTS)
     evaluated = set(re.findall(r"^(?:TERMS\.|  )([A-Z]\w+)(?: = |: )(?:columnwise\(|\{)", script, re.M))

@@ -268,7 +268,11 @@ def test_the_whole_default_has_all_components() -> None:
 
 
 def test_every_term_has_a_table_form() -> None:
-    terms = {term for term in vars(suffice.score).values() if isinstance(term, type) and issubclass(term, Term)}
+    terms = {
+        term
+        for term in map(suffice.score.__getattr__, suffice.score.__all__)
+        if isinstance(term, type) and issubclass(term, Term)
+    }
     for term in terms - {Term, LogSumExp}:
         assert term.is_class_independent != (term in LONG_TRANSLATORS), term
 

@@ -41,6 +41,8 @@ class Dialect:
         Whether names of result columns consist of letters, digits and underscores.
     escapes_in_names : bool
         Whether a backslash in a quoted name is an escape, so that no name may have one.
+    has_variables : bool
+        Whether ``${name}`` is replaced by the value of a setting, also within quotes.
     underflow_is_error : bool
         Whether a product that is too small for a double is an error, and not 0.
     has_select : bool
@@ -95,6 +97,7 @@ class Dialect:
     folds: bool
     plain_names: bool = False
     escapes_in_names: bool = False
+    has_variables: bool = False
     underflow_is_error: bool = False
     has_select: bool = True
     tables_layout: Layout | None = None
@@ -132,7 +135,8 @@ class Dialect:
         """Return whether a name can be written as a quoted identifier."""
         # BigQuery has no columns with these characters, and reads them in quotes as escapes
         forbidden = NO_TEXT + (r"`\\\n\r\t" if self.plain_names else r"\\" if self.escapes_in_names else "")
-        return bool(name) and re.search(f"[{forbidden}]", name) is None
+        is_variable = self.has_variables and "${" in name
+        return bool(name) and not is_variable and re.search(f"[{forbidden}]", name) is None
 
     def result_name(self, name: str) -> str:
         """Return the name of a result column, with underscores for what the dialect does not allow.
@@ -144,6 +148,8 @@ class Dialect:
             name = "".join(c if c.isascii() and c.isalnum() else "_" for c in name).rstrip("_")
         if self.escapes_in_names:
             name = name.replace("\\", "_")
+        if self.has_variables:
+            name = name.replace("${", "_{")
         return self.check_name(name, "the result column")
 
 
@@ -183,6 +189,7 @@ DIALECTS: dict[str, Dialect] = {
             "Spark",
             "lateral",
             folds=True,
+            has_variables=True,
             tables_layout="row",
             element="ELEMENT_AT({array}, CAST({place} AS INT))",
             find_equal="NULLIF(ARRAY_POSITION({array}, {key}), 0) - 1",
@@ -266,14 +273,14 @@ def find_dialect(name: str) -> Dialect:
     'postgres'
     >>> find_dialect("sqlight")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    suffice.export.dialects.ExportError: unknown dialect 'sqlight'; did you mean 'sqlite'? Available: duckdb, ...
+    suffice.export.dialects.ExportError: unknown dialect 'sqlight'; did you mean 'sqlite'? The dialects are duckdb, ...
     """
     key = str(name).lower()
     dialect = DIALECTS.get(ALIASES.get(key, key))
     if dialect is None:
         close = get_close_matches(key, [*DIALECTS, *ALIASES], 1, 0.5)
-        hint = f"; did you mean {close[0]!r}?" if close else ";"
-        raise ExportError(f"unknown dialect {name!r}{hint} Available: {', '.join(DIALECTS)}")
+        hint = f"; did you mean {close[0]!r}? The" if close else "; the"
+        raise ExportError(f"unknown dialect {name!r}{hint} dialects are {', '.join(DIALECTS)}")
     return dialect
 
 

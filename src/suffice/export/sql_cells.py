@@ -11,6 +11,7 @@ from suffice.data.column_names import column_name
 from suffice.export import sql_expressions as sql
 from suffice.export.dialects import ExportError, check_text
 from suffice.export.sql_expressions import Expression, Operand
+from suffice.export.sql_parameters import text_literal
 from suffice.export.sql_stages import StagedQuery
 from suffice.schema import Columns, Combinations, Cuts, Levels, MissingLevel
 
@@ -177,5 +178,5 @@ class Cells:
                 return self._cell(j), self._is_number(j), values
             return self._number(j), self._is_number(j), [sql.number(label) for label in labels]
         texts = [check_text(str(label), f"{self.columns.name(j)}: the level") for label in labels]
-        literals = [Expression(exp.Literal.string(text)) for text in texts]
+        literals = [Expression(text_literal(text, self.query.dialect)) for text in texts]
         return self._cell(j).cast("text"), self._cell(j).is_not_null(), literals

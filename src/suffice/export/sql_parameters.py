@@ -153,7 +153,17 @@ def number_text(value: float) -> str:
 
 
 def text_literal(text: str, dialect: Dialect) -> exp.Expression:
-    """Return a text as a literal; in hexadecimal digits where settings of a session change what a backslash means."""
+    """Return a text as a literal; in hexadecimal digits where settings of a session change what a backslash means.
+
+    Where ``${name}`` is replaced by the value of a setting, the text is joined from parts that do not contain it.
+
+    >>> from suffice.export.dialects import DIALECTS
+    >>> text_literal("costs ${x}", DIALECTS["spark"]).sql("spark")
+    "CONCAT('costs $', '{x}')"
+    """
+    if dialect.has_variables and "${" in text:
+        parts = text.replace("${", "$\0{").split("\0")
+        return exp.Concat(expressions=[exp.Literal.string(part) for part in parts])
     if dialect.hexadecimal_texts and not (text.isascii() and text.replace("_", "").isalnum()):
         digits = exp.HexString(this=text.encode().hex())
         return exp.Anonymous(
