@@ -134,7 +134,7 @@ def test_the_stated_size_of_pairs_is_what_is_allocated(
     monkeypatch: pytest.MonkeyPatch, structure: str, family: str
 ) -> None:
     """The figure is the size of the array of pairs; while it is computed, it and temporary arrays are there."""
-    monkeypatch.setattr("suffice.data.reader.MUCH_PAIR_BYTES", 1 << 20)
+    monkeypatch.setattr("suffice.data.column_reader.MUCH_PAIR_BYTES", 1 << 20)
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, (100, 700 if family == "gaussian" else 250)), np.arange(100) % 2
     recipe = BayesClassifier(structure=structure, families=family, prior=1.0)._make_recipe()
