@@ -102,7 +102,8 @@ def test_a_sample_has_rows_of_all_groups_as_duckdb_reads_them(tmp_path: Path) ->
 
 
 def test_a_sample_of_many_groups_reads_few_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet_rows, "SAMPLED_GROUPS", 4)
+    monkeypatch.setattr(parquet_rows, "SAMPLED_RUNS", 4)
+    monkeypatch.setattr(batches, "ROWS", 10)
     pq.write_table(pa.table({"place": range(1000)}), tmp_path / "rows.parquet", row_group_size=10)
     source = FilesSource.open(tmp_path / "rows.parquet", ColumnHints())
     places = source.sample(20, spread=True)[0]["place"].to_numpy()

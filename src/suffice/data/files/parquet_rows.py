@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
-from operator import itemgetter
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,20 @@ from suffice.data.files.file_formats import FoundFile, is_partitioned
 from suffice.parallel import map_threads
 from suffice.schema import Array
 
-# A sample is drawn from at most so many row groups, evenly spread, so that its time does not grow with the table.
-SAMPLED_GROUPS = 64
+# A sample is drawn from at most so many runs of row groups, evenly spread: its time does not grow with the table.
+SAMPLED_RUNS = 64
+
+# About so many bytes of the rows that are read for a sample stay in memory, because all rows are read afterwards.
+KEPT_BYTES = 1 << 28
+
+
+class Run(NamedTuple):
+    """Neighbouring row groups of a file, which are read together, and their numbers of rows and bytes."""
+
+    path: str
+    groups: tuple[int, ...]
+    rows: int
+    size: int
 
 
 @dataclass(frozen=True)
@@ -29,14 +41,19 @@ class ParquetRows:
 
     paths: tuple[str, ...]
     schema: Any
+    kept: dict[Run, list[Any]] = field(default_factory=dict)  # the batches of runs that were read for a sample
 
     @cached_property
-    def groups(self) -> list[tuple[str, int, int]]:
-        """The path, the index and the number of rows of each row group."""
-        found = []
+    def groups(self) -> list[Run]:
+        """Each row group as a run of its own."""
+        # codes of strings have 4 bytes; strings that are not repeated take about what they take in the file
+        found, width = [], sum(4 if _is_string(kind) else max(kind.bit_width // 8, 1) for kind in self.schema.types)
         for path in self.paths:
             about = _open(path).metadata
-            found += [(path, group, about.row_group(group).num_rows) for group in range(about.num_row_groups)]
+            for place in range(about.num_row_groups):
+                group = about.row_group(place)
+                size = max(group.total_byte_size, group.num_rows * width)
+                found.append(Run(path, (place,), group.num_rows, size))
         return found
 
     def has(self, names: Sequence[str]) -> bool:
@@ -46,42 +63,50 @@ class ParquetRows:
     def read_batches(self, names: Sequence[str], rows: int, levels: Sequence[str] = ()) -> Iterator[Any]:
         """Yield some columns as Arrow record batches of at most ``rows`` rows.
 
-        ``levels`` are columns of strings with few different values, which are read as dictionaries.
+        ``levels`` are columns of strings with few different values, which are read as dictionaries. Batches that were
+        kept of a sample are not read again.
         """
-        for path, groups in groupby(self.groups, key=itemgetter(0)):
+        for path, runs in groupby(_merge_groups(self.groups, rows), key=attrgetter("path")):
             with _open(path, self._strings(levels)) as file:
-                for run in _split_groups(((group, count) for _, group, count in groups), rows):
-                    yield from file.iter_batches(rows, run, list(names))
+                for run in runs:
+                    kept = self.kept.pop(run, [])
+                    if kept and set(self._strings(names)) <= set(levels):
+                        yield from (batch.select(list(names)) for batch in kept)
+                    else:
+                        yield from file.iter_batches(rows, run.groups, list(names))
 
     def sample(self, rows: int, names: Sequence[str], batch: int) -> Any:
-        """Return about ``rows`` random rows as an Arrow table, in the order of the files."""
+        """Return about ``rows`` random rows as an Arrow table, in the order of the files.
+
+        The first batches that are read are kept for `read_batches`, as far as there is room for them.
+        """
         import pyarrow as pa
 
-        places = np.unique(np.linspace(0, len(self.groups) - 1, SAMPLED_GROUPS).round().astype(int))
-        chosen = [self.groups[place] for place in places]
-        ends = np.cumsum([count for _, _, count in chosen])
+        runs = list(_merge_groups(self.groups, batch))
+        runs = [runs[place] for place in np.unique(np.linspace(0, len(runs) - 1, SAMPLED_RUNS).round().astype(int))]
+        ends = np.cumsum([run.rows for run in runs])
         wanted = np.random.default_rng(0).choice(ends[-1], min(rows, int(ends[-1])), replace=False, shuffle=False)
         wanted.sort()
         parts = np.split(wanted, np.searchsorted(wanted, ends[:-1]))
-        starts = ends - [count for _, _, count in chosen]
         tasks = [
-            (path, group, part - start)
-            for (path, group, _), part, start in zip(chosen, parts, starts, strict=True)
-            if len(part)
+            (run, part - end + run.rows) for run, part, end in zip(runs, parts, ends.tolist(), strict=True) if len(part)
         ]
+        about = {path: _open(path).metadata for path in {run.path for run, _ in tasks}}
+        total = np.cumsum([run.size for run, _ in tasks])
+        self.kept.update((run, []) for run, _ in tasks[: np.searchsorted(total, KEPT_BYTES)])
 
-        about = {path: _open(path).metadata for path in {path for path, *_ in tasks}}
-
-        def read(task: tuple[str, int, Array]) -> Any:
-            path, group, picked = task
+        def read(task: tuple[Run, Array]) -> Any:
+            run, picked = task
             found, first = [], 0
-            with _open(path, self._strings(names), about[path]) as file:
-                for rows_of_batch in file.iter_batches(batch, [group], list(names), use_threads=False):
+            with _open(run.path, self._strings(names), about[run.path]) as file:
+                for rows_of_batch in file.iter_batches(batch, run.groups, list(names), use_threads=False):
                     last = first + rows_of_batch.num_rows
                     inside = picked[(picked >= first) & (picked < last)] - first
                     # few rows are made strings again, as which DuckDB would read them
                     found.append(pa.Table.from_batches([rows_of_batch.take(pa.array(inside))]).cast(self._plain(names)))
                     first = last
+                    if run in self.kept:
+                        self.kept[run].append(rows_of_batch)
             return pa.concat_tables(found)
 
         return pa.concat_tables(map_threads(read, tasks))
@@ -109,22 +134,25 @@ def open_parquet(files: Sequence[FoundFile]) -> ParquetRows | None:
     return ParquetRows(tuple(file.path for file in files), pa.schema(fields))
 
 
-def _split_groups(groups: Iterable[tuple[int, int]], rows: int) -> Iterator[list[int]]:
-    """Yield neighbouring row groups that have at most so many rows together, and larger ones alone.
+def _merge_groups(groups: Iterable[Run], rows: int) -> Iterator[Run]:
+    """Yield neighbouring row groups that have at most so many rows together as one run, and larger ones alone.
 
     A batch of rows of several groups would have two parts, because each group has its own dictionaries.
 
-    >>> list(_split_groups([(0, 2), (1, 1), (2, 9), (3, 1)], rows=3))
-    [[0, 1], [2], [3]]
+    >>> groups = [Run("a", (place,), rows, 8) for place, rows in enumerate([2, 1, 9, 1])]
+    >>> [run.groups for run in _merge_groups(groups, rows=3)]
+    [(0, 1), (2,), (3,)]
     """
-    run, held = list[int](), 0
-    for group, count in groups:
-        if run and held + count > rows:
-            yield run
-            run, held = [], 0
-        run, held = [*run, group], held + count
-    if run:
-        yield run
+    held: Run | None = None
+    for group in groups:
+        if held and held.path == group.path and held.rows + group.rows <= rows:
+            held = Run(held.path, held.groups + group.groups, held.rows + group.rows, held.size + group.size)
+        else:
+            if held:
+                yield held
+            held = group
+    if held:
+        yield held
 
 
 def _open(path: str, dictionaries: list[str] | None = None, about: Any = None) -> Any:
