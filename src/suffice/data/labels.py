@@ -46,8 +46,10 @@ def as_labels(y: Any, owner: str) -> Array:
         y = np.array(y)
     labels: Array = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
     if labels.dtype.kind == "O":
-        _reject_missing(labels)
-        labels = _plain(labels)
+        kinds = set(map(type, labels.tolist()))
+        if kinds != {str}:
+            _reject_missing(labels)
+            labels = _plain(labels, kinds)
     if labels.dtype.kind == "S":
         raise TypeError("Support for labels represented as bytes is not supported. Convert y to strings or numbers.")
     if labels.dtype.kind == "T":
@@ -102,8 +104,6 @@ def _coded_by_table(labels: Array) -> tuple[Array, Array]:
 
 
 def _reject_missing(labels: Array) -> None:
-    if set(map(type, labels.tolist())) == {str}:
-        return
     missing = np.array([is_missing(label) for label in labels.tolist()], bool)
     if missing.any():
         raise ValueError(
@@ -148,9 +148,8 @@ def probability_name(label: Any) -> str:
     return f"p({label_text(label)})"
 
 
-def _plain(labels: Array) -> Array:
+def _plain(labels: Array, kinds: set[type]) -> Array:
     """Return numbers in an object array as an array of numbers; raise an error if the types are mixed."""
-    kinds = {type(label) for label in labels.tolist()}
     if all(issubclass(kind, (int, float, np.number, np.bool_)) for kind in kinds):
         return np.array(labels.tolist())
     if len(kinds) > 1 and not all(issubclass(kind, str) for kind in kinds):
