@@ -130,8 +130,7 @@ class Model:
         classes = len(self.class_log_prior)
 
         def part(rows: slice) -> Array:
-            total = np.empty((rows.stop - rows.start, classes))
-            total[:] = self.class_log_prior
+            total = np.repeat(self.class_log_prior[None], rows.stop - rows.start, axis=0)
             for block, score in zip(blocks, scores, strict=True):
                 score.add(block, rows, total)
             return view(total)

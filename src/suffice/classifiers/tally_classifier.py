@@ -141,7 +141,7 @@ class TallyClassifier(Deployable, ClassifierMixin, SumLearner, GenerativeModel):
         """
         classes = self._fitted_tally().schema.classes
         if costs is None and reject_below is None and class_prior is None and self.calibrate is None:
-            return classes[self.estimate_model().most_probable(self.read_rows(X).blocks)]
+            return classes.take(self.estimate_model().most_probable(self.read_rows(X).blocks))
         from suffice.decision.costs import choose_least_cost, cost_matrix, reject_uncertain
 
         matrix = None if costs is None else cost_matrix(costs, classes)

@@ -117,38 +117,60 @@ def add_present(x, weights, centres, exponents, biases, gaps, scores):
 
 
 def add_slots(slots, height, table, scores, row):
-    """Add Σⱼ table[slots[r, j], class] to the scores of up to four rows, which are summed side by side."""
-    for k in range(table.shape[1]):
-        sum0 = 0.0
-        sum1 = 0.0
-        sum2 = 0.0
-        sum3 = 0.0
+    """Add Σⱼ table[slots[r, j] + class] to the scores of up to four rows.
+
+    Four rows and two classes are summed side by side, so that each slot is read for two classes.
+    """
+    classes = scores.shape[1]
+    for k in range(0, classes - 1, 2):
+        here = table[k:]
+        after = table[k + 1 :]
+        sum0 = sum1 = sum2 = sum3 = 0.0
+        after0 = after1 = after2 = after3 = 0.0
         for j in range(slots.shape[1]):
-            sum0 += table[slots[0, j], k]
-            sum1 += table[slots[1, j], k]
-            sum2 += table[slots[2, j], k]
-            sum3 += table[slots[3, j], k]
+            sum0 += here[slots[0, j]]
+            sum1 += here[slots[1, j]]
+            sum2 += here[slots[2, j]]
+            sum3 += here[slots[3, j]]
+            after0 += after[slots[0, j]]
+            after1 += after[slots[1, j]]
+            after2 += after[slots[2, j]]
+            after3 += after[slots[3, j]]
         sums = (sum0, sum1, sum2, sum3)
+        afters = (after0, after1, after2, after3)
         for r in range(height):
             scores[row + r, k] += sums[r]
+            scores[row + r, k + 1] += afters[r]
+    if classes % 2:
+        here = table[classes - 1 :]
+        sum0 = sum1 = sum2 = sum3 = 0.0
+        for j in range(slots.shape[1]):
+            sum0 += here[slots[0, j]]
+            sum1 += here[slots[1, j]]
+            sum2 += here[slots[2, j]]
+            sum3 += here[slots[3, j]]
+        sums = (sum0, sum1, sum2, sum3)
+        for r in range(height):
+            scores[row + r, classes - 1] += sums[r]
 
 
 # The sums of a look-up are not regrouped: sums over adjacent columns would be collected by slow gather instructions.
 @Exact
 def add_coded(x, starts, sizes, table, scores):
-    """Add Σⱼ table[column j's code x[row, j], class]; a negative code is a missing cell.
+    """Add Σⱼ table[starts[j] + code x[row, j] · classes + class]; a negative code is a missing cell.
 
     The slot after the last code of a column is that of unseen levels; the last slot of all is that of missing cells.
     """
     rows, columns = x.shape
-    missing = table.shape[0] - 1
+    classes = scores.shape[1]
+    missing = table.shape[0] - classes
     slots = np.zeros((4, columns), np.uint32)  # unsigned, so that no index is counted from the end
     for row in range(0, rows, 4):
         height = min(4, rows - row)
         for r in range(height):
             for j in range(columns):
                 code = x[row + r, j]
-                slots[r, j] = starts[j] + min(code, sizes[j]) if code >= 0 else missing
+                slots[r, j] = starts[j] + min(code, sizes[j]) * classes if code >= 0 else missing
         add_slots(slots, height, table, scores, row)
 
 
@@ -159,7 +181,8 @@ def add_levels(x, starts, sizes, table, check, gaps, scores):
     Without ``check``, levels are integers; with ``gaps``, NaN is a missing cell.
     """
     rows, columns = x.shape
-    missing = table.shape[0] - 1
+    classes = scores.shape[1]
+    missing = table.shape[0] - classes
     slots = np.zeros((4, columns), np.uint32)
     for row in range(0, rows, 4):
         height = min(4, rows - row)
@@ -180,7 +203,7 @@ def add_levels(x, starts, sizes, table, check, gaps, scores):
                 if gaps is not None and x[row + r, j] != x[row + r, j]:
                     slots[r, j] = missing
                 else:
-                    slots[r, j] = starts[j] + (int(x[row + r, j]) if x[row + r, j] < sizes[j] else sizes[j])
+                    slots[r, j] = starts[j] + (int(x[row + r, j]) if x[row + r, j] < sizes[j] else sizes[j]) * classes
         add_slots(slots, height, table, scores, row)
     return int(rows)
 

@@ -41,19 +41,21 @@ class LookUp(ColumnwiseTerm):
         return starts_of(self.sizes + 1)
 
     @cached_property
-    def with_missing(self) -> Array:
-        """The table with one more slot, that of missing cells, which add 0."""
-        return np.ascontiguousarray(np.pad(self.table, ((0, 0), (0, 1))).T)
+    def _by_slot(self) -> tuple[Array, Array, Array]:
+        """Where each column starts in the table of the kernels, the sizes, and the table.
+
+        The classes of a slot are next to each other. The last slot is that of missing cells, which add 0.
+        """
+        return self.starts * len(self.table), self.sizes, np.pad(self.table, ((0, 0), (0, 1))).T.ravel()
 
     def add(self, block: Block, rows: slice, scores: Array) -> None:
         assert isinstance(block, Dense)
         gaps = True if block.gaps else None
-        tables = (self.starts, self.sizes, self.with_missing)
         for x, part in block.scored(rows, scores):
             work = x.size * len(self.table)
             if isinstance(block, Coded):
-                score_independent.add_coded(x, *tables, part, work=work)
-            elif score_independent.add_levels(x, *tables, finite_check(block), gaps, part, work=work) < len(x):
+                score_independent.add_coded(x, *self._by_slot, part, work=work)
+            elif score_independent.add_levels(x, *self._by_slot, finite_check(block), gaps, part, work=work) < len(x):
                 block.reject_if_not_finite(rows)
                 block.reject_negative(rows)
 
