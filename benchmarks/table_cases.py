@@ -45,10 +45,10 @@ def files(is_quick: bool) -> Iterator[Case]:
             "default": "190 pairs of columns, a covariance matrix and cells of the numbers are counted, and a pool of "
             "models is tuned on a sample of 100,000 rows, for which all row groups are read; the queries count levels "
             "and moments only.",
-            "naive": "All row groups are read for a sample of 100,000 rows, which chooses cells, and those that do not fit "
-            "into 256 MB once more. Numbers are counted in the cells beside their moments.",
-            "naive Gaussian": "All row groups are read for a sample of 100,000 rows, which says what the columns hold, and "
-            "those that do not fit into 256 MB once more.",
+            "naive": "All row groups are read for a sample of 100,000 rows, which chooses cells, and those that do not "
+            "fit into 256 MB once more. Numbers are counted in the cells beside their moments.",
+            "naive Gaussian": "All row groups are read for a sample of 100,000 rows, which says what the columns hold, "
+            "and those that do not fit into 256 MB once more.",
         }
         gaussian = {**NAIVE, "families": {f"n{k}": "gaussian" for k in range(10)}}
         for name, settings, most in (("default", {}, 2.5), ("naive", NAIVE, 1.5), ("naive Gaussian", gaussian, 1.2)):
