@@ -110,6 +110,33 @@ def test_a_sample_of_many_groups_reads_few_of_them(tmp_path: Path, monkeypatch: 
     assert set(places // 10) == {0, 33, 66, 99}
 
 
+def test_batches_kept_of_a_sample_are_those_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for part in range(2):
+        pq.write_table(table(part), tmp_path / f"{part}.parquet", row_group_size=700)
+    monkeypatch.setattr(batches, "ROWS", 1500)
+
+    def batches_after(room: int, levels: list[str]) -> tuple[int, list[Any]]:
+        monkeypatch.setattr(parquet_rows, "KEPT_BYTES", room)
+        source = FilesSource.open(tmp_path, ColumnHints())
+        assert source.parquet is not None
+        source.sample(100, spread=True)
+        kept = len(source.parquet.kept)
+        found = list(source.parquet.read_batches(["i", "s", "large"], batches.ROWS, levels))
+        assert not source.parquet.kept
+        return kept, found
+
+    for levels in (["s", "large"], ["s"]):  # the other strings are texts, which are not read as codes
+        none, expected = batches_after(0, levels)
+        assert none == 0
+        sizes = []
+        for room in (100_000, 1 << 28):
+            kept, found = batches_after(room, levels)
+            sizes.append(kept)
+            assert [batch.schema for batch in found] == [batch.schema for batch in expected]
+            assert all(one.equals(other) for one, other in zip(found, expected, strict=True))
+        assert 0 < sizes[0] < sizes[1] == 6
+
+
 def test_neither_row_groups_nor_chunks_change_the_sums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = table(rows=4000)
     pq.write_table(whole, tmp_path / "rows.parquet", row_group_size=4000)
