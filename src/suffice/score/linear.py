@@ -88,7 +88,7 @@ class Linear(ColumnwiseTerm):
 
     @cached_property
     def octets(self) -> Array | None:
-        """Σⱼ weights·xⱼ for all 256 patterns of each eight columns, [octet, pattern, class]; None if too large."""
+        """Σⱼ weights·xⱼ for all 256 patterns of eight columns, [octet · 256 + pattern, class]; None if too large."""
         classes, columns = self.weights.shape
         count, lanes = -(-columns // 8), -(-classes // LANES) * LANES
         if self.veto is not None or count * 256 * lanes > LARGEST_TABLE:
@@ -96,7 +96,7 @@ class Linear(ColumnwiseTerm):
         weights = np.zeros((8 * count, lanes))
         weights[:columns, :classes] = self.weights.T
         patterns = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
-        return np.asarray(patterns.astype(np.float64) @ weights.reshape(count, 8, lanes))
+        return (patterns.astype(np.float64) @ weights.reshape(count, 8, lanes)).reshape(-1, lanes)
 
     def octets_for(self, block: Block) -> Array | None:
         """Return the table of `octets` if it is faster for these rows: dense rows of bits, of which there are many."""
