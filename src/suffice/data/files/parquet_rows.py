@@ -93,11 +93,11 @@ class ParquetRows:
         ]
         about = {path: _open(path).metadata for path in {run.path for run, _ in tasks}}
         total = np.cumsum([run.size for run, _ in tasks])
-        self.kept.update((run, []) for run, _ in tasks[: np.searchsorted(total, KEPT_BYTES)])
+        fitting = {run for run, _ in tasks[: np.searchsorted(total, KEPT_BYTES)]}
 
         def read(task: tuple[Run, Array]) -> Any:
             run, picked = task
-            found, first = [], 0
+            found, kept, first = [], list[Any](), 0
             with _open(run.path, self._strings(names), about[run.path]) as file:
                 for rows_of_batch in file.iter_batches(batch, run.groups, list(names), use_threads=False):
                     last = first + rows_of_batch.num_rows
@@ -105,8 +105,10 @@ class ParquetRows:
                     # few rows are made strings again, as which DuckDB would read them
                     found.append(pa.Table.from_batches([rows_of_batch.take(pa.array(inside))]).cast(self._plain(names)))
                     first = last
-                    if run in self.kept:
-                        self.kept[run].append(rows_of_batch)
+                    if run in fitting:
+                        kept.append(rows_of_batch)
+            if kept:  # only now, when they are complete
+                self.kept[run] = kept
             return pa.concat_tables(found)
 
         return pa.concat_tables(map_threads(read, tasks))
